@@ -17,7 +17,7 @@ from bench import latency, life_sets, page, results, stage, stop
 from onrecord.recall import for_prompt
 from onrecord.recall.for_prompt import Request
 from onrecord.settings import load_settings
-from onrecord.text import tokens
+from onrecord.text import count_tokens
 
 PAGE = Path(__file__).parents[1] / "docs" / "cost.md"
 VARIANT = "full"
@@ -85,7 +85,7 @@ def _texts(name: str, kind: str) -> Iterator[int]:
             request = Request(prompt.text, is_first=kind == _KINDS[2])
             decision = for_prompt.decide(staged.stores, request, settings)
             if decision.text and bool(decision.rules) == (kind != _KINDS[1]):
-                yield tokens(decision.text)
+                yield count_tokens(decision.text)
 
 
 def _spread(values: Sequence[int]) -> dict[str, float]:

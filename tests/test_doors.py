@@ -97,7 +97,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     (bank / "patterns.md").write_text(
         f"# Patterns\n\n### Pattern: Retry {EVIL}\nRetry twice. {EVIL}\n- Last observed: {EVIL}\n"
     )
-    state_file.leave(EVIL, EVIL)
+    state_file.log_failure(EVIL, EVIL)
     with open(state_file.log_file(), "a", encoding="utf-8") as log:
         log.write(f"2026-11-16T00:00:00Z\thook {EVIL!r}\t\x1b[2J\u202e raw\n")
     settings = Path(paths.user_store()).parent / "settings.json"
@@ -305,7 +305,7 @@ def test_no_hook_answers_anything_raw(event: str, project: Project):
         _assert_safe_to_print(done.stderr.decode(), has_colour=False)
         texts += [value for key, value in done.specific.items() if key != "hookEventName"]
 
-    assert bool(texts) == (event not in SILENT), state_file.recent()
+    assert bool(texts) == (event not in SILENT), state_file.recent_failures()
     for text in texts:
         _assert_safe_to_show(text)
 

@@ -175,7 +175,7 @@ def test_what_lies_outside_of_repositories_is_the_users_alone(home, tmp_path):
     project.save("decision", {"title": "Jobs", **content})
     Writer(project.user, project.settings).save(compose.compose("decision", {"title": "Mine", **content}))
     project.search("jobs")
-    state_file.leave("test", "x")
+    state_file.log_failure("test", "x")
 
     outside = [path for base in (paths.user_store(), paths.cache_dir(), paths.state_dir()) for path in _below(base)]
 

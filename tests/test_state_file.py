@@ -85,7 +85,7 @@ def test_what_is_no_file_is_reported_and_never_raises(path, obstacle):
     with file:
         assert (file.append("x\n"), file.lines()) == (-1, [])
 
-    assert {what for _, what, _ in state_file.recent()} == {"ledger"}
+    assert {what for _, what, _ in state_file.recent_failures()} == {"ledger"}
 
 
 def test_a_held_lock_delays_but_does_not_stop_a_writer(path):
@@ -143,7 +143,7 @@ def test_what_is_past_its_lifetime_is_pruned(name):
     state_file.prune()
 
     assert [path.exists() for path in files_of] == ([False] if is_file else [False, True])
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 def test_pruning_is_done_once_a_day():
@@ -202,7 +202,7 @@ def test_on_windows_a_file_that_is_locked_is_shortened_in_place(path, monkeypatc
         file.append(f"line {number}\n")
 
     assert file.lines() == ["line 4", "line 5"]
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 def test_in_a_with_what_is_appended_after_a_replacement_is_kept(path):

@@ -51,7 +51,7 @@ def test_a_text_is_cut_at_a_word_unless_that_costs_more_than_four_tenths(whole, 
     ],
 )
 def test_a_note_after_a_text_leaves_its_own_tags_alone(before, note, expected):
-    assert text.for_agent(text.joined(before, note)) == expected
+    assert text.escape_for_agent(text.join(before, note)) == expected
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_a_note_after_a_text_leaves_its_own_tags_alone(before, note, expected):
     ],
 )
 def test_a_number_with_its_noun(count, noun, counted):
-    assert text.many(count, noun) == counted
+    assert text.plural(count, noun) == counted

@@ -89,7 +89,7 @@ def attempt(what: str, default: Result, step: Callable[..., Result], *args: obje
         _arm(wall, cpu)
     from onrecord import state_file
 
-    state_file.leave(what, reason)
+    state_file.log_failure(what, reason)
     return default
 
 
@@ -120,5 +120,5 @@ def _end_process(wall: float) -> None:
     if _limits.wall != _ENDLESS:
         from onrecord import state_file
 
-        state_file.leave("hook", "took too long and was ended")
+        state_file.log_failure("hook", "took too long and was ended")
         os._exit(0)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from onrecord.errors import Unwritable
 
-PATIENCE = 10.0
+LOCK_SECONDS = 10.0
 """Seconds to wait for the lock before giving up with an error."""
 
 _MANY = 50
@@ -175,7 +175,7 @@ class locked:  # noqa: N801
 
     def __init__(self, path: str, patience: float | None = None) -> None:
         self._path = path
-        self._patience = PATIENCE if patience is None else patience
+        self._patience = LOCK_SECONDS if patience is None else patience
         self._handle = -1
 
     def __enter__(self) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-class Paths:
+class PathSet:
     """Some paths that patterns are compared with. One that ends in a slash stands for all that is below it."""
 
     __slots__ = ("_folders", "_paths")
@@ -29,7 +29,7 @@ class Paths:
 
     def _has(self, pattern: str) -> bool:
         if "*" in pattern or "?" in pattern:
-            return any(covers(pattern, path) for path in self._paths)
+            return any(matches(pattern, path) for path in self._paths)
         plain = pattern.strip("/").removeprefix("./")
         if plain in self._paths or plain in self._folders:
             return True
@@ -37,7 +37,7 @@ class Paths:
         return any("/".join(above[:end]) + "/" in self._paths for end in range(1, len(above)))
 
 
-def covers(pattern: str, path: str) -> bool:
+def matches(pattern: str, path: str) -> bool:
     """Whether a path, or a branch, falls under a pattern."""
     pattern = pattern.strip("/").removeprefix("./")
     if "*" not in pattern and "?" not in pattern:

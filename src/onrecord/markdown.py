@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-LONGEST_TEXT = 1_000_000
-MOST_LINES = 20_000
+MAX_CHARACTERS = 1_000_000
+MAX_LINES = 20_000
 # A longer line is data, not prose; cutting it bounds everything that looks at lines.
-LONGEST_LINE = 10_000
+MAX_LINE_CHARACTERS = 10_000
 # Front matter is a few keys; a page whose first rule is far below has none.
 _LONGEST_FRONT = 200
 _AROUND_TITLES = " :.?0123456789"
@@ -57,7 +57,7 @@ class Section(NamedTuple):
         return [block.text for block in self.blocks if block.kind in _PROSE]
 
 
-class Page(NamedTuple):
+class MarkdownPage(NamedTuple):
     """A whole text: its front matter, then its sections; what comes before any heading is a section without title."""
 
     front: dict[str, list[str]]
@@ -91,12 +91,12 @@ class Page(NamedTuple):
         return flat("\n".join(section.prose)) or "; ".join(self.items(section)) if section else ""
 
 
-def read(text: str) -> Page:
+def parse(text: str) -> MarkdownPage:
     """The front matter and the sections of any text."""
-    text = text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8").lstrip("\ufeff").replace("\0", " ")
-    source = text.splitlines()[:MOST_LINES]
-    visible = _without_comments(text).splitlines()[:MOST_LINES]
-    lines = [line[:LONGEST_LINE].expandtabs(4).rstrip() for line in visible]
+    text = text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8").lstrip("\ufeff").replace("\0", " ")
+    source = text.splitlines()[:MAX_LINES]
+    visible = _without_comments(text).splitlines()[:MAX_LINES]
+    lines = [line[:MAX_LINE_CHARACTERS].expandtabs(4).rstrip() for line in visible]
     front, start = _front_matter(lines)
     headings = [("", 0, start, start), *_headings(lines, start)]
     sections: list[Section] = []
@@ -108,7 +108,7 @@ def read(text: str) -> Page:
         if title or written.strip():
             sections.append(Section(title, level, at + 1, tuple(name for _, name in above), written, blocks))
         above.append((level, title))
-    return Page(front, tuple(sections))
+    return MarkdownPage(front, tuple(sections))
 
 
 def prose_lines(text: str) -> list[str]:

@@ -152,7 +152,7 @@ RENAMED = {
     "retrieval.judge.include_conversation_context": "retrieval.judge.context_turns",
     "triage.enabled": "capture.mode",
 }
-OF_0_1_0 = {"capture.max_offers": "capture.max_suggestions"}
+RENAMED_SINCE_0_1_0 = {"capture.max_offers": "capture.max_suggestions"}
 """Obeyed without a word: a team may share a config with somebody who still has 0.1.0."""
 
 REMOVED = ("retrieval.judge.price_in", "retrieval.judge.price_out")
@@ -178,8 +178,8 @@ class Successor(NamedTuple):
 
 def successor(key: str, value: object) -> Successor | None:
     """What an old setting means now; None for a key that never was one."""
-    if key in OF_0_1_0:
-        return Successor(OF_0_1_0[key], value, is_reported=False)
+    if key in RENAMED_SINCE_0_1_0:
+        return Successor(RENAMED_SINCE_0_1_0[key], value, is_reported=False)
     new = RENAMED.get(key)
     if new is None:
         return None
@@ -190,7 +190,7 @@ def successor(key: str, value: object) -> Successor | None:
 
 def old_names(key: str) -> list[str]:
     """The names that a setting had before."""
-    return [old for old, new in (*RENAMED.items(), *OF_0_1_0.items()) if new == key]
+    return [old for old, new in (*RENAMED.items(), *RENAMED_SINCE_0_1_0.items()) if new == key]
 
 
 def suggestion(key: str) -> str:

@@ -23,7 +23,7 @@ WHOLE_FILE = "(whole file)"
 """The key of a problem that concerns all of a config file."""
 
 
-class Problem(NamedTuple):
+class SettingProblem(NamedTuple):
     """Something in a config file that was not used, and why."""
 
     file: str
@@ -52,7 +52,7 @@ class Settings:
     def __init__(self) -> None:
         self._values: dict[str, object] = {}
         self.origins: dict[str, str] = {}
-        self.problems: list[Problem] = []
+        self.problems: list[SettingProblem] = []
 
     def flag(self, key: str) -> bool:
         return bool(self.value(key))
@@ -88,7 +88,7 @@ class Settings:
         return self.count(f"categories.{category}.retention_days")
 
     @property
-    def retention_problems(self) -> list[Problem]:
+    def retention_problems(self) -> list[SettingProblem]:
         """What is wrong with the files that say how long records are kept: the default may be far shorter."""
         families = (WHOLE_FILE, "delete", "categories")
         return [problem for problem in self.problems if problem.key.split(".")[0] in families]
@@ -132,7 +132,7 @@ class Settings:
 
     def _report(self, file: str, key: str, reason: str) -> None:
         if reason and len(self.problems) < _MOST_PROBLEMS:
-            self.problems.append(Problem(file, key, reason))
+            self.problems.append(SettingProblem(file, key, reason))
 
     def _overrules(self, key: str, value: object) -> str:
         """Why a project's value may not stand against the user's own: it may ask for less, never for more."""
@@ -169,7 +169,7 @@ def _is_the_users(user_root: str, store_root: str) -> bool:
 def _load_file(settings: Settings, root: str, trusted: bool) -> None:
     file = os.path.join(root, paths.CONFIG)
     if os.path.islink(file) and not paths.is_within(root, file):
-        settings.problems.append(Problem(file, WHOLE_FILE, "is a link that leads out of the store"))
+        settings.problems.append(SettingProblem(file, WHOLE_FILE, "is a link that leads out of the store"))
         return
     try:
         text = files.read_inside(root, paths.CONFIG, _LARGEST_FILE).decode().removeprefix("\ufeff")
@@ -177,10 +177,10 @@ def _load_file(settings: Settings, root: str, trusted: bool) -> None:
     except (FileNotFoundError, NotADirectoryError):
         return
     except (OSError, ValueError) as error:
-        settings.problems.append(Problem(file, WHOLE_FILE, f"cannot be read: {error}"))
+        settings.problems.append(SettingProblem(file, WHOLE_FILE, f"cannot be read: {error}"))
         return
     if not isinstance(raw, dict):
-        settings.problems.append(Problem(file, WHOLE_FILE, "must be a JSON object"))
+        settings.problems.append(SettingProblem(file, WHOLE_FILE, "must be a JSON object"))
         return
     values: dict[str, object] = {}
     _flatten(raw, "", values, depth=0)

@@ -52,7 +52,7 @@ def newer_half(data: bytes) -> bytes:
     return data[data.find(b"\n", len(data) // 2) + 1 :]
 
 
-def located(name: str) -> str:
+def state_path(name: str) -> str:
     """Return the path of `name` in the state folder."""
     return os.path.join(paths.state_dir(), *name.split("/"))
 
@@ -159,7 +159,7 @@ class StateFile:
 
     def _report(self, what: str, error: OSError) -> None:
         if self._owner:
-            leave(self._owner, f"{what} {self.path}: {error}")
+            log_failure(self._owner, f"{what} {self.path}: {error}")
 
 
 def prune() -> None:
@@ -170,7 +170,7 @@ def prune() -> None:
     # First of all, so that racing hooks do not do the same.
     StateFile(os.path.join(state, PRUNED), 100, "prune").replace(b"")
     for name, days in LIFETIMES.items():
-        path = located(name)
+        path = state_path(name)
         for file in _files_in(path) if os.path.isdir(path) else [path]:
             _delete_if_older(file, time.time() - days * _DAY)
     for folder in (state, paths.cache_dir()):
@@ -202,7 +202,7 @@ def _delete_if_older(path: str, limit: float) -> None:
     except FileNotFoundError:
         pass
     except OSError as error:
-        leave("prune", f"cannot delete {path}: {error}")
+        log_failure("prune", f"cannot delete {path}: {error}")
 
 
 def _close_to_others(path: str) -> None:
@@ -233,7 +233,7 @@ def _is_same(handle: int, path: str) -> bool:
         return False
 
 
-LARGEST = 200_000
+MAX_LOG_BYTES = 200_000
 """Bytes at which the older half is dropped: some hundred failures are left."""
 
 _LONGEST = 600
@@ -241,10 +241,10 @@ _LONGEST = 600
 
 
 def log_file() -> str:
-    return located("failures.log")
+    return state_path("failures.log")
 
 
-def leave(what: str, error: str) -> None:
+def log_failure(what: str, error: str) -> None:
     """Note one failure. Never raises: whoever calls this is failing already."""
     from onrecord import timestamps
 
@@ -255,14 +255,14 @@ def leave(what: str, error: str) -> None:
         pass
 
 
-def recent(most: int = 20) -> list[tuple[str, str, str]]:
+def recent_failures(most: int = 20) -> list[tuple[str, str, str]]:
     """The newest failures, oldest first: when, what was being done, and what went wrong."""
     rows = [line.split("\t") for line in _state_file().lines()]
     return [(row[0], row[1], row[2]) for row in rows if len(row) == 3][-most:]
 
 
 def _state_file() -> StateFile:
-    return StateFile(log_file(), LARGEST, owner="")
+    return StateFile(log_file(), MAX_LOG_BYTES, owner="")
 
 
 def _flat(text: str) -> str:

@@ -19,7 +19,7 @@ def cut(text: str, longest: int) -> str:
     return (head[:space] if space > longest * 0.6 else head).rstrip(" ,;:") + "…"
 
 
-def many(count: int, noun: str) -> str:
+def plural(count: int, noun: str) -> str:
     """A number with its noun: 1 record, 2,000 records, 3 summaries."""
     if count == 1:
         return f"1 {noun}"
@@ -33,7 +33,7 @@ def first_few(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + more
 
 
-def tokens(text: str) -> int:
+def count_tokens(text: str) -> int:
     """About how many tokens a text costs: four ASCII characters each, fewer in other scripts."""
     ascii_count = len(text.encode("ascii", "ignore"))
     return (ascii_count + 3) // 4 + (len(text) - ascii_count) * 2 // 3
@@ -56,42 +56,42 @@ def _line(text: str) -> str:
     return flat(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-class Block(str):
+class AgentMarkup(str):
     """Markup of our own for an agent. Only `element` and `fence` make it, and they escape all that is not a Block."""
 
     __slots__ = ()
 
 
-def element(name: str, attributes: Mapping[str, str], text: str) -> Block:
+def element(name: str, attributes: Mapping[str, str], text: str) -> AgentMarkup:
     """An element on one line; attributes without a value are left out."""
-    return Block(f"<{name}{_attributes(attributes)}>{_line(text)}</{name}>")
+    return AgentMarkup(f"<{name}{_attributes(attributes)}>{_line(text)}</{name}>")
 
 
-def fence(attributes: Mapping[str, str], lines: Iterable[str]) -> Block:
+def fence(attributes: Mapping[str, str], lines: Iterable[str]) -> AgentMarkup:
     """The block in which an agent is shown records: Markdown lines, or elements."""
-    body = "\n".join(line if isinstance(line, Block) else _line(line) for line in lines)
-    return Block(f"<memory-context{_attributes(attributes)}>\n{body}\n</memory-context>")
+    body = "\n".join(line if isinstance(line, AgentMarkup) else _line(line) for line in lines)
+    return AgentMarkup(f"<memory-context{_attributes(attributes)}>\n{body}\n</memory-context>")
 
 
 def _attributes(attributes: Mapping[str, str]) -> str:
     return "".join(f' {name}="{escape(value)}"' for name, value in attributes.items() if value)
 
 
-def for_agent(text: str) -> str:
+def escape_for_agent(text: str) -> str:
     """What every text goes through on its way to an agent: a Block as it is; in any other, no tag is left a tag."""
-    if isinstance(text, Block):
+    if isinstance(text, AgentMarkup):
         return text
     return "\n".join(flat(line).replace("<", "&lt;").replace(">", "&gt;") for line in text.split("\n"))
 
 
-def joined(text: str, other: str) -> str:
+def join(text: str, other: str) -> str:
     """Two texts for an agent, one after the other; either may be empty."""
     if not text or not other:
         return text or other
-    return Block(f"{for_agent(text)}\n\n{for_agent(other)}")
+    return AgentMarkup(f"{escape_for_agent(text)}\n\n{escape_for_agent(other)}")
 
 
-def without_elements(text: str, names: Iterable[str]) -> str:
+def remove_elements(text: str, names: Iterable[str]) -> str:
     """A text without the elements of these names; one that is not closed takes all the rest."""
     for name in names:
         parts, at, start = [], 0, text.find(f"<{name}")

@@ -8,17 +8,17 @@ _SHAPE = "0000-00-00T00:00:00"
 
 
 def now() -> str:
-    return at(time.time())
+    return from_seconds(time.time())
 
 
-def at(seconds: float) -> str:
+def from_seconds(seconds: float) -> str:
     """A moment given in seconds since 1970."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def days_before(moment: str, days: float) -> str:
     """The moment `days` days before another."""
-    return at(seconds(moment) - days * 86_400)
+    return from_seconds(seconds(moment) - days * 86_400)
 
 
 _UNITS = (

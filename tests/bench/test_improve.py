@@ -29,7 +29,7 @@ def test_the_triggers_by_the_recipe_may_be_saved(file):
 
     assert len(rows) >= 30 and len({row["key"] for row in rows}) == len(rows)
     for row in rows:
-        assert 7 <= len(row["triggers"]) <= schema.most_items("triggers")
+        assert 7 <= len(row["triggers"]) <= schema.max_items("triggers")
         assert len(set(row["triggers"])) == len(row["triggers"])
         assert all(0 < len(trigger) <= 120 for trigger in row["triggers"])
 

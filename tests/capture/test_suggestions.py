@@ -100,7 +100,7 @@ def test_a_state_folder_that_cannot_be_written_is_traced_not_raised(tmp_path, mo
     suggestions.add("/p", "suggested", "decision", "s", SAID)
     monkeypatch.setattr(paths, "state_dir", lambda: str(tmp_path / "file" / "below"))
     kept = []
-    monkeypatch.setattr(state_file, "leave", lambda what, error: kept.append(what))
+    monkeypatch.setattr(state_file, "log_failure", lambda what, error: kept.append(what))
 
     suggestions.add("/p", "suggested", "decision", "s", SAID)
 

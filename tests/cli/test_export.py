@@ -16,7 +16,7 @@ from onrecord import open as open_project
 from onrecord import store as onrecord_store
 from onrecord.categories import CATEGORIES
 from onrecord.record import export
-from onrecord.record.export import Only
+from onrecord.record.export import SectionFilter
 from onrecord.store import generated_page
 from tests import killed
 
@@ -174,9 +174,9 @@ def test_a_file_keeps_the_choice_it_was_made_with(filled, onrecord):
     st.lists(st.sampled_from(list(CATEGORIES)), unique=True), st.lists(st.from_regex("[a-z0-9-]{1,9}", fullmatch=True))
 )
 def test_the_choice_of_a_section_is_read_back(categories, tags):
-    only = Only(tuple(categories), tuple(tags))
+    only = SectionFilter(tuple(categories), tuple(tags))
 
-    assert export.only_of(export.agents_section([], only)) == only
+    assert export.read_filter(export.agents_section([], only)) == only
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def stage(
         shutil.copytree(request.getfixturevalue("sample"), here, dirs_exist_ok=True)
     monkeypatch.chdir(here)
     monkeypatch.setattr(Screen, "of", classmethod(lambda cls, stream: cls(WIDTH, is_terminal=True)))
-    monkeypatch.setattr(files, "PATIENCE", 0.0)
+    monkeypatch.setattr(files, "LOCK_SECONDS", 0.0)
     yield Stage(here, mine, onrecord)
     monkeypatch.chdir("/")
     shutil.rmtree(here)

@@ -77,7 +77,7 @@ def test_a_bug_shows_its_traceback_exits_3_and_leaves_a_trace(onrecord, monkeypa
 
     assert outcome.code == 3
     assert "ZeroDivisionError: one over nought" in outcome.err
-    assert [(what, error) for _, what, error in state_file.recent()] == [
+    assert [(what, error) for _, what, error in state_file.recent_failures()] == [
         (f"onrecord list {cli.__version__}", "ZeroDivisionError: one over nought")
     ]
 

@@ -531,4 +531,4 @@ def test_a_work_context_that_takes_too_long_costs_only_itself(
 
     assert ids(made) == ["open"]
     assert made.render().text.splitlines()[1] == "Project memory for branch feat/parser:"
-    assert sorted(what for _, what, _ in state_file.recent()) == ["knowledge banks", "work context"]
+    assert sorted(what for _, what, _ in state_file.recent_failures()) == ["knowledge banks", "work context"]

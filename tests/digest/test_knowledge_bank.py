@@ -179,7 +179,7 @@ def test_a_bank_that_leads_out_of_the_project_is_not_read(tmp_path: Path, link: 
     (project / link).symlink_to(outside / link)
 
     assert lessons(project) == []
-    assert "leads out of the project" in state_file.recent()[0][2]
+    assert "leads out of the project" in state_file.recent_failures()[0][2]
 
 
 def test_a_bank_that_is_too_large_a_pipe_or_a_folder_is_passed_over(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_bank_that_is_too_large_a_pipe_or_a_folder_is_passed_over(tmp_path: Pa
     (folder / "anti-patterns.md").mkdir()
 
     assert lessons(tmp_path) == []
-    assert len(state_file.recent()) == 3
+    assert len(state_file.recent_failures()) == 3
 
 
 def test_bytes_that_are_not_text_do_no_harm(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_bank_of_very_many_entries_is_bounded() -> None:
     found = parse("\n".join(f"### Entry {number}" for number in range(knowledge_bank.MOST_ENTRIES + 5)))
 
     assert len(found) == knowledge_bank.MOST_ENTRIES
-    assert "only the first" in state_file.recent()[0][2]
+    assert "only the first" in state_file.recent_failures()[0][2]
 
 
 def test_text_made_to_be_slow_is_not() -> None:

@@ -77,7 +77,7 @@ def test_the_first_commit_of_all_does_not_count(project: GitProject, names: list
     seen = read(project.root)
 
     assert (touched(seen), seen.branch) == (files, "main")
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 def test_a_fresh_repository_has_its_uncommitted_files(project: GitProject) -> None:
@@ -94,7 +94,7 @@ def test_a_detached_head_has_no_branch_and_no_recent_files(project: GitProject) 
     seen = read(project.root)
 
     assert (seen.branch, seen.files, seen.notes) == ("", ["one.py"], ["HEAD is detached"])
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 def test_a_shallow_clone_has_no_recent_files(project: GitProject, tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_no_repository_is_no_failure(tmp_path: Path) -> None:
     seen = read(tmp_path)
 
     assert (seen.query, seen.files, seen.notes) == ("", [], ["not a git repository"])
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 def test_without_git_the_branch_is_still_known(
@@ -209,7 +209,7 @@ def test_without_git_the_branch_is_still_known(
     seen = read(project.root)
 
     assert (seen.branch, seen.query, seen.files) == ("feature/import-csv", "import csv", [])
-    assert [what for _, what, _ in state_file.recent()] == ["session start signals"]
+    assert [what for _, what, _ in state_file.recent_failures()] == ["session start signals"]
 
 
 def test_a_git_that_hangs_costs_its_files_and_nothing_else(
@@ -224,14 +224,14 @@ def test_a_git_that_hangs_costs_its_files_and_nothing_else(
     assert seen.notes == [
         f"git {question}: did not answer in time" for question in ("ls-files", "diff-index", "ls-files --others", "log")
     ]
-    assert len(state_file.recent()) == 4
+    assert len(state_file.recent_failures()) == 4
 
 
 def test_a_git_that_fails_is_traced(project: GitProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_git(tmp_path / "bin", "echo rubbish; exit 128", monkeypatch)
 
     assert read(project.root).files == []
-    assert "exit code 128" in state_file.recent()[0][2]
+    assert "exit code 128" in state_file.recent_failures()[0][2]
 
 
 @pytest.mark.parametrize("mark", ["gitdir: nowhere", "rubbish", ""])
@@ -327,7 +327,7 @@ def test_the_newest_active_feature_with_its_paragraph_and_phase(tmp_path: Path) 
     assert seen.feature is not None
     assert (seen.feature.slug, seen.feature.paragraph) == ("parser-rewrite", "Reads a file once.")
     assert seen.query == "parser-rewrite Reads a file once. design"
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 @pytest.mark.parametrize("meta", ["{broken", "[]", '"active"', "\x00", '{"status": NaN}', "[" * 100_000])
@@ -337,7 +337,7 @@ def test_a_feature_that_cannot_be_read_is_traced_and_passed_over(tmp_path: Path,
     (folder / ".meta.json").write_text(meta)
 
     assert read(tmp_path).query == "good"
-    assert "002-bad" in state_file.recent()[0][2]
+    assert "002-bad" in state_file.recent_failures()[0][2]
 
 
 @pytest.mark.parametrize("slug", [None, "", 7, ["x"]])
@@ -345,7 +345,7 @@ def test_a_feature_without_a_slug_goes_by_its_folder(tmp_path: Path, slug: objec
     add_feature(tmp_path, "042-csv-import", status="active", slug=slug, lastCompletedPhase=None)
 
     assert read(tmp_path).query == "042-csv-import"
-    assert "no slug" in state_file.recent()[0][2]
+    assert "no slug" in state_file.recent_failures()[0][2]
 
 
 def test_a_feature_that_leads_out_of_the_project_is_not_read(tmp_path: Path) -> None:
@@ -355,7 +355,7 @@ def test_a_feature_that_leads_out_of_the_project_is_not_read(tmp_path: Path) -> 
     (features / "linked").symlink_to(outside)
 
     assert read(tmp_path / "project").query == ""
-    assert "leads out" in state_file.recent()[0][2]
+    assert "leads out" in state_file.recent_failures()[0][2]
 
 
 def test_features_of_another_place_are_not_even_listed(tmp_path: Path) -> None:
@@ -364,7 +364,7 @@ def test_features_of_another_place_are_not_even_listed(tmp_path: Path) -> None:
     (tmp_path / "project" / "docs" / "features").symlink_to(tmp_path / "outside" / "docs" / "features")
 
     assert read(tmp_path / "project").query == ""
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 def test_a_branch_of_any_length_is_bounded(tmp_path: Path) -> None:

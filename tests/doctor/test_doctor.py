@@ -169,7 +169,7 @@ def _die_while_writing(store, monkeypatch):
 
 
 def test_failures_of_the_last_week_are_told():
-    state_file.leave("hook stop", "KeyError: x")
+    state_file.log_failure("hook stop", "KeyError: x")
 
     told = [finding for finding in machine.examine() if finding.check == "failures"]
 
@@ -178,7 +178,7 @@ def test_failures_of_the_last_week_are_told():
 
 def test_older_failures_are_forgotten(monkeypatch):
     monkeypatch.setattr(state_file.timestamps, "now", lambda: "2020-01-01T00:00:00Z")
-    state_file.leave("hook stop", "KeyError: x")
+    state_file.log_failure("hook stop", "KeyError: x")
     monkeypatch.undo()
     monkeypatch.setenv("ONRECORD_STATE_DIR", os.path.dirname(state_file.log_file()))
 

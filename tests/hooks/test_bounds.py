@@ -130,7 +130,7 @@ def test_a_transcript_of_a_gigabyte(event: str, project: Project, huge_transcrip
     fields = event_in(project.root, transcript_path=str(huge_transcript), prompt="fix that")
 
     assert_small(bounded(event, fields))
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 PIECES = {
@@ -155,7 +155,7 @@ PIECES = {
 @pytest.mark.parametrize("piece", list(PIECES))
 def test_a_prompt_of_a_megabyte(piece: str, project: Project):
     assert_small(bounded("user_prompt_submit", event_in(project.root, prompt=PIECES[piece])))
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 @pytest.mark.heavy
@@ -171,7 +171,7 @@ def test_a_megabyte_of_anything_else(piece: str, project: Project, tmp_path: Pat
     for event in EVENTS:
         fields = asked if event in ("pre_tool_use", "post_tool_use_failure") else answered
         assert_small(bounded(event, event_in(project.root, transcript_path=str(transcript), **fields)))
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +198,7 @@ def test_a_store_of_a_hundred_thousand_files(vast: Path):
             assert_small(bounded(event, event_in(str(vast), session_id=f"{event}-{round}"), is_patient=False))
     # On a busy machine the clock ends a hook or a step of it early, which is what the bound is for.
     late = ("took too long", "did not answer in time")
-    assert [error for _, _, error in state_file.recent() if not any(reason in error for reason in late)] == []
+    assert [error for _, _, error in state_file.recent_failures() if not any(reason in error for reason in late)] == []
     assert sum(len(files) for _, _, files in os.walk(vast / ".claude" / "memory")) > 100_000
 
 
@@ -227,7 +227,7 @@ def test_ten_parallel_prompts_of_two_sessions_and_a_save_lose_nothing(project: P
         assert (process.returncode, err) == (0, b"")
         told[fields["session_id"]] += _paths(out)
 
-    assert (saving.wait(120), state_file.recent()) == (0, [])
+    assert (saving.wait(120), state_file.recent_failures()) == (0, [])
     for session, records in told.items():
         with Ledger(session) as ledger:
             assert ledger.prompts == 5

@@ -62,7 +62,9 @@ def test_a_handler_that_never_ends_is_ended(event: str, does: str, project: Proj
     answer = run(event, project, limits + handler_that(event, does))
 
     assert (answer.code, answer.stdout, answer.stderr) == (0, b"", b"")
-    assert [(what, error) for _, what, error in state_file.recent()] == [(f"hook {event}", "OutOfTime: took too long")]
+    assert [(what, error) for _, what, error in state_file.recent_failures()] == [
+        (f"hook {event}", "OutOfTime: took too long")
+    ]
 
 
 def test_the_doctor_shows_a_hook_that_took_too_long(project: Project):
@@ -87,7 +89,7 @@ def test_a_record_is_shown_though_its_files_cannot_be_checked_in_time(project: P
 
     assert "sorted by harbour" in answer.context
     assert "could not be checked in time" in answer.context
-    assert ("check files", "took too long and was left out") in [row[1:] for row in state_file.recent()]
+    assert ("check files", "took too long and was left out") in [row[1:] for row in state_file.recent_failures()]
 
 
 @pytest.mark.parametrize("does", [SPIN, "1 / 0"])
@@ -105,7 +107,7 @@ def test_a_store_that_cannot_be_searched_does_not_silence_the_other(does: str, p
     answer = run("user_prompt_submit", project, ENOUGH_WALL + setup)
 
     assert "Sessions in my projects live in Postgres" in answer.context
-    assert [what for _, what, _ in state_file.recent()] == [f"search {project.store.root}"]
+    assert [what for _, what, _ in state_file.recent_failures()] == [f"search {project.store.root}"]
 
 
 def test_a_slow_look_for_evidence_costs_no_suggestion(project: Project):
@@ -129,7 +131,7 @@ def test_without_timers_a_thread_ends_the_hook(project: Project):
     answer = run("stop", project, setup + handler_that("stop", SLEEP))
 
     assert (answer.code, answer.stdout, answer.stderr) == (0, b"", b"")
-    assert [row[1:] for row in state_file.recent()] == [("hook", "took too long and was ended")]
+    assert [row[1:] for row in state_file.recent_failures()] == [("hook", "took too long and was ended")]
 
 
 LARGE = [(event, hooks.LARGEST_EVENT - 1_000, "한") for event in EVENTS] + [
@@ -172,7 +174,7 @@ def test_what_is_left_shrinks_and_is_given_back():
         assert 4.0 < inner < 5.1
         assert 40.0 < budget.remaining() < 50.1
         assert budget.attempt("fail", "default", lambda: 1 // 0) == "default"
-        assert [row[1:] for row in state_file.recent()][-1] == (
+        assert [row[1:] for row in state_file.recent_failures()][-1] == (
             "fail",
             "ZeroDivisionError: integer division or modulo by zero",
         )

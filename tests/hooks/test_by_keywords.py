@@ -55,7 +55,7 @@ def test_the_warning_comes_once_a_session(project):
     assert first.stderr.count(b"\n") == 1 and b"no FTS5" in first.stderr
     assert second.stderr == b""
     assert b"no FTS5" in other.stderr
-    assert "no FTS5" in state_file.recent()[-1][2]
+    assert "no FTS5" in state_file.recent_failures()[-1][2]
 
 
 def test_title_tags_is_not_warned_of(by_keywords, hook):

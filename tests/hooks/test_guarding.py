@@ -132,4 +132,4 @@ def test_a_path_that_no_file_can_have_is_no_failure(hook, project, event, name):
     for tool in ("Read", "Write", "Edit"):
         assert hook(event, tool_name=tool, tool_input={"file_path": path}).stdout == b""
 
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []

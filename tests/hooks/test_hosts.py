@@ -20,7 +20,7 @@ from onrecord.hosts import table
 from onrecord.hosts.events import ADD, CONTINUE, DENY, HookReply, HostEvent, Payload, failed, patched
 from onrecord.project import Project
 from onrecord.shared import background, remotes
-from onrecord.text import without_elements
+from onrecord.text import remove_elements
 from tests.hooks.hook_process import ROOT, run_hook
 from tests.hooks.host_events import ASKS, FILE, FILE_RULE, HOSTS, PATCH, RECORD, RULE, RUNBOOK, filled
 from tests.known_project import six_records
@@ -129,7 +129,7 @@ def test_a_host_of_no_known_name_gets_no_answer_and_leaves_a_trace(project: Proj
     answer = run_hook("user_prompt_submit", {"session_id": "s", "cwd": project.root, "prompt": ASKS}, host="emacs")
 
     assert (answer.code, answer.stdout, answer.stderr) == (0, b"", b"")
-    assert [line for line in state_file.recent() if "no host is named 'emacs'" in str(line)]
+    assert [line for line in state_file.recent_failures() if "no host is named 'emacs'" in str(line)]
 
 
 def test_every_host_has_events_to_be_tested_with():
@@ -420,7 +420,7 @@ def test_an_error_is_what_the_command_printed_without_the_hosts_report(name, fie
 def test_elements_of_a_host_are_taken_out_whole():
     text = "a <hook_context x='1'>b</hook_context> c <hook_context>d</hook_context>e <hook_context>f"
 
-    assert without_elements(text, ["hook_context"]) == "a  c e"
+    assert remove_elements(text, ["hook_context"]) == "a  c e"
 
 
 def test_a_turn_that_a_hook_asked_for_is_not_prolonged():
@@ -513,7 +513,7 @@ def test_whatever_a_host_sends_the_answer_is_valid(name: str, event: str, projec
             answer = session.raw(event, {**tool, **fields})
 
             assert not answer or isinstance(json.loads(answer), dict)
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 def test_copilot_says_neither_where_its_session_is_nor_how_it_began_as_others_do(home: Path):

@@ -64,7 +64,7 @@ def test_every_hook_answers_as_from_a_new_index(poisoned, project, hook, name):
     for number, (event, fields) in enumerate(events):
         poisoned(POISONS[name])
         answer = hook(event, session=f"after-{event}", **fields)
-        assert (answer.code, answer.stdout) == (0, wanted[number]), (event, state_file.recent())
+        assert (answer.code, answer.stdout) == (0, wanted[number]), (event, state_file.recent_failures())
 
 
 @pytest.mark.parametrize("name", POISONS)

@@ -47,14 +47,14 @@ def test_an_unknown_event_is_no_event():
 def test_garbage_leaves_a_trace_for_doctor():
     run_hook("user_prompt_submit", b"{broken")
 
-    assert any("hook user_prompt_submit" in str(line) for line in state_file.recent())
+    assert any("hook user_prompt_submit" in str(line) for line in state_file.recent_failures())
 
 
 def test_nothing_happens_where_there_is_no_store(tmp_path):
     answer = run_hook("user_prompt_submit", {"session_id": "s", "cwd": str(tmp_path), "prompt": "where are sessions?"})
 
     assert (answer.code, answer.stdout, answer.stderr) == (0, b"", b"")
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 @pytest.mark.parametrize(

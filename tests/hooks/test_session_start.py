@@ -154,7 +154,7 @@ def test_a_wrong_weight_warns_and_the_digest_comes_all_the_same(project, hook, w
 
     assert answer.context
     assert answer.stderr.count(b"\n") == 1 and used + b" is used" in answer.stderr
-    assert " is used" in state_file.recent()[-1][2]
+    assert " is used" in state_file.recent_failures()[-1][2]
 
 
 def test_without_fts5_the_digest_goes_by_prominence_with_one_warning(project):
@@ -191,7 +191,7 @@ def test_a_git_that_hangs_costs_at_most_the_budget(project, hook, tmp_path, monk
     assert time.monotonic() - before < 60
     assert "Project memory for feature invoices, branch main:" in answer.context
     assert len(pids.read_text().split()) == 4
-    assert sum("did not answer in time" in error for _, _, error in state_file.recent()) == 4
+    assert sum("did not answer in time" in error for _, _, error in state_file.recent_failures()) == 4
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="fcntl is not there")

@@ -82,7 +82,7 @@ class Machine:
         """A conversation in the project, as the host writes it down."""
         folder = self.claude / "projects" / mangled(os.path.realpath(self.project))
         folder.mkdir(parents=True, exist_ok=True)
-        at = timestamps.at(time.time() - ago)
+        at = timestamps.from_seconds(time.time() - ago)
         prompt = {"type": "user", "message": {"role": "user", "content": "hello"}, "timestamp": at, "uuid": "u"}
         path = folder / f"{SESSION}.jsonl"
         path.write_text("".join(json.dumps(line) + "\n" for line in ({**prompt, "cwd": str(self.project)}, *lines)))

@@ -381,7 +381,7 @@ def test_equal_titles_get_ids_of_their_own():
 def test_headings_lists_and_code_are_told_apart():
     text = "Title\n=====\n\n- one\n  more\n  - below\n- two\n\n1. a\n2. b\n\n~~~sh\n# no heading\n~~~\nend\n"
 
-    (section,) = markdown.read(text).sections
+    (section,) = markdown.parse(text).sections
 
     assert (section.title, section.level) == ("Title", 1)
     assert [(block.kind, markdown.flat(block.text), block.line) for block in section.blocks] == [
@@ -414,7 +414,7 @@ def test_no_text_makes_an_importer_raise_and_every_record_can_be_written(text, p
     for record in records:
         assert memory.flaws(record) == []
         assert memory.parse(memory.render(record)) == record
-        assert summary_line.of(record)
+        assert summary_line.render(record)
 
 
 @pytest.mark.parametrize(

@@ -339,7 +339,7 @@ def test_a_bug_is_an_error_of_one_request_and_leaves_a_trace(project, monkeypatc
         codes = [json.loads(line)["error"]["code"] for line in sink]
 
     assert codes == [-32603, -32601]
-    assert [error for _, _, error in state_file.recent()] == ["ZeroDivisionError: one over nought"]
+    assert [error for _, _, error in state_file.recent_failures()] == ["ZeroDivisionError: one over nought"]
 
 
 def test_what_something_prints_does_not_reach_the_client(project):

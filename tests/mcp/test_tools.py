@@ -58,9 +58,9 @@ def test_every_tool_is_announced_with_schemas_and_hints(project, version):
 
 def test_what_is_announced_costs_an_agent_little():
     """All definitions are in the context of every request of a client that does not defer them."""
-    from onrecord.text import tokens
+    from onrecord.text import count_tokens
 
-    assert tokens(json.dumps([tool.definition for tool in tool_table.TOOLS])) < 2_600
+    assert count_tokens(json.dumps([tool.definition for tool in tool_table.TOOLS])) < 2_600
 
 
 @pytest.mark.parametrize("version", [*HANDSHAKE, STATELESS])

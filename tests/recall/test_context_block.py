@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord.recall.candidate import Item, fitting_items, render_block
-from onrecord.text import cut, tokens
+from onrecord.text import count_tokens, cut
 
 
 def item(text: str, **more: str) -> Item:
@@ -49,7 +49,7 @@ def test_the_budget_is_kept_or_one_item_is_left(texts, budget):
     kept = fitting_items([item(text) for text in texts], budget)
 
     # Escaping may lengthen a text after it was measured; one entity costs at most six characters.
-    cost = tokens(render_block(kept, "s"))
+    cost = count_tokens(render_block(kept, "s"))
     escaped = sum(text.count(char) for text in texts for char in '&<>"') * 2
     assert kept
     assert cost <= budget + escaped + 8 or len(kept) == 1
@@ -59,7 +59,7 @@ def test_three_long_essences_share_three_hundred_tokens():
     kept = fitting_items([item("word " * 84) for _ in range(3)], 300)
 
     assert len(kept) == 3
-    assert tokens(render_block(kept, "s")) <= 305
+    assert count_tokens(render_block(kept, "s")) <= 305
     assert all(one.text.endswith("…") for one in kept)
 
 

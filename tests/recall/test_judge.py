@@ -71,7 +71,7 @@ def kept(server: ModelServer, found: list[Note], prompt: str = "Do it", **given:
 
 
 def traces() -> list[str]:
-    return [f"{what}: {error}" for _, what, error in state_file.recent()]
+    return [f"{what}: {error}" for _, what, error in state_file.recent_failures()]
 
 
 def test_it_is_off_by_default() -> None:

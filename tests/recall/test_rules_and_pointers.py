@@ -21,7 +21,7 @@ from onrecord.session.ledger import Ledger
 from onrecord.session.transcript import NO_SESSION
 from onrecord.settings import load_settings
 from onrecord.store import record_names
-from onrecord.text import tokens
+from onrecord.text import count_tokens
 from tests.known_project import six_records
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"
@@ -187,7 +187,7 @@ def test_a_pointer_is_short_and_its_name_safe_in_a_shell(title, stem):
     line = selection.pointer(candidate(1, 0.5, title, path)._replace(prefix=paths.USER_PREFIX))
     name = record_names.short_name(path)
 
-    assert tokens(line) <= 25
+    assert count_tokens(line) <= 25
     assert line.endswith(f"onrecord show --user {name}")
     assert shlex.quote(name) == name and name[0] != "-"
 

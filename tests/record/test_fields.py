@@ -17,7 +17,7 @@ from onrecord.record.schema import (
     Scalar,
     Text,
     check_fields,
-    name_of,
+    describe_type,
     shorten,
 )
 
@@ -105,7 +105,7 @@ def test_a_required_field_that_is_null_is_missing():
      ({}, "an object"), (b"", "bytes")],
 )  # fmt: skip
 def test_names_of_values(value, name):
-    assert name_of(value) == name
+    assert describe_type(value) == name
 
 
 def test_shortened_values_fit_a_message():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from onrecord.categories import CATEGORIES
 from onrecord.record import compose, form, naming, schema
-from onrecord.record.form import Filled, Problem
+from onrecord.record.form import FieldProblem, FilledForm
 from onrecord.record.schema import Choice, Flag, ListOf, Number, Object
 
 HOSTILE = st.sampled_from([
@@ -50,7 +50,7 @@ def fields_of(category: str) -> st.SearchStrategy[dict[str, Any]]:
     fixed = {name: kind for name, kind in content.items() if name not in optional}
     loose = {name: kind for name, kind in content.items() if name in optional}
     return st.fixed_dictionaries(
-        {"title": TEXTS.map(naming.title).filter(bool), "content": st.fixed_dictionaries(fixed, optional=loose)},
+        {"title": TEXTS.map(naming.clean_title).filter(bool), "content": st.fixed_dictionaries(fixed, optional=loose)},
         optional=common,
     )
 
@@ -59,16 +59,16 @@ def fields_of(category: str) -> st.SearchStrategy[dict[str, Any]]:
 def test_a_form_says_what_the_record_said(drawn):
     category, fields = drawn
 
-    assert form.parse(category, form.render(category, fields, "A record.")) == Filled(fields)
+    assert form.parse(category, form.render(category, fields, "A record.")) == FilledForm(fields)
 
 
 @given(st.lists(PIECES, max_size=12).map("\n".join))
 def test_any_text_is_read_or_refused_and_takes_its_errors(text):
     filled = form.parse("decision", text)
-    marked = form.with_problems(text, filled.problems)
+    marked = form.insert_problems(text, filled.problems)
 
     assert form.parse("decision", marked).fields == filled.fields or filled.problems
-    assert form.with_problems(marked, filled.problems) == marked
+    assert form.insert_problems(marked, filled.problems) == marked
 
 
 TYPED = """
@@ -105,7 +105,7 @@ over two lines --> after it
 
 
 def test_what_people_type_is_understood():
-    assert form.parse("decision", TYPED) == Filled({
+    assert form.parse("decision", TYPED) == FilledForm({
         "title": "Use uv",
         "content": {
             "decision": "uv installs\neverything.",
@@ -120,20 +120,24 @@ def test_what_people_type_is_understood():
 @pytest.mark.parametrize(
     ("category", "text", "problem"),
     [
-        ("decision", "# T\n## decission\nx", Problem("decission", "is no field of this form (")),
-        ("decision", "# T\n## decision\nx\n## Decision\ny", Problem("decision", "stands here twice")),
-        ("decision", "# T\n## decision\n<!-- x", Problem("decision", "has a comment without an end")),
+        ("decision", "# T\n## decission\nx", FieldProblem("decission", "is no field of this form (")),
+        ("decision", "# T\n## decision\nx\n## Decision\ny", FieldProblem("decision", "stands here twice")),
+        ("decision", "# T\n## decision\n<!-- x", FieldProblem("decision", "has a comment without an end")),
         (
             "decision",
             "# T\n## alternatives\n- Poetry",
-            Problem("alternatives", "each item needs the lines 'option: …'"),
+            FieldProblem("alternatives", "each item needs the lines 'option: …'"),
         ),
-        ("decision", "# T\nmore\n## decision\nx", Problem("", "above the first ## heading stands only the title")),
-        ("decision", "<!-- # T\n## decision\nx", Problem("", "a comment above the first heading has no end")),
-        ("constraint", "## active\nmaybe", Problem("active", "must be true or false")),
-        ("constraint", "## confidence\n1.2.3", Problem("confidence", "must be a number")),
-        ("preference", "## examples\n- x", Problem("examples", "write below one of the headings ### prefer")),
-        ("preference", "## examples\n### like\n- x", Problem("examples", "needs the headings ### prefer, ### avoid")),
+        ("decision", "# T\nmore\n## decision\nx", FieldProblem("", "above the first ## heading stands only the title")),
+        ("decision", "<!-- # T\n## decision\nx", FieldProblem("", "a comment above the first heading has no end")),
+        ("constraint", "## active\nmaybe", FieldProblem("active", "must be true or false")),
+        ("constraint", "## confidence\n1.2.3", FieldProblem("confidence", "must be a number")),
+        ("preference", "## examples\n- x", FieldProblem("examples", "write below one of the headings ### prefer")),
+        (
+            "preference",
+            "## examples\n### like\n- x",
+            FieldProblem("examples", "needs the headings ### prefer, ### avoid"),
+        ),
     ],
 )
 def test_what_cannot_be_read_is_named_at_its_heading(category, text, problem):
@@ -144,11 +148,12 @@ def test_what_cannot_be_read_is_named_at_its_heading(category, text, problem):
 
 def test_problems_stand_below_their_headings_once():
     text = "# T\n\n## decision\nx\n"
-    first = form.with_problems(text, [Problem("decision", "is --> wrong"), Problem("title", "too long")])
+    first = form.insert_problems(text, [FieldProblem("decision", "is --> wrong"), FieldProblem("title", "too long")])
 
     assert first == ("# T\n<!-- ERROR title: too long -->\n\n## decision\n<!-- ERROR decision: is → wrong -->\nx\n")
     assert (
-        form.with_problems(first, [Problem("context", "is missing")]) == f"<!-- ERROR context: is missing -->\n{text}"
+        form.insert_problems(first, [FieldProblem("context", "is missing")])
+        == f"<!-- ERROR context: is missing -->\n{text}"
     )
 
 

@@ -21,7 +21,7 @@ def _settings(**values: object) -> Settings:
 def test_a_patch_replaces_grows_and_is_logged():
     before = sample(related_files=["a.py"])
 
-    after = lifecycle.revised(
+    after = lifecycle.revise(
         before,
         {
             "content": {"decision": "Valkey 8", "consequences": ["New driver"]},
@@ -62,13 +62,13 @@ def test_a_patch_replaces_grows_and_is_logged():
 def test_a_patch_that_changes_nothing_leaves_the_very_record(patch):
     before = sample()
 
-    assert lifecycle.revised(before, patch, now=LATER) is before
+    assert lifecycle.revise(before, patch, now=LATER) is before
 
 
 def test_null_removes_an_optional_field():
     before = sample(confidence=0.5, content={**sample().content, "consequences": ["x"]})
 
-    after = lifecycle.revised(before, {"confidence": None, "content": {"consequences": None}}, now=LATER)
+    after = lifecycle.revise(before, {"confidence": None, "content": {"consequences": None}}, now=LATER)
 
     assert after.confidence is None
     assert after.content == sample().content
@@ -98,7 +98,7 @@ def test_null_removes_an_optional_field():
 )
 def test_what_an_update_may_not_do(patch, where):
     with pytest.raises(Invalid) as caught:
-        lifecycle.revised(sample(changes=[{"date": NOW, "summary": "Created"}]), patch, now=LATER)
+        lifecycle.revise(sample(changes=[{"date": NOW, "summary": "Created"}]), patch, now=LATER)
 
     assert caught.value.message.startswith(f"{where}:")
     assert caught.value.fix
@@ -108,14 +108,14 @@ def test_at_twelve_tags_a_new_one_replaces_the_least_useful_and_that_is_logged()
     tags = sorted(["redis", *(f"tag{n:02}" for n in range(11))])
     before = sample(tags=tags)
 
-    after = lifecycle.revised(before, {"tags": ["new"]}, now=LATER)
+    after = lifecycle.revise(before, {"tags": ["new"]}, now=LATER)
 
     assert after.tags == tuple(sorted([*(tag for tag in tags if tag != "redis"), "new"]))
     assert after.changes[-1] == HistoryEntry(LATER, "Tags are full: dropped redis", "tags")
 
 
 def test_more_new_tags_than_there_is_room_for_were_dropped_in_silence():
-    after = lifecycle.revised(sample(), {"tags": [f"tag{n:02}" for n in range(14)]}, now=LATER)
+    after = lifecycle.revise(sample(), {"tags": [f"tag{n:02}" for n in range(14)]}, now=LATER)
 
     assert after.tags == tuple(f"tag{n:02}" for n in range(12))
     assert after.changes[-1] == HistoryEntry(LATER, "Tags are full: dropped redis, sessions, tag12, tag13", "tags")
@@ -123,14 +123,14 @@ def test_more_new_tags_than_there_is_room_for_were_dropped_in_silence():
 
 @given(st.lists(st.text(max_size=6), max_size=20), st.lists(st.text(max_size=6), max_size=20))
 def test_growing_tags_never_fails_an_update(first, second):
-    record = lifecycle.revised(sample(), {"tags": first}, now=NOW)
-    record = lifecycle.revised(record, {"tags": second}, now=LATER)
+    record = lifecycle.revise(sample(), {"tags": first}, now=NOW)
+    record = lifecycle.revise(record, {"tags": second}, now=LATER)
 
     assert memory.flaws(record) == []
 
 
 def test_tags_may_shrink_where_the_whole_list_was_seen():
-    after = lifecycle.revised(sample(), {"tags": ["one"]}, now=LATER, may_shrink=True)
+    after = lifecycle.revise(sample(), {"tags": ["one"]}, now=LATER, may_shrink=True)
 
     assert after.tags == ("one",)
 
@@ -138,30 +138,30 @@ def test_tags_may_shrink_where_the_whole_list_was_seen():
 def test_an_old_flaw_does_not_stop_an_update_but_a_new_one_does():
     flawed = sample(title="x" * 130, tags=["Upper"], changes=[{"date": "?", "summary": ""}])
 
-    after = lifecycle.revised(flawed, {"confidence": 0.5}, now=LATER)
+    after = lifecycle.revise(flawed, {"confidence": 0.5}, now=LATER)
 
     assert after.confidence == 0.5
     with pytest.raises(Invalid, match="confidence"):
-        lifecycle.revised(flawed, {"confidence": 5}, now=LATER)
+        lifecycle.revise(flawed, {"confidence": 5}, now=LATER)
 
 
 def test_an_unknown_null_survives_an_update():
     before = sample(content={**sample().content, "x-own": None})
 
-    assert "x-own" in lifecycle.revised(before, {"confidence": 0.5}, now=LATER).content
+    assert "x-own" in lifecycle.revise(before, {"confidence": 0.5}, now=LATER).content
 
 
 def test_history_keeps_the_newest_fifty():
     record = sample()
     for number in range(60):
-        record = lifecycle.revised(record, {"x-own": number}, now=LATER)
+        record = lifecycle.revise(record, {"x-own": number}, now=LATER)
 
     assert len(record.changes) == 50
     assert (record.changes[-1].new, record.changes[0].new, record.times_updated) == (59, 10, 60)
 
 
 def test_long_values_are_shortened_in_the_log():
-    after = lifecycle.revised(sample(), {"content": {"decision": "x" * 500, "rationale": ["y" * 500]}}, now=LATER)
+    after = lifecycle.revise(sample(), {"content": {"decision": "x" * 500, "rationale": ["y" * 500]}}, now=LATER)
 
     assert [len(str(change.new)) for change in after.changes] == [200, 200]
 
@@ -169,10 +169,10 @@ def test_long_values_are_shortened_in_the_log():
 def test_the_way_there_and_back():
     record = sample()
 
-    retired = lifecycle.retired(record, " wrong ", LATER)
-    restored = lifecycle.restored(retired, LATER)
-    archived = lifecycle.archived(record, "old", LATER)
-    unarchived = lifecycle.unarchived(archived, LATER)
+    retired = lifecycle.retire(record, " wrong ", LATER)
+    restored = lifecycle.restore(retired, LATER)
+    archived = lifecycle.archive(record, "old", LATER)
+    unarchived = lifecycle.unarchive(archived, LATER)
 
     assert (retired.record_status, retired.retired_at, retired.retired_reason) == ("retired", LATER, "wrong")
     assert (archived.record_status, archived.archived_at, archived.archived_reason) == ("archived", LATER, "old")
@@ -182,9 +182,9 @@ def test_the_way_there_and_back():
 
 
 def test_an_archived_record_that_was_retired_and_restored_did_look_archived():
-    archived = lifecycle.archived(sample(), "old", NOW)
+    archived = lifecycle.archive(sample(), "old", NOW)
 
-    back = lifecycle.restored(lifecycle.retired(archived, "wrong", NOW), LATER)
+    back = lifecycle.restore(lifecycle.retire(archived, "wrong", NOW), LATER)
 
     assert (back.record_status, back.archived_at, back.archived_reason) == ("active", "", "")
 
@@ -192,11 +192,11 @@ def test_an_archived_record_that_was_retired_and_restored_did_look_archived():
 @pytest.mark.parametrize(
     ("status", "step", "fix"),
     [
-        ("retired", lambda r: lifecycle.retired(r, "", NOW), "onrecord restore sessions-in-redis"),
-        ("active", lambda r: lifecycle.restored(r, NOW), "onrecord show sessions-in-redis"),
-        ("archived", lambda r: lifecycle.restored(r, NOW), "onrecord unarchive sessions-in-redis"),
-        ("retired", lambda r: lifecycle.archived(r, "", NOW), "onrecord restore sessions-in-redis"),
-        ("active", lambda r: lifecycle.unarchived(r, NOW), "onrecord show sessions-in-redis"),
+        ("retired", lambda r: lifecycle.retire(r, "", NOW), "onrecord restore sessions-in-redis"),
+        ("active", lambda r: lifecycle.restore(r, NOW), "onrecord show sessions-in-redis"),
+        ("archived", lambda r: lifecycle.restore(r, NOW), "onrecord unarchive sessions-in-redis"),
+        ("retired", lambda r: lifecycle.archive(r, "", NOW), "onrecord restore sessions-in-redis"),
+        ("active", lambda r: lifecycle.unarchive(r, NOW), "onrecord show sessions-in-redis"),
     ],
 )
 def test_steps_that_lead_nowhere(status, step, fix):
@@ -213,7 +213,7 @@ def test_steps_that_lead_nowhere(status, step, fix):
 def test_superseding_links_both_ways(category, content):
     old, new = sample(category, id="old"), sample(category, id="new", supersedes=["older"])
 
-    before, after = lifecycle.superseded(old, new, LATER)
+    before, after = lifecycle.supersede(old, new, LATER)
 
     assert before.superseded_by == "new"
     assert before.content == {**old.content, **content}
@@ -234,7 +234,7 @@ def test_superseding_links_both_ways(category, content):
 )
 def test_what_cannot_supersede(old, new, error):
     with pytest.raises(error) as caught:
-        lifecycle.superseded(old, new, NOW)
+        lifecycle.supersede(old, new, NOW)
 
     assert caught.value.fix
 
@@ -247,7 +247,7 @@ def test_what_cannot_supersede(old, new, error):
 def test_retention(days, updated, expected):
     settings = _settings(**{"categories.decision.retention_days": days})
 
-    assert lifecycle.past_retention(sample(updated_at=updated), settings, LATER) is expected
+    assert lifecycle.is_past_retention(sample(updated_at=updated), settings, LATER) is expected
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_retention(days, updated, expected):
 def test_a_retired_record_without_a_readable_date_was_deleted_at_once(fields, expected):
     record = sample(**{"record_status": "retired", **fields})
 
-    assert lifecycle.past_grace(record, 30, LATER) is expected
+    assert lifecycle.is_past_grace(record, 30, LATER) is expected
 
 
 def test_the_oldest_session_summaries_are_crowded_out():
@@ -273,4 +273,4 @@ def test_the_oldest_session_summaries_are_crowded_out():
     ]
     others = [sample(), sample("session_summary", id="s0", record_status="retired")]
 
-    assert [record.id for record in lifecycle.crowded_out([*others, *summaries], "session_summary", 3)] == ["s2", "s1"]
+    assert [record.id for record in lifecycle.over_limit([*others, *summaries], "session_summary", 3)] == ["s2", "s1"]

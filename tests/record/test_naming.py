@@ -34,7 +34,7 @@ tricky = st.lists(st.sampled_from(WORDS) | st.text(max_size=3), max_size=12).map
     ],
 )
 def test_titles(text, expected):
-    assert naming.title(text) == expected
+    assert naming.clean_title(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,26 +51,26 @@ def test_titles(text, expected):
     ],
 )
 def test_tags(text, expected):
-    assert naming.tag(text) == expected
+    assert naming.clean_tag(text) == expected
 
 
 def test_tags_come_sorted_each_once_and_none_empty():
-    assert naming.tags(["b", "A", "a ", "", "#"]) == ("a", "b")
+    assert naming.clean_tags(["b", "A", "a ", "", "#"]) == ("a", "b")
 
 
 @pytest.mark.parametrize("text", ["< <result> memory x>", "<<result>/memory>", "<me<memory>mory>", "##tags:tags:"])
 def test_markup_that_appears_when_markup_is_removed_was_let_through(text):
-    clean = naming.title(text)
+    clean = naming.clean_title(text)
 
     assert not OURS.search(clean)
     assert "#tags:" not in clean
 
 
 def test_a_title_cut_in_the_middle_of_a_word_does_not_become_markup():
-    assert not OURS.search(naming.title("x" * 113 + "<resultant>"))
+    assert not OURS.search(naming.clean_title("x" * 113 + "<resultant>"))
 
 
-@pytest.mark.parametrize("clean", [naming.title, naming.tag, naming.one_line, naming.visible])
+@pytest.mark.parametrize("clean", [naming.clean_title, naming.clean_tag, naming.one_line, naming.remove_invisible])
 @given(text=tricky)
 def test_cleaning_twice_changes_nothing(clean, text):
     once = clean(text)
@@ -80,9 +80,9 @@ def test_cleaning_twice_changes_nothing(clean, text):
 
 @given(tricky)
 def test_a_clean_title_is_one_visible_line_without_our_marks(text):
-    clean = naming.title(text)
+    clean = naming.clean_title(text)
 
-    assert len(clean) <= naming.LONGEST_TITLE
+    assert len(clean) <= naming.MAX_TITLE_CHARACTERS
     assert not OURS.search(clean)
     assert "->" not in clean
     assert "#tags:" not in clean
@@ -92,7 +92,7 @@ def test_a_clean_title_is_one_visible_line_without_our_marks(text):
 @given(tricky)
 def test_a_clean_tag_is_one_the_schema_accepts(text):
     (tags,) = (field for field in schema.RECORD if field.name == "tags")
-    clean = naming.tag(text)
+    clean = naming.clean_tag(text)
 
     assert not clean or re.fullmatch(tags.kind.item.pattern.regex, clean)
     assert len(clean) <= tags.kind.item.longest

@@ -44,7 +44,7 @@ HARMLESS = [
 
 
 def refused(corpus):
-    return [text.name for text in corpus if any(secrets.leaks({"note": text.text}))]
+    return [text.name for text in corpus if any(secrets.find_leaks({"note": text.text}))]
 
 
 @pytest.mark.parametrize("half", [0, 1], ids=["seen", "unseen"])
@@ -73,7 +73,7 @@ def test_no_text_of_the_corpora_is_there_twice():
 
 def test_a_masked_text_holds_no_credential_any_more():
     for text in secret_corpus.secrets():
-        masked = secrets.redacted(text.text)
+        masked = secrets.redact(text.text)
 
         assert refused([text._replace(text=masked)]) == []
         if refused([text]):
@@ -82,12 +82,12 @@ def test_a_masked_text_holds_no_credential_any_more():
 
 @pytest.mark.parametrize("text", secret_corpus.harmless(), ids=lambda text: text.name)
 def test_masking_leaves_harmless_text_alone(text):
-    assert secrets.redacted(text.text) == text.text
+    assert secrets.redact(text.text) == text.text
 
 
 @pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in SECRETS.items() for text in texts])
 def test_credentials_are_found_and_masked(kind, text):
-    (leak,) = secrets.leaks({"content": {"context": [f"we use {text} here"]}})
+    (leak,) = secrets.find_leaks({"content": {"context": [f"we use {text} here"]}})
 
     assert (leak.where, leak.kind) == ("content.context[0]", kind)
     assert leak.masked.endswith("…")
@@ -96,18 +96,18 @@ def test_credentials_are_found_and_masked(kind, text):
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_ordinary_text_is_left_alone(text):
-    assert list(secrets.leaks({"note": text})) == []
+    assert list(secrets.find_leaks({"note": text})) == []
 
 
 @pytest.mark.parametrize("value", [None, 1, 1.5, True, [], {}, "", [None, {"a": None}]])
 def test_values_without_text_carry_nothing(value):
-    assert list(secrets.leaks(value)) == []
+    assert list(secrets.find_leaks(value)) == []
 
 
 def test_a_credential_used_as_a_key_was_printed_in_full():
     key = "AKIA" + make.draw(16, UPPER)
 
-    leaks = list(secrets.leaks({"accounts": {key: "ghp_" + "a1" * 18}}))
+    leaks = list(secrets.find_leaks({"accounts": {key: "ghp_" + "a1" * 18}}))
 
     assert leaks == [
         Leak("a key of accounts", "an AWS access key", "AKIA…"),
@@ -119,18 +119,20 @@ def test_a_credential_used_as_a_key_was_printed_in_full():
 def test_a_field_named_for_a_credential_may_not_hold_one():
     value = make.password()
 
-    assert list(secrets.leaks({"content": {"db_password": value}})) == [
+    assert list(secrets.find_leaks({"content": {"db_password": value}})) == [
         Leak("content.db_password", "a password", value[:4] + "…")
     ]
-    assert list(secrets.leaks({"content": {"db_password": "in the vault, under kv/db", "author": "dana42xy"}})) == []
+    assert (
+        list(secrets.find_leaks({"content": {"db_password": "in the vault, under kv/db", "author": "dana42xy"}})) == []
+    )
 
 
 def test_a_refusal_shows_the_words_before_the_credential_and_nothing_of_another():
     first, second = make.password(), make.password()
 
-    (leak,) = secrets.leaks({"note": f"{first}\nthe replica's db password is {second}"})
+    (leak,) = secrets.find_leaks({"note": f"{first}\nthe replica's db password is {second}"})
     assert str(leak) == f"note carries a password (the replica's db password is {second[:4]}…)"
-    for leak in secrets.leaks({"note": f"password={first} token={make.draw(40)}"}):
+    for leak in secrets.find_leaks({"note": f"password={first} token={make.draw(40)}"}):
         assert first not in str(leak)
 
 
@@ -138,7 +140,7 @@ def test_the_body_of_a_private_key_is_masked_whole():
     body = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ" + "A" * 12 + make.draw(80)
     name = "OPENSSH PRIVATE " + "KEY"
 
-    masked = secrets.redacted(f"before -----BEGIN {name}-----\n{body}\n-----END {name}----- after")
+    masked = secrets.redact(f"before -----BEGIN {name}-----\n{body}\n-----END {name}----- after")
 
     assert masked == "before ----… after"
 
@@ -155,7 +157,7 @@ UNITS = [
 @pytest.mark.heavy
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize(
-    "function", [lambda text: list(secrets.leaks({"n": text})), secrets.redacted], ids=["leaks", "mask"]
+    "function", [lambda text: list(secrets.find_leaks({"n": text})), secrets.redact], ids=["leaks", "mask"]
 )
 def test_the_time_is_linear_in_the_text(unit, function):
     small, large = (unit * (size // len(unit)) for size in (12_500, 100_000))

@@ -77,7 +77,7 @@ def test_long_titles_that_begin_alike_have_different_ids():
 @given(st.text(max_size=200), st.integers(2, 10**6))
 def test_a_numbered_id_is_valid_and_another_one(title, number):
     made = naming.slug(title)
-    numbered = naming.numbered(made, number)
+    numbered = naming.numbered_id(made, number)
 
     assert ID.fullmatch(numbered)
     assert len(numbered) <= 80

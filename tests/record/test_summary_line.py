@@ -37,32 +37,32 @@ from tests.records import CONTENT, sample, valid_records
     ],
 )
 def test_the_rule_itself_with_its_literal_values(category, content, expected):
-    assert summary_line.of(sample(category, content={**CONTENT[category], **content})) == expected
+    assert summary_line.render(sample(category, content={**CONTENT[category], **content})) == expected
 
 
 @pytest.mark.parametrize("category", schema.FOLDERS)
 def test_a_record_without_its_content_still_says_its_title(category):
-    assert "Sessions in Redis" in summary_line.of(sample(category, content={}))
+    assert "Sessions in Redis" in summary_line.render(sample(category, content={}))
 
 
 def test_a_runbook_without_steps_has_no_step_called_brackets():
-    said = summary_line.of(sample("runbook", content={**CONTENT["runbook"], "steps": []}))
+    said = summary_line.render(sample("runbook", content={**CONTENT["runbook"], "steps": []}))
 
     assert said == "Sessions in Redis: Disk is full."
 
 
 @given(valid_records())
 def test_any_record_has_an_essence_of_one_bounded_line(record):
-    said = summary_line.of(memory.from_json(record))
+    said = summary_line.render(memory.from_json(record))
 
-    assert 0 < len(said) <= summary_line.LONGEST
+    assert 0 < len(said) <= summary_line.MAX_CHARACTERS
     assert "\n" not in said
 
 
 def test_a_long_rule_is_cut_at_a_word():
     content = {**CONTENT["decision"], "decision": "word " * 500}
 
-    said = summary_line.of(sample(content=content))
+    said = summary_line.render(sample(content=content))
 
-    assert len(said) <= summary_line.LONGEST
+    assert len(said) <= summary_line.MAX_CHARACTERS
     assert said.endswith("word…")

@@ -83,7 +83,7 @@ def _start(parent: Path) -> None:
 
 
 def _failures() -> list[str]:
-    return [why for _, what, why in state_file.recent() if what == "automatic sync of platform"]
+    return [why for _, what, why in state_file.recent_failures() if what == "automatic sync of platform"]
 
 
 def test_the_hook_ends_while_the_sync_still_runs(tmp_path, silent):
@@ -167,7 +167,7 @@ def test_a_broken_list_of_remotes_starts_nothing_and_leaves_a_trace(monkeypatch)
     Path(paths.remotes_file()).write_text("{")
 
     assert background.start(PROJECT) is False
-    assert [what for _, what, _ in state_file.recent()] == ["remotes"]
+    assert [what for _, what, _ in state_file.recent_failures()] == ["remotes"]
 
 
 def test_a_list_of_remotes_in_the_project_starts_nothing(tmp_path, monkeypatch):

@@ -166,7 +166,7 @@ def test_what_cannot_be_checked_against_the_users_own_store_is_not_shown(project
     monkeypatch.setattr(index, "open", open_or_fail)
 
     assert _from_hook(project) == []
-    assert "the disk has gone" in state_file.recent()[-1][2]
+    assert "the disk has gone" in state_file.recent_failures()[-1][2]
 
 
 def test_what_cannot_be_checked_while_the_projects_store_is_not_indexed_is_not_shown(project, replaced, monkeypatch):

@@ -203,7 +203,7 @@ def test_a_broken_list_costs_the_shared_stores_alone(project, share):
     Path(paths.remotes_file()).write_text("[{")
 
     assert "carrier" in _hook(project, prompt="how many calls a minute does the carrier API allow?").lower()
-    assert state_file.recent()[-1][1] == "remotes"
+    assert state_file.recent_failures()[-1][1] == "remotes"
 
 
 def test_a_list_that_came_with_the_project_is_not_read(project, share, monkeypatch):
@@ -309,7 +309,7 @@ def test_a_shared_store_that_fails_takes_nothing_of_the_projects_own_with_it(pro
         budget.stop()
 
     assert [each.match.title for each in about] == [SIX["constraint"]["title"]]
-    assert "the disk has gone" in state_file.recent()[-1][2]
+    assert "the disk has gone" in state_file.recent_failures()[-1][2]
 
 
 def test_what_replaces_a_shared_record_about_a_file_must_apply_here_too(project, share):

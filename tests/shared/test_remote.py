@@ -149,7 +149,7 @@ def test_a_broken_list_is_an_error_for_people_and_no_remotes_for_hooks(text):
         remotes.connected()
     assert paths.remotes_file() in caught.value.message
     assert remotes.usable() == []
-    assert state_file.recent()[-1][1] == "remotes"
+    assert state_file.recent_failures()[-1][1] == "remotes"
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="FIFOs")

@@ -527,7 +527,7 @@ def test_a_record_with_a_huge_number_silences_no_other(tmp_path, place, number):
 
     assert [hit.id for hit in project.search("jobs rows")] == ["jobs-are-rows"]
     assert [broken.path for broken in project.store.scan() if isinstance(broken, Broken)] == ["decisions/huge.json"]
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 def test_a_number_out_of_range_that_can_be_read_is_a_flaw_and_nothing_more(tmp_path):
@@ -550,6 +550,6 @@ def test_what_fails_while_one_record_is_indexed_is_logged_and_the_others_are_fou
     monkeypatch.setattr(document, "of", lambda record: 1 // 0 if "rows" in record.title else whole(record))
 
     assert [hit.id for hit in project.search("jobs mail cron rows")] == ["mail-is-sent-by-cron"]
-    assert [(what, error[:17]) for _, what, error in state_file.recent()] == [
+    assert [(what, error[:17]) for _, what, error in state_file.recent_failures()] == [
         ("index decisions/jobs-are-rows.json", "ZeroDivisionError")
     ]

@@ -245,7 +245,7 @@ def test_a_record_is_saved_although_index_md_cannot_be_written(tmp_path, monkeyp
     assert store.warnings == [
         "the records are saved, but cannot write index.md: No space left on device; then: onrecord doctor --fix"
     ]
-    assert [what for _, what, _ in state_file.recent()] == ["index.md"]
+    assert [what for _, what, _ in state_file.recent_failures()] == ["index.md"]
 
     monkeypatch.undo()
     store.create(sample(id="third"))

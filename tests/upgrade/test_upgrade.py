@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from onrecord.setting_table import OF_0_1_0, REMOVED, setting
+from onrecord.setting_table import REMOVED, RENAMED_SINCE_0_1_0, setting
 from tests.known_project import SIX
 from tests.upgrade import old_data, old_project
 from tests.upgrade.old_project import OldProject
@@ -81,7 +81,10 @@ def test_every_setting_of_0_1_0_means_what_it_meant(old: OldProject) -> None:
 
     assert (before["problems"], now["problems"]) == ([], [])
     values = {each["key"]: (each["value"], each["origin"]) for each in now["settings"]}
-    was = {OF_0_1_0.get(each["key"], each["key"]): (each["value"], each["origin"]) for each in before["settings"]}
+    was = {
+        RENAMED_SINCE_0_1_0.get(each["key"], each["key"]): (each["value"], each["origin"])
+        for each in before["settings"]
+    }
     assert all(was.pop(key)[0] for key in REMOVED)
     assert len(was) > 40
     assert {key: values.get(key) for key in was if was[key][1] != "default"} == {

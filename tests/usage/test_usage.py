@@ -170,7 +170,7 @@ def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, m
 
     usage.observe("s1", path, [store])
 
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 def test_a_record_shown_anew_because_it_changed_is_watched_anew(store, tmp_path):
@@ -221,7 +221,7 @@ def test_nothing_to_observe_is_no_failure(store, session, transcript):
     usage.observe(session, claude_code.transcript(transcript), [store])
 
     assert counts(store).get(PATH, Counts()).opened == 0
-    assert state_file.recent() == []
+    assert state_file.recent_failures() == []
 
 
 def test_a_failure_is_traced_and_goes_no_further(store, tmp_path, monkeypatch):
@@ -230,7 +230,7 @@ def test_a_failure_is_traced_and_goes_no_further(store, tmp_path, monkeypatch):
 
     usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, says("x")), [store])
 
-    assert [error for _, _, error in state_file.recent()] == [
+    assert [error for _, _, error in state_file.recent_failures()] == [
         "cannot observe a session: ZeroDivisionError: division by zero"
     ]
 

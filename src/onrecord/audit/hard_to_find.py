@@ -101,9 +101,9 @@ def _wording(record: Memory) -> Iterator[Reason]:
 def _length(record: Memory) -> Iterator[Reason]:
     """What does not fit into the lines that an agent gets."""
     category = CATEGORIES[record.category]
-    line = summary_line.of(record)
+    line = summary_line.render(record)
     statement = " ".join(record.text(category.statement).split())
-    longest = category.statement_length or summary_line.LONGEST
+    longest = category.statement_length or summary_line.MAX_CHARACTERS
     fix = f"shorten it to the rule, and put the rest into other fields or records: onrecord edit {record.id}"
     if len(statement) > longest:
         what = f"its {category.statement} has {len(statement):,} characters, and an agent is shown {longest}"

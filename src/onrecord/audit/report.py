@@ -133,7 +133,7 @@ def _overlong(item: AuditItem) -> tuple[str, str] | None:
 
 
 def _secret(item: AuditItem) -> tuple[str, str] | None:
-    leak = next(secrets.leaks(item.raw), None)
+    leak = next(secrets.find_leaks(item.raw), None)
     return (str(leak), "change the credential, then take it out of the text and of git's history") if leak else None
 
 

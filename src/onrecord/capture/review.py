@@ -46,7 +46,7 @@ def accept(writer: Writer, draft: Draft, *, project: str, force: bool = False) -
 
 def accepted_record(record: Memory, now: str) -> Memory:
     """The record of a draft as it is saved: from now on, or from the day of the document that it was imported from."""
-    record = compose.checked(memory.to_json(record))
+    record = compose.check(memory.to_json(record))
     since = record.created_at if record.origin == "import" else now
     change = HistoryEntry(now, "Accepted from the inbox")
     return record._replace(created_at=since, updated_at=max(since, record.updated_at), changes=(change,))
@@ -65,7 +65,7 @@ def _put_into(writer: Writer, draft: Draft, before: Entry, project: str) -> Entr
         fix = f"to put it into the record as that is now: {add}; or: onrecord review --reject {draft.name}"
         raise Changed(f"{before.path} was changed since the draft was made", fix=fix)
     summary = draft.summary or f"Merged a draft: {draft.record.title}"
-    patch = revision.patch_of(draft, before.memory)
+    patch = revision.draft_patch(draft, before.memory)
     may_shrink = bool(draft.revises or draft.fields)
     after = writer.update(before.path, patch, before.hash, summary=summary, may_shrink=may_shrink, draft=draft)
     _log(draft, project, "saved")
@@ -95,12 +95,12 @@ def put(writer: Writer, drafts: Sequence[Draft], action: str = "draft") -> str:
 
 def revised(record: Memory, patch: Mapping[str, Any]) -> Memory:
     """The record of a draft with a patch of its form; its id follows the title."""
-    raw = revision.applied(memory.to_json(record), patch)
+    raw = revision.apply(memory.to_json(record), patch)
     if "tags" in raw:
-        raw["tags"] = list(naming.tags(raw["tags"]))
+        raw["tags"] = list(naming.clean_tags(raw["tags"]))
     if "title" in raw:
-        raw["title"] = naming.title(raw["title"])
-    changed = compose.checked(raw)
+        raw["title"] = naming.clean_title(raw["title"])
+    changed = compose.check(raw)
     if changed.title == record.title:
         return changed
     return changed._replace(id=naming.slug(changed.title, [*changed.tags, changed.category.replace("_", " ")]))
@@ -157,6 +157,6 @@ def _log(draft: Draft, project: str, state: str) -> None:
 def preview(writer: Writer, draft: Draft, into: str = "") -> tuple[Memory, Memory]:
     """The record that a draft updates, or is merged into, as it is, and as it would be with the draft."""
     before, draft = _target(writer, draft, into) if into else (writer.store.get(draft.updates), draft)
-    patch = revision.patch_of(draft, before.memory)
-    after = lifecycle.revised(before.memory, patch, now=writer.now, may_shrink=bool(draft.revises or draft.fields))
+    patch = revision.draft_patch(draft, before.memory)
+    after = lifecycle.revise(before.memory, patch, now=writer.now, may_shrink=bool(draft.revises or draft.fields))
     return before.memory, after

@@ -43,7 +43,7 @@ def draft(*, project: str, store: str, session: str, transcript: Transcript, set
         name = f"{_PREFIX}{naming.slug(session)[:40] or 'unnamed'}"
         summary = box.put(Draft(name, record, made_at=record.created_at, session=session), replacing=True)
     except OnrecordError as error:
-        state_file.leave("session summary", str(error))
+        state_file.log_failure("session summary", str(error))
         return None
     _drop_older(box, settings.count("categories.session_summary.max_retained"))
     return summary

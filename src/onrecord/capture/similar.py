@@ -57,7 +57,7 @@ def find(store: Store, record: Memory, most: int = 2) -> list[Similar]:
     """The current records that are similar to a new one, those that say the same and the closest first."""
     if not store.exists:
         return []
-    text = f"{record.title}\n{summary_line.of(record)}"
+    text = f"{record.title}\n{summary_line.render(record)}"
     others = [
         entry
         for entry in _matches(store, text, _CANDIDATES, hook=False)
@@ -73,7 +73,7 @@ def compare(record: Memory, entry: Entry) -> Similar | None:
     if record.category != other.category:
         return None
     shared = _shared(_text(record), _text(other))
-    wording = max(shared, _shared(summary_line.of(record), summary_line.of(other)))
+    wording = max(shared, _shared(summary_line.render(record), summary_line.render(other)))
     is_same = wording >= SAME_WORDING and bool(_title_terms(record) & _title_terms(other))
     if not is_same and (shared < MIN_WORDING or not CATEGORIES[record.category].is_rule):
         return None

@@ -12,7 +12,7 @@ import os
 from onrecord import coldstart, timestamps
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
-from onrecord.state_file import StateFile, located
+from onrecord.state_file import StateFile, state_path
 from onrecord.text import cut, flat
 
 TYPE_CHECKING = False
@@ -86,7 +86,7 @@ def note(finding: SaveCandidate) -> str:
 def _has_secret(finding: SaveCandidate) -> bool:
     from onrecord.record import secrets
 
-    return any(True for _ in secrets.leaks(list(finding.evidence)))
+    return any(True for _ in secrets.find_leaks(list(finding.evidence)))
 
 
 def read(project: str) -> list[Suggestion]:
@@ -131,7 +131,7 @@ def keys(evidence: Iterable[str]) -> tuple[str, ...]:
 
 def _file(project: str) -> StateFile:
     name = coldstart.content_hash(os.path.realpath(project).encode("utf-8", "surrogatepass"))
-    return StateFile(os.path.join(located("suggestions"), name), MAX_LOG_BYTES, "suggestions")
+    return StateFile(os.path.join(state_path("suggestions"), name), MAX_LOG_BYTES, "suggestions")
 
 
 def _parsed(lines: Iterable[str]) -> Iterator[Suggestion]:

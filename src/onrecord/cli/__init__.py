@@ -114,7 +114,7 @@ def _report_bug(words: list[str], error: Exception) -> int:
     from onrecord import state_file
 
     traceback.print_exc()
-    state_file.leave(f"onrecord {words[0] if words else ''} {__version__}", f"{type(error).__name__}: {error}")
+    state_file.log_failure(f"onrecord {words[0] if words else ''} {__version__}", f"{type(error).__name__}: {error}")
     print("This is a bug in Onrecord: please report it with the lines above.", file=sys.stderr)
     return 3
 

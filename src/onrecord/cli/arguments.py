@@ -325,7 +325,7 @@ def _stdin() -> bytes:
             "there is nothing to save", fix="give a title and --set flags, --file FILE, or JSON on standard input"
         )
     buffer = getattr(sys.stdin, "buffer", None)
-    most = memory.LARGEST_FILE + 1
+    most = memory.MAX_FILE_BYTES + 1
     data: bytes = buffer.read(most) if buffer else sys.stdin.read(most).encode("utf-8", "surrogatepass")
     return data
 
@@ -333,7 +333,7 @@ def _stdin() -> bytes:
 def _file(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
-            return file.read(memory.LARGEST_FILE + 1)
+            return file.read(memory.MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         raise BadInput(f"cannot read {path!r}: {error}", fix="name a readable file of JSON") from error
 

@@ -17,7 +17,7 @@ from onrecord.errors import BadInput
 from onrecord.importers import notes
 from onrecord.record import compose
 from onrecord.store.store import Broken, Entry, Store
-from onrecord.text import many
+from onrecord.text import plural
 
 CHECKS = (
     "duplicates", "superseded", "changed", "missing", "overlong", "secrets", "junk",
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     }
     shown = None if args.all else _MOST_SHOWN
     warning = (
-        f"left out: {many(len(broken), 'file')} that cannot be read; to see why: onrecord doctor" if broken else ""
+        f"left out: {plural(len(broken), 'file')} that cannot be read; to see why: onrecord doctor" if broken else ""
     )
     refused = [*above, *(["records that cannot be read"] if broken else [])] if args.strict else []
     return CommandResult(

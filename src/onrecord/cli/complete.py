@@ -20,7 +20,7 @@ from onrecord.cli.commands import COMMANDS
 from onrecord.cli.output import Screen, clean, fit, say
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
-from onrecord.text import many
+from onrecord.text import plural
 
 _MOST = 200
 """Words in an answer: a shell asks before it lists as many."""
@@ -145,7 +145,7 @@ def _tags(line: Line, beginning: str) -> list[Word]:
     if not os.path.isdir(root):
         return []
     counts = Counter(listing.newest_tags(index.open(root, hook=True), _MOST_RECORDS_READ))
-    return [Word(tag, many(count, "record")) for tag, count in sorted(counts.items())]
+    return [Word(tag, plural(count, "record")) for tag, count in sorted(counts.items())]
 
 
 def _drafts(line: Line, beginning: str) -> Iterator[Word]:

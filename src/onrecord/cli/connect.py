@@ -21,7 +21,7 @@ from onrecord.hosts import table as hosts
 from onrecord.hosts.connection import Plan
 from onrecord.hosts.host_setup import HostSetup
 from onrecord.record.schema import shorten
-from onrecord.text import many
+from onrecord.text import plural
 
 _PATIENCE = 120
 """Seconds for a command of a host: it may fetch something."""
@@ -138,7 +138,7 @@ def _summary(plan: Plan) -> list[str]:
     for change in plan.changes:
         marks = [line[:1] for line in change.diff().splitlines()[2:]]
         counts = [(marks.count("+"), "added"), (marks.count("-"), "removed")]
-        words = [f"{many(count, 'line')} {verb}" for count, verb in counts if count]
+        words = [f"{plural(count, 'line')} {verb}" for count, verb in counts if count]
         lines.append(f"{plan.name}: {change.path}: {', '.join(words)}")
     return lines + [f"{plan.name}: run {shlex.join(command)}" for command in plan.commands]
 

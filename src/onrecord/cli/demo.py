@@ -104,7 +104,7 @@ def _hook(project: str, event: str, **fields: object) -> str:
         (sys.executable, "-S", "-E", "-c", program), input=json.dumps(payload).encode(), capture_output=True, check=True
     )
     # A hook never fails aloud: a failure would look like silence here.
-    for when, what, error in state_file.recent():
+    for when, what, error in state_file.recent_failures():
         raise RuntimeError(f"{when} {what}: {error}")
     return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]) if done.stdout else ""
 

@@ -19,7 +19,7 @@ from onrecord.record import compose
 from onrecord.settings import load_settings
 from onrecord.store import waiting
 from onrecord.store.store import Store
-from onrecord.text import many
+from onrecord.text import plural
 
 _REGISTER = "onrecord init --merge-driver"
 _DECIDED = "deleted when you accept or reject them"
@@ -92,7 +92,7 @@ def _privacy(stores: Iterable[Store]) -> CommandResult:
 
     def text(screen: Screen) -> str:
         lines = [line for item in items for line in (clean(item.path), *_stored(screen, item))]
-        return "\n".join([*lines, f"{many(len(items), 'place')}; all but drafts and replicas: onrecord clean"])
+        return "\n".join([*lines, f"{plural(len(items), 'place')}; all but drafts and replicas: onrecord clean"])
 
     return CommandResult({"stored": [item._asdict() for item in items]}, text)
 
@@ -100,7 +100,7 @@ def _privacy(stores: Iterable[Store]) -> CommandResult:
 def _stored(screen: Screen, item: OwnFiles) -> Iterator[str]:
     yield fitted(screen, item.what, "  ")
     deleted = f"deleted {item.days} days after its last change" if item.days else item.until
-    yield f"  {many(item.files, 'file')}, {readable(item.size)}, oldest of {item.oldest[:10]}; {deleted}"
+    yield f"  {plural(item.files, 'file')}, {readable(item.size)}, oldest of {item.oldest[:10]}; {deleted}"
 
 
 def _git(root: str) -> Iterator[Finding]:
@@ -129,5 +129,5 @@ def _text(screen: Screen, findings: list[Finding], done: list[str]) -> str:
         if finding.fix:
             lines.append(labelled(screen, "fix", finding.fix, indent="  "))
     totals = {word: sum(finding.severity == word for finding in findings) for word in ("error", "warning")}
-    counts = [many(total, word) for word, total in totals.items() if total]
+    counts = [plural(total, word) for word, total in totals.items() if total]
     return "\n".join([*lines, ", ".join(counts) or "nothing is wrong"])

@@ -15,7 +15,7 @@ from onrecord.cli.update import updated
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Changed, OnrecordError, Stopped
 from onrecord.record import compose, drafts, form, lifecycle, memory
-from onrecord.record.form import Problem
+from onrecord.record.form import FieldProblem
 from onrecord.record.memory import Memory
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
@@ -124,8 +124,8 @@ class _Edit:
         now = memory.to_json(self.writer.store.get(self.before.path).memory)
         theirs = _flat(drafts.difference(self.shown, self._parsed(self._rendered(now))))
         both = [name for name in _flat(patch) if name in theirs]
-        problems = [Problem(name, f"somebody changed it meanwhile, to: {_words(theirs[name])}") for name in both]
-        self.file.write(form.with_problems(self._rendered(drafts.applied(now, patch)), problems))
+        problems = [FieldProblem(name, f"somebody changed it meanwhile, to: {_words(theirs[name])}") for name in both]
+        self.file.write(form.insert_problems(self._rendered(drafts.apply(now, patch)), problems))
 
     def _revised(self, fields: Mapping[str, Any]) -> _Revision:
         """The change that the fields of the form make; an error says what is wrong with which of them."""
@@ -135,11 +135,11 @@ class _Edit:
         arguments.refuse_lost_files(self.writer.store, files, record.related_files, force=force)
         if not self.options.allow_secret:
             compose.refuse_secrets(patch)
-        return _Revision(patch, lifecycle.revised(record, patch, now=self.writer.now, may_shrink=True))
+        return _Revision(patch, lifecycle.revise(record, patch, now=self.writer.now, may_shrink=True))
 
     def _rendered(self, raw: Mapping[str, Any]) -> str:
         record = self.before.memory
-        return form.render(record.category, raw, f"The {form.label_of(record.category)} {record.id}.")
+        return form.render(record.category, raw, f"The {form.field_label(record.category)} {record.id}.")
 
     def _parsed(self, text: str) -> Mapping[str, Any]:
         return form.parse(self.before.memory.category, text).fields
@@ -155,5 +155,5 @@ def _flat(patch: Mapping[str, Any]) -> dict[str, Any]:
 
 def _words(value: Any) -> str:
     if isinstance(value, dict):
-        return "; ".join(f"{form.label_of(key)}: {_words(part)}" for key, part in value.items())
+        return "; ".join(f"{form.field_label(key)}: {_words(part)}" for key, part in value.items())
     return "; ".join(map(_words, value)) if isinstance(value, list) else "nothing" if value is None else str(value)

@@ -14,12 +14,12 @@ from onrecord.cli.progress import watched
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors
 from onrecord.record import compose, export, memory, naming
-from onrecord.record.export import Only
+from onrecord.record.export import SectionFilter
 from onrecord.settings import load_settings
 from onrecord.store import generated_page
 from onrecord.store.generated_page import GeneratedPage
 from onrecord.store.store import Store
-from onrecord.text import many, tokens
+from onrecord.text import count_tokens, plural
 
 _FORMATS = {"markdown": export.markdown, "jsonl": export.json_lines, "agents": export.agents_section}
 
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
-    only = Only(tuple(map(compose.category_of, args.category)), naming.tags(args.tag))
+    only = SectionFilter(tuple(map(compose.category_of, args.category)), naming.clean_tags(args.tag))
     if args.file or args.into or args.check:
         for name, value in (("--file", args.file), ("--into", args.into), ("--check", args.check)):
             is_for_agents = args.format in (None, "agents")
@@ -78,7 +78,7 @@ def _written(page: GeneratedPage, store: Store) -> CommandResult:
     page.write()
     shown, cost = (
         clean(os.path.relpath(page.file)),
-        f"{many(page.lines, 'record')}, about {tokens(page.section):,} tokens",
+        f"{plural(page.lines, 'record')}, about {count_tokens(page.section):,} tokens",
     )
     line = f"{shown} is up to date ({cost})" if page.is_fresh else f"wrote {shown} ({cost})"
     return CommandResult(_data(page), lambda screen: line, note=_how_to_keep(store, page.file))
@@ -93,4 +93,4 @@ def _checked(page: GeneratedPage, where: str) -> CommandResult:
 
 
 def _data(page: GeneratedPage) -> dict[str, Any]:
-    return {"file": page.file, "count": page.lines, "tokens": tokens(page.section), "was_fresh": page.is_fresh}
+    return {"file": page.file, "count": page.lines, "tokens": count_tokens(page.section), "was_fresh": page.is_fresh}

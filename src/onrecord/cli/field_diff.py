@@ -10,7 +10,7 @@ from typing import Any
 
 from onrecord.cli.output import Screen, clean
 from onrecord.record import form, memory, schema
-from onrecord.record.form import label_of
+from onrecord.record.form import field_label
 from onrecord.record.memory import Memory
 from onrecord.record.schema import ListOf
 
@@ -25,7 +25,7 @@ def between(before: Memory, after: Memory, screen: Screen) -> str:
     lines: list[str] = []
     for name in dict.fromkeys((*old, *new)):
         if old.get(name) != new.get(name):
-            lines.append(screen.paint(clean(label_of(name)), "cyan"))
+            lines.append(screen.paint(clean(field_label(name)), "cyan"))
             lines += _changed(_lines(before.category, name, old), _lines(before.category, name, new), screen)
     return "\n".join(lines)
 
@@ -41,9 +41,9 @@ def _lines(category: str, name: str, fields: Mapping[str, Any]) -> list[str]:
     if fields.get(name) is None:
         return []
     kind = {**_KINDS, **{field.name: field.kind for field in schema.content_fields(category)}}.get(name)
-    if kind is None or name in ("content", "changes", "anchors") or not form.fits(kind, fields[name]):
+    if kind is None or name in ("content", "changes", "anchors") or not form.can_show(kind, fields[name]):
         return [json.dumps(fields[name], ensure_ascii=False)]
-    lines = form.lines_of(kind, fields[name])
+    lines = form.value_lines(kind, fields[name])
     return [_MARK.sub("", line) for line in lines] if isinstance(kind, ListOf) else lines
 
 

@@ -19,8 +19,8 @@ from onrecord.cli import terminal
 from onrecord.cli.output import Screen, say
 from onrecord.errors import BadInput, OnrecordError, Stopped, Unwritable
 from onrecord.record import form, memory
-from onrecord.record.form import Problem
-from onrecord.text import many
+from onrecord.record.form import FieldProblem
+from onrecord.text import plural
 
 _CORRECT = "correct it there"
 FOLDER = "forms"
@@ -50,7 +50,7 @@ class FormFile:
         error: OnrecordError | None = None
         before = untouched
         for _ in range(_MOST_TIMES):
-            text = form.with_problems(self._edited(), ())
+            text = form.insert_problems(self._edited(), ())
             if before is not None and text.strip() == before.strip():
                 raise error or self._nothing("the form was left as it is")
             filled = form.parse(self._category, text)
@@ -62,14 +62,14 @@ class FormFile:
                     return check(filled.fields)
                 error = self._unread(wrong)
             except OnrecordError as refusal:
-                wrong = form.problems_of(refusal)
+                wrong = form.error_problems(refusal)
                 refusal.fix = _CORRECT if wrong else refusal.fix
                 error = self.kept(refusal)
                 if not wrong:
                     raise
             before = text
-            self.write(form.with_problems(text, wrong))
-            say(f"{many(len(wrong), 'field')} to correct; the form is open again", Screen.of(sys.stdout))
+            self.write(form.insert_problems(text, wrong))
+            say(f"{plural(len(wrong), 'field')} to correct; the form is open again", Screen.of(sys.stdout))
         raise error or self._nothing("the form was never right")
 
     def _edited(self) -> str:
@@ -94,7 +94,7 @@ class FormFile:
                 if name in each:
                     os.unlink(os.path.join(folder, each))
 
-    def _unread(self, wrong: tuple[Problem, ...]) -> OnrecordError:
+    def _unread(self, wrong: tuple[FieldProblem, ...]) -> OnrecordError:
         first = wrong[0]
         name = f"{first.field}: " if first.field else ""
         return self.kept(BadInput(f"{name}{first.message}", fix=_CORRECT))
@@ -125,7 +125,7 @@ def read(path: str) -> str:
     """The text of a form's file; BadInput if there is none."""
     try:
         with open(path, "rb") as file:
-            data = file.read(2 * memory.LARGEST_FILE)
+            data = file.read(2 * memory.MAX_FILE_BYTES)
         return data.decode("utf-8")
     except (OSError, ValueError) as error:
         raise BadInput(f"cannot read the form {path}: {error}", fix="name the file of a form, in UTF-8") from error

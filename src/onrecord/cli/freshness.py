@@ -21,7 +21,7 @@ from onrecord.freshness.check import Verdict
 from onrecord.record.memory import Memory
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
-from onrecord.text import many
+from onrecord.text import plural
 
 UNANCHORED = "unanchored"
 _COLOURS = {check.FRESH: "green", check.CHANGED: "yellow", check.MISSING: "red"}
@@ -146,7 +146,7 @@ def _summary(screen: Screen, done: list[dict[str, Any]], dry_run: bool) -> str:
     lines = []
     for each in done:
         verb = "would confirm" if dry_run else screen.paint("confirmed", "green")
-        lines += [f"{verb} {each['path']}", f"  anchored to {many(len(each['anchored']), 'file')}"]
+        lines += [f"{verb} {each['path']}", f"  anchored to {plural(len(each['anchored']), 'file')}"]
         lines += [f"  {clean(old)} is now {clean(new)}" for old, new in each["moved"].items()]
         lines += [f"  {clean(name)} is not there and no longer watched" for name in each["let_go"]]
     return "\n".join(lines)

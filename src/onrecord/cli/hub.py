@@ -12,7 +12,7 @@ from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, table
 from onrecord.errors import BadInput, NotFound
 from onrecord.shared import remotes
-from onrecord.text import many
+from onrecord.text import plural
 
 if TYPE_CHECKING:
     from onrecord.shared.hub_connection import Session
@@ -129,7 +129,7 @@ def _forget(session: Session, team: str, path: str) -> CommandResult:
         raise NotFound(f"the hub has no earlier version of {path!r}", fix="give a path such as decisions/use-uv.json")
     data = {"team": team, "path": path, "versions": count}
     note = "replicas and backups may still hold them"
-    return CommandResult(data, lambda screen: f"deleted {many(count, 'earlier version')} of {clean(path)}", note=note)
+    return CommandResult(data, lambda screen: f"deleted {plural(count, 'earlier version')} of {clean(path)}", note=note)
 
 
 def _status(session: Session, team: str) -> CommandResult:
@@ -147,13 +147,14 @@ def _status(session: Session, team: str) -> CommandResult:
 
 
 def _text(screen: Screen, data: dict[str, Any], listed: list[Team]) -> str:
-    lines = [f"PostgreSQL {data['server'] // 10_000}, schema {data['schema']}, {many(len(listed), 'team')}"]
+    lines = [f"PostgreSQL {data['server'] // 10_000}, schema {data['schema']}, {plural(len(listed), 'team')}"]
     for team in listed:
         review = ", writers send drafts" if team.asks_for_review else ""
-        held = f"{many(team.records, 'record')}, {many(team.drafts, 'draft')}, {many(team.deleted, 'deleted record')}"
+        counts = (team.records, "record"), (team.drafts, "draft"), (team.deleted, "deleted record")
+        held = ", ".join(plural(count, noun) for count, noun in counts)
         lines += [
             "",
-            f"{screen.paint(clean(team.name), 'bold')}: {held}, {many(team.replaced, 'earlier version')}{review}",
+            f"{screen.paint(clean(team.name), 'bold')}: {held}, {plural(team.replaced, 'earlier version')}{review}",
         ]
         lines += [table(screen, ("login", "role"), team.members)] if team.members else ["no members"]
     return "\n".join(lines)

@@ -17,7 +17,7 @@ from onrecord.project import Project
 from onrecord.record.drafts import Draft
 from onrecord.store.inbox import Inbox
 from onrecord.store.writer import Writer
-from onrecord.text import many
+from onrecord.text import plural
 
 _PATHS_HELP = "files or folders (default: the decision records of the project, and what an agent should read)"
 _ACCEPT_HELP = "make them records at once, those that wait in the inbox from an earlier import too"
@@ -60,7 +60,7 @@ def _reports(writer: Writer, root: str, names: Sequence[str], *, again: bool) ->
     scanned = watched(writer.store.entries(), "reading records") if writer.store.exists else ()
     existing = [entry.memory for entry in scanned]
     imported = {} if again else import_log.read(writer.store.root)
-    with Progress(f"reading {many(len(chosen), 'file')}"):
+    with Progress(f"reading {plural(len(chosen), 'file')}"):
         return proposals.gather(root, chosen, writer.now, existing, imported)
 
 
@@ -169,11 +169,11 @@ def _text(screen: Screen, data: dict[str, Any], reports: Sequence[FileReport], p
     for report in reports:
         if not report.is_unchanged:
             lines += [screen.paint(clean(report.path), "bold"), *_lines(screen, report, places)]
-    counts = [many(data["drafts"], "draft")] if data["drafts"] or not data["records"] else []
-    counts += [many(data["records"], "record")] if data["records"] else []
+    counts = [plural(data["drafts"], "draft")] if data["drafts"] or not data["records"] else []
+    counts += [plural(data["records"], "record")] if data["records"] else []
     verb = "would make " if data["dry_run"] else ""
-    summary = f"{verb}{' and '.join(counts)} from {many(sum(bool(r.proposals) for r in reports), 'file')}"
-    summary += f"; {many(data['pending'], 'file')} left to an agent (/memory:import)" if data["pending"] else ""
+    summary = f"{verb}{' and '.join(counts)} from {plural(sum(bool(r.proposals) for r in reports), 'file')}"
+    summary += f"; {plural(data['pending'], 'file')} left to an agent (/memory:import)" if data["pending"] else ""
     summary += f"; {data['unchanged']:,} unchanged since the last import" if data["unchanged"] else ""
     next_steps = [] if data["dry_run"] or not places else ["next: onrecord review; take it back: onrecord undo"]
     return "\n".join([*lines, summary, *next_steps])

@@ -17,7 +17,7 @@ from onrecord.record import compose, memory
 from onrecord.record.memory import Memory
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Broken, Entry, Store
-from onrecord.text import many
+from onrecord.text import plural
 
 _MOST_SHOWN = 20
 _HISTORY = ("changes", "anchors", "times_updated")
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         "findings": [_data(store, entries[each.record.path], each) for each in listing.shown],
     }
     broken = sum(isinstance(each, Broken) for each in scanned)
-    warning = f"left out: {many(broken, 'file')} that cannot be read; to see why: onrecord doctor" if broken else ""
+    warning = f"left out: {plural(broken, 'file')} that cannot be read; to see why: onrecord doctor" if broken else ""
     return CommandResult(data, lambda screen: _text(screen, listing), warning=warning)
 
 
@@ -124,5 +124,5 @@ def _text(screen: Screen, listing: _Listing) -> str:
     more = f"; {left:,} more with --limit 0" if left else ""
     drafted = f"; drafts wait for {listing.waiting:,} of them: onrecord review" if listing.waiting else ""
     return "\n".join(
-        [*lines, f"{listing.total:,} of {many(listing.records, 'record')} will be hard to find{more}{drafted}"]
+        [*lines, f"{listing.total:,} of {plural(listing.records, 'record')} will be hard to find{more}{drafted}"]
     )

@@ -14,7 +14,7 @@ from onrecord.errors import ModelFailed, NoModel
 from onrecord.recall import judge, judge_api
 from onrecord.recall.judge import Opinion
 from onrecord.recall.judge_api import Model
-from onrecord.record.secrets import redacted
+from onrecord.record.secrets import redact
 from onrecord.settings import Settings, load_settings
 
 PATIENCE = 30.0
@@ -77,7 +77,7 @@ def _explained(error: ModelFailed, model: Model) -> str:
     reply = _message(error.detail)
     for name in ("x-api-key", "Authorization"):
         reply = reply.replace(model.headers.get(name, "\0").removeprefix("Bearer "), "…")
-    reply = clean(redacted(reply))[:300].strip()
+    reply = clean(redact(reply))[:300].strip()
     return f"{model.name} at {model.place}: {error.message}" + (f": {reply}" if reply else "")
 
 

@@ -18,7 +18,7 @@ from onrecord.search import index, listing
 from onrecord.search.listing import Choice, Listed
 from onrecord.store import record_names, waiting
 from onrecord.store.store import Store
-from onrecord.text import many
+from onrecord.text import plural
 
 STATUSES = ("active", "superseded", "retired", "archived", "all")
 _NO_GROUP = {"tag": "no tag", "file": "no file"}
@@ -103,7 +103,7 @@ def _answer(page: _Page, broken: list[str]) -> CommandResult:
         "unreadable": broken,
         "drafts": waiting.count(store.root),
     }
-    warning = f"{many(len(broken), 'file')} cannot be read; to see why: onrecord doctor" if broken else ""
+    warning = f"{plural(len(broken), 'file')} cannot be read; to see why: onrecord doctor" if broken else ""
     empty = "" if rows else _nothing(store)
     note = "; ".join(filter(None, (empty, waiting.line(store.root))))
 
@@ -150,7 +150,7 @@ def _text(screen: Screen, store: Store, rows: list[_Row], total: int) -> str:
         Line(row.record.title, _category(row), row.record.updated_at, name, row.group) for row, name in zip(rows, names)
     ]
     shown = len({row.record.path for row in rows})
-    count = f"{shown:,} of {many(total, 'record')}" if total > shown else many(total, "record")
+    count = f"{shown:,} of {plural(total, 'record')}" if total > shown else plural(total, "record")
     return "\n".join((record_table.render(screen, lines), screen.paint(count, "dim")))
 
 

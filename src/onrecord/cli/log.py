@@ -13,7 +13,7 @@ from onrecord.importers import import_log
 from onrecord.store import history
 from onrecord.store.history import FileChange, LoggedChange, Undone
 from onrecord.store.store import Store
-from onrecord.text import many
+from onrecord.text import plural
 
 _MOST_LISTED = 20
 """Changes that fit on a screen."""
@@ -105,7 +105,7 @@ def _undo_text(screen: Screen, undone: Undone, is_dry_run: bool) -> str:
     change = undone.change
     verb = "would take back" if is_dry_run else screen.paint("took back", "green")
     when = timestamps.ago(change.at) if screen.is_terminal else f"of {change.at}"
-    lines = [f"{verb}: {change.action} {when} ({many(len(change.files), 'file')})"]
+    lines = [f"{verb}: {change.action} {when} ({plural(len(change.files), 'file')})"]
     effects = {"removed": "remove", "restored": "restore"} if is_dry_run else {}
     for file in undone.restored:
         lines.append(f"  {effects.get(_reverse(file), _reverse(file))} {clean(file.path)}  {clean(file.title)}")

@@ -12,7 +12,7 @@ from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.errors import BadInput, BadRecord, Unwritable
 from onrecord.git import repository
 from onrecord.record import merge
-from onrecord.record.memory import LARGEST_FILE, decode
+from onrecord.record.memory import MAX_FILE_BYTES, decode
 
 _PATIENCE = 60
 """Seconds for merging three files line by line."""
@@ -66,7 +66,7 @@ def _is_json(path: str) -> bool:
 
 def _read(path: str) -> bytes:
     try:
-        return files.read(path, LARGEST_FILE + 1)
+        return files.read(path, MAX_FILE_BYTES + 1)
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error}", fix="git passes the files of a merge: %O %A %B") from error
 

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from onrecord.cli.fixes import parts_of, split
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
-from onrecord.record.naming import visible
+from onrecord.record.naming import remove_invisible
 from onrecord.text import flat
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -162,12 +162,12 @@ def _visible(text: str) -> str:
 
 def clean(text: str) -> str:
     """Text from a record, a path or a message on one line, safe to print."""
-    return visible(text)
+    return remove_invisible(text)
 
 
 def clean_lines(text: str) -> list[str]:
     """Text of several lines, each safe to print."""
-    return [visible(line) for line in text.splitlines()]
+    return [remove_invisible(line) for line in text.splitlines()]
 
 
 def width_of(text: str) -> int:

@@ -20,7 +20,7 @@ from onrecord.project import Hit, Project
 from onrecord.recall import explanation, for_prompt
 from onrecord.recall.for_prompt import Decision
 from onrecord.record import compose
-from onrecord.text import tokens
+from onrecord.text import count_tokens
 
 if TYPE_CHECKING:
     from onrecord.recall.for_prompt import Judge
@@ -138,7 +138,7 @@ def _recall(project: Project, only: StoreRef | None, prompt: PromptToPreview) ->
     decision = decide(project, only, prompt)
     silence = explanation.silence(prompt.text, project.settings)
     text = "" if silence else decision.text
-    cost = tokens(text)
+    cost = count_tokens(text)
     data = {
         "prompt": prompt.text,
         "context": text,

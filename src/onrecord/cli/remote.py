@@ -21,7 +21,7 @@ from onrecord.shared import replicas, sync_base
 from onrecord.shared.remotes import Remote
 from onrecord.shared.replicas import Replica, State
 from onrecord.store import record_names
-from onrecord.text import first_few, many
+from onrecord.text import first_few, plural
 
 _MOST_NAMED = 5
 _INDENT = "  "
@@ -91,7 +91,7 @@ def _remove(name: str, *, force: bool) -> CommandResult:
     left = Replica(removed.name)
     waiting = sync_base.changes(left)
     if waiting and not force:
-        count = many(len(waiting), "change")
+        count = plural(len(waiting), "change")
         fix = f"sync it first, or lose what was not pushed: onrecord remote remove {removed.name} --force"
         raise WrongState(f"{removed.name} has {count} that the remote does not have: {first_few(waiting)}", fix=fix)
     with left.lock():
@@ -175,11 +175,11 @@ def _facts(standing: _Standing, screen: Screen) -> Iterator[str]:
     """What there is to say of a remote, in words."""
     state = standing.state
     moment = timestamps.ago(state.last_sync) if screen.is_terminal else state.last_sync
-    yield f"{many(standing.records, 'record')}, {f'last synced {moment}' if state.last_sync else 'never synced'}"
+    yield f"{plural(standing.records, 'record')}, {f'last synced {moment}' if state.last_sync else 'never synced'}"
     if standing.waiting:
-        yield f"{many(len(standing.waiting), 'change')} to push: {first_few(standing.waiting)}"
+        yield f"{plural(len(standing.waiting), 'change')} to push: {first_few(standing.waiting)}"
     if standing.conflicts:
-        count = many(len(standing.conflicts), "conflict")
+        count = plural(len(standing.conflicts), "conflict")
         yield f"{count}: onrecord review --remote {standing.remote.name}"
     if state.offline_since:
         yield f"offline since {timestamps.ago(state.offline_since) if screen.is_terminal else state.offline_since}"

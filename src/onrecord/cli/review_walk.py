@@ -20,7 +20,7 @@ from onrecord.record import form, memory
 from onrecord.record.drafts import Draft
 from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.writer import Writer
-from onrecord.text import many
+from onrecord.text import plural
 
 AnyDraft = Union[Draft, BrokenDraft]
 
@@ -85,7 +85,7 @@ class Walk:
             return "The inbox is empty."
         outcomes = ", ".join(f"{counts[name]} {name}" for name in _OUTCOMES if counts[name]) or "nothing decided"
         left = len(self.waiting) - sum(counts[name] for name in _OUTCOMES if name != "skipped")
-        return f"{outcomes}; {many(left, 'draft')} left" if left else outcomes
+        return f"{outcomes}; {plural(left, 'draft')} left" if left else outcomes
 
     def _next(self) -> int:
         """The position of the first draft behind the last answer that no answer has covered."""
@@ -173,17 +173,19 @@ class Walk:
         alone = [each for each in group if review.needs_own_decision(self.writer, each)]
         together = [each for each in group if each not in alone]
         if alone:
-            rest = f"{many(len(alone), 'draft')} from there would change, replace or repeat a record: asked about alone"
+            rest = (
+                f"{plural(len(alone), 'draft')} from there would change, replace or repeat a record: asked about alone"
+            )
             say(rest, self.screen)
         if not together:
             return
         titles = [f"  {clean(each.record.title)}" for each in together[:_MOST_NAMED]]
         more = [f"  and {len(together) - _MOST_NAMED} more"] if len(together) > _MOST_NAMED else []
         say("\n".join([*titles, *more]), self.screen)
-        count = many(len(together), "draft")
+        count = plural(len(together), "draft")
         if questions.agrees(f"Accept {count} from {clean(_source(draft, group))}?", self.screen):
             review.accept_group(self.writer, together, project=self.project)
-            say(f"{self.screen.paint('saved', 'green')} {many(len(together), 'record')}", self.screen)
+            say(f"{self.screen.paint('saved', 'green')} {plural(len(together), 'record')}", self.screen)
             # A draft that stays for itself is asked about next, so the answer stands before it.
             self._done(position - 1 if draft in alone else position, "accepted", tuple(together))
 
@@ -224,7 +226,7 @@ class Walk:
             drafts = [draft for draft in step.drafts if isinstance(draft, Draft)]
             review.undo_decision(self.writer, step.change, drafts, project=self.project)
         self.steps.pop()
-        say(f"taken back: {step.outcome} {many(len(step.drafts), 'draft')}", self.screen)
+        say(f"taken back: {step.outcome} {plural(len(step.drafts), 'draft')}", self.screen)
 
 
 def _session(draft: Draft) -> str:

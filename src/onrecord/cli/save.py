@@ -166,7 +166,7 @@ def _draft(
 
 def _update(options: SaveOptions, writer: Writer, record: Memory, *, dry_run: bool) -> CommandResult:
     before = writer.store.get(options.update)
-    patch = drafts.added(before.memory, record)
+    patch = drafts.additions(before.memory, record)
     summary = f"Updated from: {record.title}"
     after = writer.update(before.path, patch, before.hash, summary=summary, allow_secret=options.allow_secret)
     return updated(writer.store, before, after, dry_run=dry_run)

@@ -128,7 +128,7 @@ class ByHand:
         return self._confirmed(record, asks=True)
 
     def _ask_for(self, field: Field, content: dict[str, Any]) -> None:
-        name = form.label_of(field.name)
+        name = form.field_label(field.name)
         if isinstance(field.kind, ListOf):
             content[field.name] = []
             questions.items(content[field.name], name, field.doc, self.screen, least=field.kind.least)
@@ -148,7 +148,7 @@ class ByHand:
         """Save what is filled into the form, which begins with what there is, and with an error in it."""
         fresh = self._rendered()
         text = self.begun if self.begun is not None and self.file is None else fresh
-        begun = form.with_problems(text, form.problems_of(error)) if error else text
+        begun = form.insert_problems(text, form.error_problems(error)) if error else text
         is_fresh = text == fresh and not asks and error is None
         if self.file:
             self.file.drop()
@@ -167,7 +167,7 @@ class ByHand:
         return form.render(self.category, {**self.fields, "content": content}, self._what())
 
     def _what(self) -> str:
-        return f"A new {form.label_of(self.category)}: {CATEGORIES[self.category].meaning}."
+        return f"A new {form.field_label(self.category)}: {CATEGORIES[self.category].meaning}."
 
     def _checked(self, fields: Mapping[str, Any]) -> Memory:
         """The record that the fields make; an error says what is wrong with which of them."""

@@ -41,7 +41,7 @@ class _Asked(NamedTuple):
     def snippet(self, hit: Found, mark: tuple[str, str] = ("", "")) -> str:
         """The passage that matches best; what the record says in a line, if only its title or tags match."""
         terms = frozenset(query.parse(self.text).terms)
-        return document.marked(hit.memory, terms, mark) or summary_line.of(hit.memory)
+        return document.marked(hit.memory, terms, mark) or summary_line.render(hit.memory)
 
 
 class Wanted(NamedTuple):

@@ -86,12 +86,12 @@ def run(args: argparse.Namespace) -> CommandResult:
     remote = remotes.get(args.to)
     asker = arguments.asker(args)
     record = chosen.record(asker, store, args.id, changes=True).memory
-    lifecycle.refuse_unfit(record)
+    lifecycle.require_shareable(record)
     writer = _writer(remote, dry_run=args.dry_run)
     scope = {"repositories": args.repositories, "languages": args.languages, "paths": args.paths}
     project = "" if args.user else f"the project {os.path.basename(Project(args.project).root)}"
     source = f"the shared store {args.remote}" if args.remote else project
-    copy = lifecycle.of(record, scope=_scope(record, scope), source=source, now=writer.now)
+    copy = lifecycle.shared_copy(record, scope=_scope(record, scope), source=source, now=writer.now)
     options = _Options(args.id, args.update, args.supersedes, args.force, args.draft, args.yes)
     shared = _there(writer.store, copy) or _share(options, asker, writer, remote, _Pair(record, copy))
     if args.sync and not args.dry_run:
@@ -129,12 +129,12 @@ def _share(options: _Options, asker: Asker, writer: Writer, remote: Remote, pair
     if not (options.yes or asker.is_dry_run):
         _ask(asker, remote, pair.record, draft.record)
     if options.draft or remote.review or replicas.Replica(remote.name).state.asks_for_review:
-        draft = draft._replace(name=naming.free(draft.name, store.has_draft))
+        draft = draft._replace(name=naming.unused_name(draft.name, store.has_draft))
         review.put(writer, [draft], "share")
         return _Shared(f"{paths.INBOX}/{draft.name}.json", "drafted")
     if before is None:
         return _Shared(writer.save(draft.record, supersedes=supersedes).path, "shared")
-    patch = drafts.patch_of(draft, before.memory)
+    patch = drafts.draft_patch(draft, before.memory)
     after = writer.update(before.path, patch, before.hash, summary=draft.summary, may_shrink=True)
     return _Shared(after.path, "unchanged" if after.hash == before.hash else "updated")
 
@@ -145,7 +145,7 @@ def _refuse_same(store: Store, copy: Memory, typed: str, name: str) -> None:
     similar.refuse(similar.find(store, copy), fix)
     there = store.read(copy.path).memory if store.has(copy.path) else None
     if there is not None and naming.slug(there.title) == naming.slug(copy.title):
-        back = f"{lifecycle.way_back(there)} --remote {name}"
+        back = f"{lifecycle.fix_for_status(there)} --remote {name}"
         message = f"{there.path} of {name} has the same title, and is {there.record_status}"
         raise NearDuplicate(message, fix=fix(there.id) if there.is_current else f"to bring it back: {back}")
 
@@ -154,12 +154,12 @@ def _revision(before: Entry, copy: Memory) -> Draft:
     """A draft by which a record says what the copy says, and keeps its id, its links and its history."""
     record = before.memory._replace(**{name: getattr(copy, name) for name in _SAID})
     about = {"updates": before.memory.id, "revises": before.hash, "summary": copy.changes[0].summary}
-    return inbox.new_draft(record, fields=drafts.fields(before.memory, record), **about)
+    return inbox.new_draft(record, fields=drafts.changed_fields(before.memory, record), **about)
 
 
 def _free(copy: Memory, store: Store) -> Memory:
     """The copy under an id that no record there has."""
-    return copy._replace(id=naming.free(copy.id, store.has))
+    return copy._replace(id=naming.unused_name(copy.id, store.has))
 
 
 def _ask(asker: Asker, remote: Remote, record: Memory, copy: Memory) -> None:

@@ -14,7 +14,7 @@ from onrecord.record import memory, schema
 from onrecord.record.memory import Memory
 from onrecord.shared import remotes
 from onrecord.store.store import Entry
-from onrecord.text import many
+from onrecord.text import plural
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +102,7 @@ def _about(entry: Entry, screen: Screen) -> Iterator[str]:
         "supersedes": ", ".join(record.supersedes),
         "confidence": "" if record.confidence is None else f"{record.confidence:g}",
         "from": ", ".join(filter(None, (record.origin, record.source))),
-        "changed": many(record.times_updated, "time") if record.times_updated else "",
+        "changed": plural(record.times_updated, "time") if record.times_updated else "",
         "path": entry.path,
         "hash": entry.hash,
     }

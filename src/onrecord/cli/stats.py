@@ -12,7 +12,7 @@ from onrecord.errors import OnrecordError
 from onrecord.settings import load_settings
 from onrecord.store import record_names
 from onrecord.store.store import Store
-from onrecord.text import many
+from onrecord.text import plural
 from onrecord.usage.counts import Counts, per_record, per_week
 from onrecord.usage.usage_log import EVENTS
 
@@ -88,12 +88,12 @@ def _summary(screen: Screen, data: dict[str, Any], only: str) -> list[str]:
     where = (
         f"last {last(records[0]['last_injected'])}" if only else f"{shown:,} of {data['records_in_store']:,} records"
     )
-    lines = [f"shown {many(numbers['injected'], 'time')}, {where}"]
+    lines = [f"shown {plural(numbers['injected'], 'time')}, {where}"]
     if numbers["pointed"]:
-        lines.append(f"pointed to {many(numbers['pointed'], 'time')}")
+        lines.append(f"pointed to {plural(numbers['pointed'], 'time')}")
     if numbers["digest"]:
-        lines.append(f"shown {many(numbers['digest'], 'time')} in digests, when a session started")
-    lines.append(f"opened by the agent {many(numbers['opened'], 'time')}")
+        lines.append(f"shown {plural(numbers['digest'], 'time')} in digests, when a session started")
+    lines.append(f"opened by the agent {plural(numbers['opened'], 'time')}")
     return lines
 
 

@@ -21,7 +21,7 @@ from onrecord.settings import Settings, load_settings
 from onrecord.shared import replicas
 from onrecord.store import waiting
 from onrecord.store.store import Store
-from onrecord.text import many
+from onrecord.text import plural
 from onrecord.usage.counts import Counts, per_record
 from onrecord.usage.usage_log import EVENTS
 
@@ -130,7 +130,7 @@ def _changed(store: Store, opened: Index) -> tuple[list[str], int]:
 def _steps(status: _Status) -> Iterator[_Step]:
     """What could be done, the most useful first."""
     if status.unreadable:
-        yield _Step(f"{many(status.unreadable, 'file')} cannot be read", "onrecord doctor")
+        yield _Step(f"{plural(status.unreadable, 'file')} cannot be read", "onrecord doctor")
     for off in status.off:
         if off.key in (switches.EVERYTHING, switches.PROMPTS[0]):
             yield _Step(f"{off.key} is {off.value}", off.fix)
@@ -150,7 +150,7 @@ def _first_command(store_root: str) -> str:
 
 
 def _waiting(drafts: int) -> str:
-    return f"{many(drafts, 'draft')} {'waits' if drafts == 1 else 'wait'} for review"
+    return f"{plural(drafts, 'draft')} {'waits' if drafts == 1 else 'wait'} for review"
 
 
 def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
 
 
 def _text(screen: Screen, status: _Status, step: _Step | None) -> str:
-    records = f"{many(sum(status.in_use.values()), 'record')} in {clean(status.root)}"
+    records = f"{plural(sum(status.in_use.values()), 'record')} in {clean(status.root)}"
     lines = [screen.paint(records, "bold")]
     for label, text in _facts(status):
         lines.append(_labelled(screen, label, text))
@@ -187,11 +187,11 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
     """What is worth a line, each under its word."""
     if status.in_use:
         by_size = sorted(status.in_use.items(), key=lambda item: -item[1])
-        yield "in use", ", ".join(many(count, name.replace("_", " ")) for name, count in by_size)
+        yield "in use", ", ".join(plural(count, name.replace("_", " ")) for name, count in by_size)
     if status.out_of_use:
         yield "not in use", ", ".join(f"{count:,} {name}" for name, count in status.out_of_use.items())
     if status.unreadable:
-        yield "broken", f"{many(status.unreadable, 'file')} cannot be read"
+        yield "broken", f"{plural(status.unreadable, 'file')} cannot be read"
     if status.drafts:
         yield "drafts", _waiting(status.drafts)
     if status.changed:
@@ -217,8 +217,8 @@ def _changed_text(status: _Status) -> str:
 def _week(shown: Counts) -> str:
     if not (shown.injected or shown.pointed or shown.digest):
         return "no record was shown to an agent"
-    parts = [f"records shown {many(shown.injected, 'time')}"]
-    parts += [f"{verb} {many(count, 'time')}" for verb, count in _other_counts(shown) if count]
+    parts = [f"records shown {plural(shown.injected, 'time')}"]
+    parts += [f"{verb} {plural(count, 'time')}" for verb, count in _other_counts(shown) if count]
     return ", ".join(parts)
 
 

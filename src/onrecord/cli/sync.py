@@ -17,7 +17,7 @@ from onrecord.shared import remotes as remote
 from onrecord.shared.engine import Synced
 from onrecord.shared.remotes import Remote
 from onrecord.shared.replicas import Replica
-from onrecord.text import first_few, many
+from onrecord.text import first_few, plural
 
 _MOST_NAMED = 5
 _INDENT = "  "
@@ -91,7 +91,7 @@ def sync_one(connected: Remote, *, dry_run: bool = False, missing: str = "", pat
             return syncing.sync(replica, transport, missing=missing, patience=patience)
     except Offline as error:
         since, left = replica.state.offline_since, len(sync_base.changes(replica))
-        waits = f"; {many(left, 'change')} to push" if left else ""
+        waits = f"; {plural(left, 'change')} to push" if left else ""
         # A dry run notes nothing, so it may be the first to find out.
         error.message = f"{error.message}{f'; offline since {since}' if since else ''}{waits}"
         raise
@@ -125,7 +125,7 @@ def _counts(name: str, done: Synced, dry_run: bool) -> str:
     if done.waiting:
         counts.append(f"{len(done.waiting):,} waiting for a merge")
     if done.conflicts:
-        count = many(len(done.conflicts), "conflict")
+        count = plural(len(done.conflicts), "conflict")
         counts.append(f"would find {count}" if dry_run else f"{count}: onrecord review --remote {name}")
     return ", ".join(counts) or "up to date"
 

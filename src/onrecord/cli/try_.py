@@ -26,7 +26,7 @@ from onrecord.recall.replay import Turn
 from onrecord.session import transcript
 from onrecord.session.transcript import Prompt, Session, Transcript
 from onrecord.store.store import Store
-from onrecord.text import many
+from onrecord.text import plural
 
 _PATIENCE = 5.0
 """Seconds for git to list some commits."""
@@ -133,7 +133,7 @@ def _without_prompts(project: Project, place: str | None, last: int) -> tuple[li
 
 def _harvest(project: Project, files: Sequence[str] | None) -> list[FileReport]:
     chosen = sources.named(project.root, files) if files else sources.discover(project.root)
-    with Progress(f"reading {many(len(chosen), 'file')}"):
+    with Progress(f"reading {plural(len(chosen), 'file')}"):
         harvest = proposals.gather(project.root, chosen, timestamps.now())
     if not proposals.records_in(harvest) and not any(_records(Store(store_ref.root)) for store_ref in _others(project)):
         raise NoStore(
@@ -256,7 +256,7 @@ def _text(screen: Screen, data: dict[str, Any]) -> str:
 
 
 def _heading(data: dict[str, Any]) -> str:
-    records = many(data["records"], "record")
+    records = plural(data["records"], "record")
     if data["from"] == "store":
         return f"With the {records} there are now:"
     files = [f"{clean(path)} ({count})" for path, count in data["files"].items()]
@@ -292,7 +292,7 @@ def _near(nearest: dict[str, Any] | None) -> str:
 
 def _summary(screen: Screen, data: dict[str, Any]) -> list[str]:
     counts = data["summary"]
-    replayed = f"{many(counts['prompts'], 'prompt')} in {many(counts['sessions'], 'session')}"
+    replayed = f"{plural(counts['prompts'], 'prompt')} in {plural(counts['sessions'], 'session')}"
     cost = f"{counts['tokens']:,} tokens added in all, {counts['tokens_per_prompt']} per prompt"
     served = f"{counts['served']} shown a record, {counts['pointed']} only a pointer, {counts['silent']} nothing"
     line = f"{replayed}: {served}; {cost}."

@@ -78,11 +78,11 @@ def _draft(
     """Return a draft that changes the version that was read; None if it would change nothing."""
     if not allow_secret:
         compose.refuse_secrets({**patch, "summary": summary})
-    record = lifecycle.revised(before.memory, patch, now=writer.now, may_shrink=may_shrink)
+    record = lifecycle.revise(before.memory, patch, now=writer.now, may_shrink=may_shrink)
     if record is before.memory:
         return None
     about = {"updates": before.memory.id, "revises": before.hash, "summary": summary}
-    return inbox.new_draft(record, fields=drafts.fields(before.memory, record), **about)
+    return inbox.new_draft(record, fields=drafts.changed_fields(before.memory, record), **about)
 
 
 def drafted(writer: Writer, draft: Draft, *, dry_run: bool, where: str) -> CommandResult:

@@ -16,7 +16,7 @@ from onrecord.project import Project
 from onrecord.store import index_md
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
-from onrecord.text import many
+from onrecord.text import plural
 
 _DRIVER_HELP = "register `onrecord merge-driver` in this clone's git config, so that records merge field by field"
 _IGNORED = "git ignores this folder, so nobody else will see these records: check the project's .gitignore"
@@ -108,7 +108,7 @@ def _rebuild(store: Store) -> CommandResult:
         text = index_md.render(entry.memory for entry in watched(store.entries(), "reading records"))
         files.write(os.path.join(store.root, paths.INDEX_MD), text.encode("utf-8"))
     count = len(index_md.entries(text))
-    line = f"{paths.INDEX_MD}: {many(count, 'active record')}"
+    line = f"{paths.INDEX_MD}: {plural(count, 'active record')}"
     return CommandResult({"active": count}, lambda screen: f"{screen.paint('rebuilt', 'green')} {line}")
 
 

@@ -15,7 +15,7 @@ from onrecord.cli import arguments, terminal
 from onrecord.cli.output import CommandResult, Screen, clean, say
 from onrecord.cli.progress import watched
 from onrecord.errors import BadInput
-from onrecord.text import many
+from onrecord.text import plural
 
 if TYPE_CHECKING:
     from onrecord.web.access import Access
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     if args.static:
         count = static_site.write(args.project, args.static, lambda records: watched(records, "writing pages"))
         data = {"folder": args.static, "records": count}
-        return CommandResult(data, lambda screen: f"wrote {many(count, 'record')} to {clean(args.static)}/index.html")
+        return CommandResult(data, lambda screen: f"wrote {plural(count, 'record')} to {clean(args.static)}/index.html")
     bound = server.bind(args.port)
     if hasattr(signal, "SIGTTIN"):
         # In the background, to wait for Enter must not stop the whole program.

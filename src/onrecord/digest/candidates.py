@@ -162,7 +162,7 @@ def _oldest(days: int, now: str) -> str:
 def _is_for(branch: str, patterns: list[str]) -> bool:
     from onrecord import globs
 
-    return any(globs.covers(pattern, branch) for pattern in patterns)
+    return any(globs.matches(pattern, branch) for pattern in patterns)
 
 
 def _urgency(category: str, expires: str, state: str, soon: str) -> str:

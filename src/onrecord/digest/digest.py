@@ -14,7 +14,7 @@ from onrecord.digest.work_context import WorkContext
 from onrecord.git.changes import Changes
 from onrecord.recall.candidate import Cautions, Item
 from onrecord.recall.stores import Stores
-from onrecord.text import cut, fence, many
+from onrecord.text import cut, fence, plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def _urgent(ranked: Sequence[Pick], files: Sequence[str]) -> list[Pick]:
         return []
     from onrecord import globs
 
-    changed = globs.Paths(files)
+    changed = globs.PathSet(files)
     touched = [(pick, changed.first_under(pick.candidate.files)) for pick in pressing]
     return [pick._replace(reason=f"{pick.candidate.urgency}, about {file}") for pick, file in touched if file]
 
@@ -277,7 +277,7 @@ def _opening(context: WorkContext) -> str:
         parts.append(f"branch {cut(context.branch, 100)}")
     work = f" for {', '.join(parts)}" if parts else ""
     count = len(context.files)
-    changed = f" ({many(count, 'changed file')})" if count else ""
+    changed = f" ({plural(count, 'changed file')})" if count else ""
     return f"Project memory{work}{changed}:"
 
 

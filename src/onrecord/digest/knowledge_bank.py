@@ -84,7 +84,7 @@ def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Candid
         elif is_entry:
             entries[-1][1][-1].append(line.strip())
     if len(entries) > MOST_ENTRIES:
-        state_file.leave("knowledge bank", f"{path}: only the first {MOST_ENTRIES} entries are used")
+        state_file.log_failure("knowledge bank", f"{path}: only the first {MOST_ENTRIES} entries are used")
     return [
         _lesson(Candidate("", category, name, "", path, is_local, updated=_undated(place)), body)
         for place, (name, body) in enumerate(entries[:MOST_ENTRIES])
@@ -159,7 +159,7 @@ def _read(path: str, within: str) -> str:
             raise ValueError(f"larger than {LARGEST_FILE:,} bytes")
         return data.decode("utf-8-sig", "replace")
     except (OSError, ValueError) as error:
-        state_file.leave("knowledge bank", f"{path}: {error}")
+        state_file.log_failure("knowledge bank", f"{path}: {error}")
         return ""
 
 

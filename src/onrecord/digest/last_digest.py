@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onrecord import coldstart, timestamps
-from onrecord.state_file import StateFile, located
+from onrecord.state_file import StateFile, state_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _LARGEST = 1_000_000
 
 def file() -> StateFile:
     """Where it is kept."""
-    return StateFile(located("last-digest.json"), _LARGEST, "last digest", shrink=None)
+    return StateFile(state_path("last-digest.json"), _LARGEST, "last digest", shrink=None)
 
 
 def write(event: str, session: str, project: str, shown: Mapping[str, object]) -> None:

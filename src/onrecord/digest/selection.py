@@ -162,4 +162,4 @@ def reason(category: str, places: Sequence[str], relevance: Relevance, files: Se
 
 
 def _touched(places: Sequence[str], files: Sequence[str]) -> list[str]:
-    return [file for file in files if any(globs.covers(place, file) for place in places)]
+    return [file for file in files if any(globs.matches(place, file) for place in places)]

@@ -94,7 +94,7 @@ def read(project: str, deadline: float) -> WorkContext:
         notes += repo.notes
     for note in notes:
         if note not in _NORMAL:
-            state_file.leave("session start signals", f"{project}: {note}")
+            state_file.log_failure("session start signals", f"{project}: {note}")
     return WorkContext(feature, branch, changed, notes)
 
 

@@ -19,7 +19,7 @@ from onrecord.hosts.connection import CURRENT, OUTDATED, PLUGIN, UNREADABLE, Con
 from onrecord.hosts.host_setup import HostSetup
 from onrecord.session import ledger, transcript
 from onrecord.session.transcript import Session
-from onrecord.text import many
+from onrecord.text import plural
 
 NAME = "memory@onrecord"
 LAUNCHER = "hooks/launch"
@@ -181,7 +181,7 @@ def _since(project: str) -> str:
     """Since when a store has been on this machine: git's files in it are written first and rarely again."""
     git_files = (os.path.join(project, paths.STORE, name) for name in (".gitignore", ".gitattributes"))
     times = [os.stat(path).st_mtime for path in git_files if os.path.exists(path)]
-    return timestamps.at(min(times)) if times else ""
+    return timestamps.from_seconds(min(times)) if times else ""
 
 
 def _others(plugins: Sequence[Plugin], settings: Sequence[SettingsFile], *, has_plugin: bool) -> Iterator[Finding]:
@@ -322,10 +322,10 @@ def _trust(setup: HostSetup) -> Iterator[Finding]:
     fix = 'start codex on its screen and choose "Trust all and continue"'
     untrusted = codex_trust.untrusted_hooks(setup)
     if untrusted.missing:
-        what = f"{many(len(untrusted.missing), 'hook')} of ours that Codex does not trust yet and skips"
+        what = f"{plural(len(untrusted.missing), 'hook')} of ours that Codex does not trust yet and skips"
         yield Finding("warning", setup.host, f"{what}: {', '.join(untrusted.missing)}", fix)
     if untrusted.changed:
-        what = f"{many(len(untrusted.changed), 'hook')} of ours changed since Codex was told to trust us"
+        what = f"{plural(len(untrusted.changed), 'hook')} of ours changed since Codex was told to trust us"
         yield Finding("warning", setup.host, f"{what}: {', '.join(untrusted.changed)}", f"if it asks, {fix}")
 
 

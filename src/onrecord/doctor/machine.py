@@ -18,7 +18,7 @@ from onrecord.doctor import Finding
 from onrecord.errors import Unwritable
 from onrecord.search import vectors
 from onrecord.shared import remotes
-from onrecord.text import many
+from onrecord.text import plural
 
 _RECENT_DAYS = 7
 _OLDEST = [3, 9]
@@ -104,10 +104,10 @@ def _word_table() -> Finding:
 
 def _failures() -> Iterator[Finding]:
     since = timestamps.days_before(timestamps.now(), _RECENT_DAYS)
-    recent = [failure for failure in state_file.recent() if failure[0] >= since]
+    recent = [failure for failure in state_file.recent_failures() if failure[0] >= since]
     if recent:
         when, what, error = recent[-1]
-        count = f"{many(len(recent), 'failure')} in {_RECENT_DAYS} days"
+        count = f"{plural(len(recent), 'failure')} in {_RECENT_DAYS} days"
         message = f"{count}; the last, {when}: {what}: {error}"
         yield Finding("warning", "failures", message, f"read {state_file.log_file()}")
 
@@ -218,7 +218,7 @@ def all_own_files() -> list[OwnFiles]:
     ]
     items.append(measure(memo_file(), "the interpreter that hooks run with"))
     for name, what in STATE.items():
-        items.append(measure(state_file.located(name), what, state_file.LIFETIMES.get(name, 0)))
+        items.append(measure(state_file.state_path(name), what, state_file.LIFETIMES.get(name, 0)))
     return [each for each in items if os.path.lexists(each.path)]
 
 
@@ -247,7 +247,7 @@ def _measured(path: str, what: str, files: list[str], days: int = 0) -> OwnFiles
     statuses = [os.lstat(file) for file in files]
     oldest = min((status.st_mtime for status in statuses), default=0.0)
     size = sum(status.st_size for status in statuses)
-    return OwnFiles(path, what, size, len(statuses), timestamps.at(oldest) if statuses else "", days)
+    return OwnFiles(path, what, size, len(statuses), timestamps.from_seconds(oldest) if statuses else "", days)
 
 
 def remove(items: list[OwnFiles]) -> None:

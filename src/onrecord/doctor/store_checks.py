@@ -19,7 +19,7 @@ from onrecord.shared import replicas, sync_base
 from onrecord.shared.replicas import Replica
 from onrecord.store import index_md
 from onrecord.store.store import Broken, Entry, Store
-from onrecord.text import many
+from onrecord.text import plural
 
 _UNFINISHED_AFTER = 60
 """Seconds after which a temporary file counts as left over: a writer needs milliseconds."""
@@ -53,7 +53,7 @@ def examine_store(
         else:
             yield _broken(store, scanned)
     of_category = f" of {category}" if category else ""
-    count = f"{many(len(entries), 'readable record')}{of_category}"
+    count = f"{plural(len(entries), 'readable record')}{of_category}"
     yield Finding("ok", "store", f"{count} in {store.root}")
     yield from _times(store, entries)
     yield from _older(entries)
@@ -128,7 +128,7 @@ def _broken(store: Store, broken: Broken) -> Finding:
 
 def _has_conflict_markers(root: str, path: str) -> bool:
     try:
-        return b"\n<<<<<<< " in b"\n" + files.read_inside(root, path, memory.LARGEST_FILE)
+        return b"\n<<<<<<< " in b"\n" + files.read_inside(root, path, memory.MAX_FILE_BYTES)
     except (OSError, UnsafePath):
         return False
 
@@ -139,7 +139,7 @@ def _record(entry: Entry) -> Iterator[Finding]:
     if flaws:
         what = f"{entry.path}: {flaws[0]}{_more(flaws)}"
         yield Finding("warning", "records", what, f"onrecord edit {entry.memory.id}")
-    for leak in secrets.leaks(raw):
+    for leak in secrets.find_leaks(raw):
         fix = f"onrecord edit {entry.memory.id}; then change that credential, since whoever has the repository has it"
         yield Finding("error", "secrets", f"{entry.path}: {leak}", fix)
         return
@@ -147,11 +147,13 @@ def _record(entry: Entry) -> Iterator[Finding]:
 
 def _times(store: Store, entries: list[Entry]) -> Iterator[Finding]:
     """Records and files from the future: either a clock is wrong here, or one was where they were written."""
-    limit = timestamps.at(timestamps.seconds(timestamps.now()) + _CLOCK_TOLERANCE)
+    limit = timestamps.from_seconds(timestamps.seconds(timestamps.now()) + _CLOCK_TOLERANCE)
     ahead = [entry for entry in entries if entry.memory.updated_at > limit]
     latest = max((_written_at(store, entry) for entry in entries), default=0.0)
     if latest > time.time() + _CLOCK_TOLERANCE:
-        what = f"the clock says {timestamps.now()}, but a record's file was written at {timestamps.at(latest)}"
+        what = (
+            f"the clock says {timestamps.now()}, but a record's file was written at {timestamps.from_seconds(latest)}"
+        )
         yield Finding("warning", "clock", what, "set the clock; if it is right, `touch` the files")
     if ahead:
         first = ahead[0].memory
@@ -248,7 +250,7 @@ def examine_remotes(settings: Settings) -> Iterator[Finding]:
     findings = [finding for each in remotes for finding in _remote(each.name)]
     yield from findings
     if remotes and not findings:
-        yield Finding("ok", _WHAT, f"{many(len(remotes), 'shared store')} connected")
+        yield Finding("ok", _WHAT, f"{plural(len(remotes), 'shared store')} connected")
 
 
 def _remote(name: str) -> Iterator[Finding]:
@@ -259,7 +261,9 @@ def _remote(name: str) -> Iterator[Finding]:
     if state.last_error:
         yield Finding("warning", _WHAT, f"{name}: {state.last_error}", "onrecord remote status")
     if state.refused or state.unreadable:
-        count = many(len(state.refused) + len(state.unreadable), "file")
+        count = plural(len(state.refused) + len(state.unreadable), "file")
         yield Finding("warning", _WHAT, f"{name}: {count} could not be synced", "onrecord remote status")
     if conflicts:
-        yield Finding("note", _WHAT, f"{name}: {many(len(conflicts), 'conflict')}", f"onrecord review --remote {name}")
+        yield Finding(
+            "note", _WHAT, f"{name}: {plural(len(conflicts), 'conflict')}", f"onrecord review --remote {name}"
+        )

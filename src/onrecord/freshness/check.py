@@ -13,7 +13,7 @@ import time
 from onrecord import coldstart, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.state_file import StateFile
-from onrecord.text import many
+from onrecord.text import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def warning(verdicts: Sequence[Verdict], unchecked: int = 0) -> str:
     """Return the warning for a record with these verdicts; empty if all its files are fresh and in place."""
     sentences = [sentence(verdict) for verdict in verdicts if verdict.is_stale or verdict.is_moved]
     more = len(sentences) - _MAX_FILES_NAMED
-    tail = f"; so did {many(more, 'more file')}" if more > 0 else ""
+    tail = f"; so did {plural(more, 'more file')}" if more > 0 else ""
     unchecked += sum(verdict.state == UNKNOWN for verdict in verdicts)
     rest = [f"{unchecked} file{' was' if unchecked == 1 else 's were'} not checked"] if unchecked else []
     needs_look = unchecked or any(verdict.is_stale for verdict in verdicts)

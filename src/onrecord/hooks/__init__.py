@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
     except BaseException as error:
         from onrecord import state_file
 
-        state_file.leave(f"hook {name}", f"{type(error).__name__}: {error}")
+        state_file.log_failure(f"hook {name}", f"{type(error).__name__}: {error}")
         # Python flushes stdout once more as it exits, and would turn a broken pipe into a failure.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return 0
@@ -122,7 +122,7 @@ def render(host: Any, event: HostEvent, reply: HookReply) -> str:
     if not reply.text:
         return ""
     from onrecord import coldstart
-    from onrecord.text import for_agent
+    from onrecord.text import escape_for_agent
 
-    fields = host.write(event, reply._replace(text=for_agent(reply.text)[:LONGEST_CONTEXT]))
+    fields = host.write(event, reply._replace(text=escape_for_agent(reply.text)[:LONGEST_CONTEXT]))
     return coldstart.dumps(fields) if fields else ""

@@ -28,10 +28,10 @@ def user_prompt_submit(event: HostEvent, event_stores: EventStores) -> HookReply
     start = ""
     if event.late:
         start = budget.attempt("tell the session's start", "", _late_start, event, event_stores, seconds=_LATE_START)
-    from onrecord.text import joined
+    from onrecord.text import join
 
     # What the prompt is about stands first: of too long a text the end is cut.
-    return HookReply(ADD, joined(_memories(event, event_stores), start))
+    return HookReply(ADD, join(_memories(event, event_stores), start))
 
 
 def _memories(event: HostEvent, event_stores: EventStores) -> str:
@@ -74,7 +74,7 @@ def _warn_without_fts5(session: str) -> None:
 
     from onrecord import state_file
 
-    state_file.leave("prompt", _NO_FTS5)
+    state_file.log_failure("prompt", _NO_FTS5)
     print(f"onrecord: {_NO_FTS5}", file=sys.stderr)
 
 

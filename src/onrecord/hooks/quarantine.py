@@ -49,7 +49,7 @@ def _set_aside(root: str, path: str) -> str:
     """Rename a file that is not JSON, so that nothing reads it as a record; the sentence that says so."""
     full = os.path.join(root, path)
     try:
-        memory.decode(files.read_inside(root, path, memory.LARGEST_FILE + 1), path)
+        memory.decode(files.read_inside(root, path, memory.MAX_FILE_BYTES + 1), path)
     except BadRecord as error:
         aside = _free_name(root, path)
         os.rename(full, os.path.join(root, aside))

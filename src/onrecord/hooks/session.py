@@ -105,9 +105,9 @@ def _digest(event: HostEvent, event_stores: EventStores) -> str:
         described = last_digest.describe(made, page)
         last_digest.write(f"session start, {source}", event.session, event_stores.project, described)
         budget.attempt("count the digest", None, _count, event_stores.stores, page)
-    from onrecord.text import joined
+    from onrecord.text import join
 
-    return joined(page.text, _waiting(event, event_stores))
+    return join(page.text, _waiting(event, event_stores))
 
 
 def _waiting(event: HostEvent, event_stores: EventStores) -> str:
@@ -150,5 +150,5 @@ def _warn(made: Digest) -> None:
     from onrecord.text import flat
 
     for warning in made.warnings:
-        state_file.leave("session start", warning)
+        state_file.log_failure("session start", warning)
         print(f"onrecord: {flat(warning)}", file=sys.stderr)

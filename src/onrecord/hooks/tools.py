@@ -27,11 +27,11 @@ def pre_tool_use(event: HostEvent, event_stores: EventStores) -> HookReply:
 
 def post_tool_use(event: HostEvent, event_stores: EventStores) -> HookReply:
     """Report the records that were written past the guard and cannot be read; show what could not be shown before."""
-    from onrecord.text import joined
+    from onrecord.text import join
 
     damage = _damage(event, event_stores) if _may_touch_a_store(event, event_stores) else ""
-    records = joined(_about_files(event, event_stores), _about_failure(event, event_stores))
-    return HookReply(ADD, joined(damage, records))
+    records = join(_about_files(event, event_stores), _about_failure(event, event_stores))
+    return HookReply(ADD, join(damage, records))
 
 
 def post_tool_use_failure(event: HostEvent, event_stores: EventStores) -> HookReply:
@@ -46,13 +46,13 @@ def _about_files(event: HostEvent, event_stores: EventStores) -> str:
         return ""
     from onrecord.recall import for_file
     from onrecord.recall.stores import Stores
-    from onrecord.text import joined
+    from onrecord.text import join
 
     stores, text = Stores(event_stores.store_refs(settings), event_stores.project), ""
     is_edit = event.tool != READ
     for file in event.files[:_MOST_FILES]:
         block = for_file.block(stores, event_stores.project, file, settings, event.session, is_edit=is_edit)
-        text = joined(text, block)
+        text = join(text, block)
     return text
 
 

@@ -22,7 +22,7 @@ from onrecord.hosts.events import (
     failed,
     specific,
 )
-from onrecord.text import without_elements
+from onrecord.text import remove_elements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def read(name: str, payload: Payload) -> HostEvent | None:
     event = common(name, payload, _TOOLS)
     printed = payload.inner("tool_response").text("llmContent")
     return event._replace(
-        prompt=without_elements(event.prompt, ["hook_context"]),
+        prompt=remove_elements(event.prompt, ["hook_context"]),
         last_message=payload.text("prompt_response"),
         error=_error(printed) if event.tool == SHELL else "",
         shows_files=name == "post_tool_use",

@@ -66,7 +66,7 @@ def names(path: str, project: str, before: str, size: int = _HEAD) -> bool:
 def moment(milliseconds: object) -> str:
     """A moment as we write it; empty for what is none."""
     is_moment = isinstance(milliseconds, int) and 0 < milliseconds < _LATEST
-    return timestamps.at(milliseconds / 1000) if is_moment else ""  # type: ignore[operator]
+    return timestamps.from_seconds(milliseconds / 1000) if is_moment else ""  # type: ignore[operator]
 
 
 def tool_use(event: HostEvent, name: str, arguments: Mapping[str, Any]) -> Iterator[Message]:

@@ -14,7 +14,7 @@ from onrecord.importers import adr_outcome, adr_page
 from onrecord.importers.adr_options import Option
 from onrecord.importers.adr_outcome import Outcome
 from onrecord.importers.adr_page import Fields
-from onrecord.markdown import Page
+from onrecord.markdown import MarkdownPage
 from onrecord.record import compose, naming
 from onrecord.record.memory import Memory
 from onrecord.text import cut
@@ -74,7 +74,7 @@ class Unread(NamedTuple):
 
 def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
     """The decision in a text, or why it made none."""
-    page = markdown.read(text)
+    page = markdown.parse(text)
     title = _title(page)
     if _PLACEHOLDER_TITLE.search(title) or _TEMPLATE_TITLE.search(title):
         return Unread("a template", is_for_agent=False)
@@ -146,7 +146,7 @@ def status_of(text: str) -> str:
     return min(matches)[1] if matches else ""
 
 
-def _title(page: Page) -> str:
+def _title(page: MarkdownPage) -> str:
     """The heading of the page, without number and the word for what it is; else the title of its front matter."""
     heading = next((section.title for section in page.sections if section.title and section.level == 1), "")
     for title in (heading, page.first("title"), page.first("name")):
@@ -157,20 +157,20 @@ def _title(page: Page) -> str:
     return ""
 
 
-def _number(path: str, page: Page) -> int:
+def _number(path: str, page: MarkdownPage) -> int:
     heading = next((section.title for section in page.sections if section.title), "")
     match = _NUMBER.match(os.path.basename(path)) or _NUMBER.match(heading)
     return int(match[1]) if match else -1
 
 
-def _is_list_of_links(page: Page) -> bool:
+def _is_list_of_links(page: MarkdownPage) -> bool:
     """Whether most of a page's lines point to other pages."""
     lines = [line.strip() for section in page.sections for line in section.source.split("\n") if line.strip()]
     links = sum(bool(re.match(r"(?:[-*+|]|\d+\.)\s*.{0,80}\]\([^()\s]+\.md\b", line)) for line in lines)
     return links > 2 and links * 2 >= len(lines)
 
 
-def _content(page: Page, outcome: Outcome, status: str) -> dict[str, Any]:
+def _content(page: MarkdownPage, outcome: Outcome, status: str) -> dict[str, Any]:
     context = outcome.context or adr_page.context(page)
     reasons = [*outcome.reasons, *adr_page.reasons(page)] or list(filter(None, [cut(context, _LONGEST_REASON)]))
     effects = [*outcome.effects, *adr_page.effects(page)]
@@ -184,11 +184,11 @@ def _content(page: Page, outcome: Outcome, status: str) -> dict[str, Any]:
     }
 
 
-def _alternative(page: Page, option: Option) -> dict[str, str]:
+def _alternative(page: MarkdownPage, option: Option) -> dict[str, str]:
     return {"option": cut(option.line, _LONGEST_LINE), "rejected_reason": cut(_against(page, option), _LONGEST_LINE)}
 
 
-def _against(page: Page, option: Option) -> str:
+def _against(page: MarkdownPage, option: Option) -> str:
     """The first argument against an option, from its own section."""
     for section in page.sections:
         if section.level > 2 and adr_page.heading(section) and option.name.lower()[:60] in section.title.lower():
@@ -272,7 +272,7 @@ def link_records(adrs: Sequence[Adr], ids: Mapping[str, str] = _NO_IDS) -> list[
 
 def with_free_id(record: Memory, taken: set[str]) -> Memory:
     """The record under an id that is not taken yet; it is from now on."""
-    record_id = naming.free(record.id, taken.__contains__)
+    record_id = naming.unused_name(record.id, taken.__contains__)
     taken.add(record_id)
     return record._replace(id=record_id)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from onrecord import markdown
 from onrecord.coldstart import NamedTuple
 from onrecord.importers import adr_page
-from onrecord.markdown import Page
+from onrecord.markdown import MarkdownPage
 
 MOST = 26
 """Options of one record: as many as there are letters."""
@@ -59,7 +59,7 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(word for word in every if word not in _COMMON) or frozenset(every)
 
 
-def listed(page: Page) -> list[Option]:
+def listed(page: MarkdownPage) -> list[Option]:
     """The options in the order of the page: items of a list of options, or headings below it or numbered as options."""
     sections = adr_page.options(page)
     options = [option for section in sections[:1] for option in _in_list(section.blocks)]
@@ -85,7 +85,7 @@ def _in_list(blocks: Sequence[markdown.Block]) -> Iterator[Option]:
             yield _of_text(adr_page.clean(markdown.flat(block.text)))
 
 
-def _in_headings(page: Page) -> Iterator[Option]:
+def _in_headings(page: MarkdownPage) -> Iterator[Option]:
     for section in page.sections:
         match = _LABELLED.match(section.title)
         if match and section.level > 1:
@@ -107,7 +107,7 @@ def _of_text(text: str, more: str = "") -> Option:
     return Option(label, name.strip(" *\"“”'")[:_LONGEST_NAME], description)
 
 
-def numbered(page: Page, options: Sequence[Option]) -> dict[str, Option]:
+def numbered(page: MarkdownPage, options: Sequence[Option]) -> dict[str, Option]:
     """Options by their letter or number; by position where none has one. What two options claim belongs to none."""
     named = [option for option in options if option.label] or [
         Option(str(number), option.name, option.text) for number, option in enumerate(options, 1)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from onrecord.coldstart import NamedTuple
 from onrecord.importers import adr_options, adr_page
 from onrecord.importers.adr_options import Option
-from onrecord.markdown import Page, Section
+from onrecord.markdown import MarkdownPage, Section
 from onrecord.text import sentences
 
 _CHOSEN = re.compile(
@@ -58,7 +58,7 @@ _NEGLECTED = re.compile(
 )
 
 
-def read(page: Page) -> Outcome:
+def read(page: MarkdownPage) -> Outcome:
     """The outcome of the decision on a page."""
     statement = _y_statement(page)
     if statement:
@@ -78,7 +78,7 @@ def read(page: Page) -> Outcome:
     )
 
 
-def _are_several(page: Page, sections: Sequence[Section]) -> bool:
+def _are_several(page: MarkdownPage, sections: Sequence[Section]) -> bool:
     """Whether more than one section decides something, and none is part of another."""
     filled = [section for section in sections if adr_page.text_of(page, section)]
     first = filled[0] if filled else None
@@ -90,7 +90,7 @@ def _are_several(page: Page, sections: Sequence[Section]) -> bool:
     return any(adr_page.heading(section) not in ("outcome", "resolution", "preferred option") for section in others)
 
 
-def _outcome(page: Page, text: str) -> Outcome:
+def _outcome(page: MarkdownPage, text: str) -> Outcome:
     doubt = _doubt(text)
     if doubt:
         return Outcome(doubt=doubt)
@@ -116,7 +116,7 @@ def _doubt(text: str) -> str:
     return ""
 
 
-def _spelled_out(page: Page, text: str, options: Sequence[Option]) -> Outcome:
+def _spelled_out(page: MarkdownPage, text: str, options: Sequence[Option]) -> Outcome:
     """The outcome of a section in free words."""
     text = whole(text)
     if not text:
@@ -143,7 +143,7 @@ def _reason(text: str) -> tuple[str, ...]:
     return (f"{reason[:1].upper()}{reason[1:]}",) if len(reason.split()) > 1 else ()
 
 
-def _y_statement(page: Page) -> Outcome | None:
+def _y_statement(page: MarkdownPage) -> Outcome | None:
     """In the context of A, facing B, we decided for C and neglected D, to achieve E, accepting F."""
     for section in page.sections:
         parts = _y_parts(adr_page.joined(section.blocks)[:_LONGEST_TEXT])
@@ -239,7 +239,7 @@ class Outcome(NamedTuple):
     line: int = 1
 
 
-def read_choice(page: Page, text: str, options: Sequence[Option]) -> Outcome:
+def read_choice(page: MarkdownPage, text: str, options: Sequence[Option]) -> Outcome:
     """The outcome of "Chosen option: NAME, because REASON. More." """
     by_label = adr_options.numbered(page, options)
     text = _without_label(text, by_label)

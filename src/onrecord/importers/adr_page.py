@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from onrecord import markdown, timestamps
 from onrecord.coldstart import NamedTuple
-from onrecord.markdown import Block, Page, Section
+from onrecord.markdown import Block, MarkdownPage, Section
 from onrecord.text import cut
 
 # A status is a line or two, and naming what replaces a decision takes few words more.
@@ -103,7 +103,7 @@ class Fields(NamedTuple):
         return when if when and timestamps.is_instant(when) else ""
 
 
-def fields(page: Page) -> Fields:
+def fields(page: MarkdownPage) -> Fields:
     """Status, date and links: of the front matter, of a line or a table row at the top, or of a section."""
     values = dict.fromkeys(Fields._fields, "")
     for key, texts in page.front.items():
@@ -145,7 +145,7 @@ def heading(section: Section) -> str:
     return _AROUND_TITLE.sub("", section.title.lower())
 
 
-def decisions(page: Page) -> list[tuple[Section, str]]:
+def decisions(page: MarkdownPage) -> list[tuple[Section, str]]:
     """The sections that say what was decided, the likeliest first, and what their heading itself says of it."""
     named = [(section, "") for section in page.sections if section.level > 1 and _DECISION.fullmatch(heading(section))]
     named += [
@@ -157,7 +157,7 @@ def decisions(page: Page) -> list[tuple[Section, str]]:
     return sorted(named[:_MOST_DECISIONS], key=lambda each: "outcome" not in heading(each[0]))
 
 
-def context(page: Page) -> str:
+def context(page: MarkdownPage) -> str:
     """The situation: a section for it, or what stands above the first section."""
     for section in page.sections:
         if section.level > 1 and _CONTEXT.fullmatch(heading(section)) and (text := text_of(page, section)):
@@ -166,20 +166,20 @@ def context(page: Page) -> str:
     return joined(block for section in top for block in section.blocks if not _FIELD.match(block.text.lstrip("*_- ")))
 
 
-def reasons(page: Page) -> list[str]:
+def reasons(page: MarkdownPage) -> list[str]:
     return _items(page, _REASONS)
 
 
-def effects(page: Page) -> list[str]:
+def effects(page: MarkdownPage) -> list[str]:
     return _items(page, _EFFECTS)
 
 
-def options(page: Page) -> list[Section]:
+def options(page: MarkdownPage) -> list[Section]:
     """The sections that list options."""
     return [section for section in page.sections if section.level > 1 and _OPTIONS.fullmatch(heading(section))]
 
 
-def _items(page: Page, names: re.Pattern[str]) -> list[str]:
+def _items(page: MarkdownPage, names: re.Pattern[str]) -> list[str]:
     sections = [
         each for section in page.sections if names.fullmatch(heading(section)) for each in within(page, section)
     ]
@@ -187,7 +187,7 @@ def _items(page: Page, names: re.Pattern[str]) -> list[str]:
     return [text for text in texts if len(text.split()) > 1]
 
 
-def within(page: Page, section: Section) -> list[Section]:
+def within(page: MarkdownPage, section: Section) -> list[Section]:
     """A section and the deeper ones that follow it."""
     start = page.sections.index(section)
     sections = [section]
@@ -198,7 +198,7 @@ def within(page: Page, section: Section) -> list[Section]:
     return sections
 
 
-def text_of(page: Page, section: Section) -> str:
+def text_of(page: MarkdownPage, section: Section) -> str:
     """What a section says; where that only leads to the sections in it, what they say too."""
     own = joined(section.blocks)
     if own and not own.endswith(":") and len(own) > _SHORT:

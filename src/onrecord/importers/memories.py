@@ -18,7 +18,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import Invalid
 from onrecord.importers import sources
 from onrecord.importers.sources import Passage
-from onrecord.markdown import Page
+from onrecord.markdown import MarkdownPage
 from onrecord.record import compose
 from onrecord.record.memory import Memory
 from onrecord.text import cut
@@ -50,7 +50,7 @@ def read(path: str, text: str, now: str) -> Content:
     """What a text file of another tool holds."""
     if path.lower().endswith((".json", ".jsonl")):
         return Content(passages=_exported(text))
-    page = markdown.read(text)
+    page = markdown.parse(text)
     if os.path.basename(path) == "MEMORY.md" and is_index(page):
         return Content()
     observations = _observations(page, path, now)
@@ -60,7 +60,7 @@ def read(path: str, text: str, now: str) -> Content:
     return Content((feedback,)) if feedback else Content(passages=sources.sections(text, PROSE))
 
 
-def is_index(page: Page) -> bool:
+def is_index(page: MarkdownPage) -> bool:
     """True if most lines only point to other files."""
     lines = [line for section in page.sections for block in section.blocks for line in block.text.split("\n")]
     pointers = sum(bool(re.search(r"\([^()\s]+\.md\)|^`?[\w./-]+\.md\b", line)) for line in lines)
@@ -82,7 +82,7 @@ def when(moment: str, now: str) -> dict[str, str]:
     return {"created_at": moment, "updated_at": moment} if is_past else {}
 
 
-def _feedback(page: Page, text: str, path: str, now: str) -> Memory | None:
+def _feedback(page: MarkdownPage, text: str, path: str, now: str) -> Memory | None:
     """A note of the auto memory that says what the user wants, and why."""
     kind = _TYPE.search(text[: text.find("\n---", 3) + 1])
     body = markdown.flat(" ".join(text for section in page.sections for text in section.prose))
@@ -100,7 +100,7 @@ def _feedback(page: Page, text: str, path: str, now: str) -> Memory | None:
     return composed("preference", {**values, **when(page.first("modified"), now)}, now)
 
 
-def _observations(page: Page, path: str, now: str) -> Content:
+def _observations(page: MarkdownPage, path: str, now: str) -> Content:
     """The observations of a note in the style of basic-memory: `- [decision] text #tag (context)`."""
     title = page.first("title") or next((section.title for section in page.sections if section.title), "")
     prose = (text for section in page.sections for text in section.prose if not _OBSERVATION.match(text))

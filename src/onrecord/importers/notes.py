@@ -10,7 +10,7 @@ from onrecord import files, markdown, paths, timestamps
 from onrecord.audit.audit_item import AuditItem
 from onrecord.errors import BadInput
 from onrecord.importers import memories
-from onrecord.markdown import Page, Section
+from onrecord.markdown import MarkdownPage, Section
 
 # More is no folder of notes; reading it would take minutes.
 MOST_FILES = 20_000
@@ -38,12 +38,12 @@ def markdown_folder(folder: str) -> list[AuditItem]:
     return [item for path, page, changed in _pages(folder) for item in _by_section(path, page, changed)]
 
 
-def _title(page: Page) -> str:
+def _title(page: MarkdownPage) -> str:
     heading = next((section.title for section in page.sections if section.title), "")
     return page.first("name") or page.first("description") or heading
 
 
-def _pages(folder: str) -> Iterator[tuple[str, Page, str]]:
+def _pages(folder: str) -> Iterator[tuple[str, MarkdownPage, str]]:
     """The Markdown files below a folder, with the time each was changed."""
     if not os.path.isdir(folder):
         raise BadInput(f"{folder!r} is not a folder", fix="name the folder that holds the Markdown files")
@@ -56,14 +56,14 @@ def _pages(folder: str) -> Iterator[tuple[str, Page, str]]:
     for path in full:
         if paths.is_within(folder, path):
             try:
-                text = files.read(path, markdown.LONGEST_TEXT).decode("utf-8-sig", "replace")
-                changed = timestamps.at(os.stat(path).st_mtime)
+                text = files.read(path, markdown.MAX_CHARACTERS).decode("utf-8-sig", "replace")
+                changed = timestamps.from_seconds(os.stat(path).st_mtime)
             except OSError as error:
                 raise BadInput(f"cannot read {path!r}: {error}", fix="check its type and permissions") from error
-            yield os.path.relpath(path, folder).replace(os.sep, "/"), markdown.read(text), changed
+            yield os.path.relpath(path, folder).replace(os.sep, "/"), markdown.parse(text), changed
 
 
-def _by_section(path: str, page: Page, changed: str) -> list[AuditItem]:
+def _by_section(path: str, page: MarkdownPage, changed: str) -> list[AuditItem]:
     filled = [section for section in page.sections if _text([section])]
     return [
         _item(f"{path}#{each.title}" if each.title and len(filled) > 1 else path, each.title, [each], changed)

@@ -37,7 +37,7 @@ def read(project: str, source: Source, now: str) -> Reading:
         if memories.is_database(full):
             database = memories.read_claude_mem(full, source.path, project, now)
             return Reading(source, database.fingerprint, records=database.records, left_out=database.left_out)
-        text = files.read(full, markdown.LONGEST_TEXT).decode("utf-8-sig", "replace")
+        text = files.read(full, markdown.MAX_CHARACTERS).decode("utf-8-sig", "replace")
     except OSError as error:
         return Reading(source, left_out=f"cannot be read: {error.strerror or error}")
     if not text.strip():

@@ -153,7 +153,7 @@ def whole(text: str, reason: str, first: int = 1) -> tuple[Passage, ...]:
 
 def sections(text: str, reason: str) -> tuple[Passage, ...]:
     """The sections of a document that hold text."""
-    filled = [section for section in markdown.read(text).sections if section.source.strip()]
+    filled = [section for section in markdown.parse(text).sections if section.source.strip()]
     if not 0 < len(filled) <= _MOST:
         return whole(text, reason)
     ends = [*(section.line - 1 for section in filled[1:]), len(text.splitlines())]

@@ -105,7 +105,7 @@ def _saved(writer: Writer, record: Memory, links: _Links) -> _Written:
         entry = writer.save(record, supersedes=links.supersedes)
     else:
         before = writer.store.get(links.updates)
-        patch, summary = drafts.added(before.memory, record), f"Updated from: {record.title}"
+        patch, summary = drafts.additions(before.memory, record), f"Updated from: {record.title}"
         entry = writer.update(before.path, patch, before.hash, summary=summary)
     return _Written("record", entry.memory.id, entry.path)
 

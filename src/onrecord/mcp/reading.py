@@ -19,7 +19,7 @@ from onrecord.record import export, memory
 from onrecord.search import listing
 from onrecord.store import record_names, reference
 from onrecord.store.store import Entry, Store
-from onrecord.text import Block, element, fence, joined
+from onrecord.text import AgentMarkup, element, fence, join
 
 
 class _About(NamedTuple):
@@ -42,8 +42,8 @@ def recall(project: Project, task: str, *, files: Sequence[str] = ()) -> Outcome
     records = [_shown(candidate, candidate.shown) for candidate in decision.shown]
     data = {"records": [*records, *({**_shown(each.candidate, "file"), "file": each.file} for each in beside)]}
     block = render_block([each.candidate.item for each in beside], PROJECT_PREFIX)
-    text = joined(decision.text, block) or "Nothing in the project memory is relevant enough to this to be shown."
-    return Outcome(_filled({**data, "note": note}), joined(text, note))
+    text = join(decision.text, block) or "Nothing in the project memory is relevant enough to this to be shown."
+    return Outcome(_filled({**data, "note": note}), join(text, note))
 
 
 def _about(project: Project, files: Sequence[str]) -> list[_About]:
@@ -89,7 +89,7 @@ def search(
     data = _filled({"query": query, "results": [_hit(hit) for hit in hits], "note": note})
     nothing = "Nothing found. Other words may help, or include_retired for what no longer holds."
     text = fence({"source": PROJECT_PREFIX}, map(_line, hits)) if hits else nothing
-    return Outcome(data, joined(text, note))
+    return Outcome(data, join(text, note))
 
 
 def _hit(hit: Hit) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
     }
 
 
-def _line(hit: Hit) -> Block:
+def _line(hit: Hit) -> AgentMarkup:
     status = "" if hit.status == "active" else hit.status
     replaces = f" (replaces “{hit.via[1]}”)" if hit.via else ""
     about = {
@@ -168,7 +168,9 @@ def exactly(store: Store, typed: str) -> Entry:
 
 def _page(store: Store, entry: Entry, hidden_by: str) -> str:
     warnings = [f"Caution: {note}." for note in _notes(store, entry, hidden_by)]
-    return fence({"source": prefix_of(store.root) + entry.path}, [*warnings, *export.page(entry.memory).split("\n")])
+    return fence(
+        {"source": prefix_of(store.root) + entry.path}, [*warnings, *export.record_page(entry.memory).split("\n")]
+    )
 
 
 def _notes(store: Store, entry: Entry, hidden_by: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from onrecord.errors import BadInput, NoStore, OnrecordError, SwitchedOff
 from onrecord.mcp import messages, pipe, tools
 from onrecord.mcp.messages import BAD_PARAMS, NO_METHOD, NOT_A_REQUEST, OUR_FAULT, STATELESS, Fault, Request
 from onrecord.mcp.tools import COUNT, FLAG, OBJECT, TEXT, TEXTS, Argument, Outcome, Tool
-from onrecord.text import flat, for_agent
+from onrecord.text import escape_for_agent, flat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Server:
         except Exception as error:
             from onrecord import state_file
 
-            state_file.leave(f"mcp {request.method[:80]}", f"{type(error).__name__}: {error}")
+            state_file.log_failure(f"mcp {request.method[:80]}", f"{type(error).__name__}: {error}")
             return messages.error(request.id, Fault(OUR_FAULT, "a bug in Onrecord; to see more: onrecord doctor"))
         return messages.result(request, _dated(body, request.method) if caller.version == STATELESS else body)
 
@@ -278,7 +278,7 @@ def carry_out(request: Request, caller: Caller) -> Mapping[str, Any]:
         return _failure(NoStore(error.message, fix="if the user wants a memory for this project: onrecord init"))
     except OnrecordError as error:
         return _failure(error)
-    content = [{"type": "text", "text": for_agent(outcome.text)}]
+    content = [{"type": "text", "text": escape_for_agent(outcome.text)}]
     return {"content": content, "structuredContent": _harmless(outcome.data), "isError": False}
 
 
@@ -316,7 +316,7 @@ def _refuse_if_off() -> None:
 def _harmless(value: Any) -> Any:
     """Data for an agent: each text on one line, with nothing invisible in it, and no tag in it left a tag."""
     if isinstance(value, str):
-        return for_agent(flat(value))
+        return escape_for_agent(flat(value))
     import collections.abc
 
     if isinstance(value, collections.abc.Mapping):

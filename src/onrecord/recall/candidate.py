@@ -11,7 +11,7 @@ from onrecord import budget, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.recall.thresholds import POINTER
 from onrecord.session import ledger
-from onrecord.text import Block, cut, element, fence, tokens
+from onrecord.text import AgentMarkup, count_tokens, cut, element, fence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Item(NamedTuple):
     source: str = ""
     """The shared store that it is in; empty for the project's and the user's own, which the path tells."""
 
-    def render(self) -> Block:
+    def render(self) -> AgentMarkup:
         named = {"category": self.category, "confidence": self.confidence, "updated": self.updated[:10]}
         text = f"{self.text} ({self.note})" if self.note else self.text
         return element("result", {**named, "source": self.source, "path": self.path}, text)
@@ -49,7 +49,7 @@ class Item(NamedTuple):
     @property
     def overhead(self) -> int:
         """What it costs beside its text."""
-        return tokens(self.render()) - tokens(self.text)
+        return count_tokens(self.render()) - count_tokens(self.text)
 
 
 class Candidate(NamedTuple):
@@ -146,9 +146,9 @@ def fitting_items(items: list[Item], budget: int) -> list[Item]:
         fitted.pop()
     room, waiting = _room(fitted, budget), len(fitted)
     # The shortest first: what they leave of their share is for the longer ones.
-    for place, item in sorted(enumerate(fitted), key=lambda pair: tokens(pair[1].text)):
+    for place, item in sorted(enumerate(fitted), key=lambda pair: count_tokens(pair[1].text)):
         share = max(room // waiting, _LEAST)
-        cost = tokens(item.text)
+        cost = count_tokens(item.text)
         if cost > share:
             fitted[place] = item._replace(text=cut(item.text, len(item.text) * share // cost))
         room -= min(cost, share)

@@ -11,7 +11,7 @@ from onrecord.recall.for_prompt import BELOW_THRESHOLD, Decision
 from onrecord.search import explain
 from onrecord.session import transcript
 from onrecord.settings import Settings
-from onrecord.text import many
+from onrecord.text import plural
 
 _MOST_EXPLAINED = 5
 """Candidates whose reasons are given, beside those that are shown: further down they are all alike."""
@@ -75,5 +75,7 @@ def conclusion(decision: Decision, *, is_silent: bool) -> str:
         return "The agent is shown nothing."
     if decision.text == NOTHING_ON_FILE:
         return "The agent is shown that nothing is on file."
-    parts = [many(len(part), name) for part, name in ((decision.rules, "rule"), (decision.pointers, "pointer")) if part]
+    parts = [
+        plural(len(part), name) for part, name in ((decision.rules, "rule"), (decision.pointers, "pointer")) if part
+    ]
     return f"The agent is shown {' and '.join(parts) or 'nothing'}."

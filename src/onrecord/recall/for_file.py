@@ -130,7 +130,7 @@ def records_about(index: Index, project: str, path: str) -> list[Row]:
     parts = path.split("/")
     above = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
     here = [file for file in index.files_with_pattern(above) if file.pattern]
-    globbed = [file for file in index.files_with_glob() if globs.covers(file.pattern, path)]
+    globbed = [file for file in index.files_with_glob() if globs.matches(file.pattern, path)]
     # Without git, too, a file that moved is recognised by its name, if the old one is gone.
     named = index.files_with_name(parts[-1])
     moved = [file for file in named if not os.path.exists(os.path.join(project, file.pattern))]

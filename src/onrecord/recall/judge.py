@@ -93,13 +93,13 @@ def keep(
         model = judge_api.model(settings)
     except NoModel as error:
         if judge_api.mark(f"no-model-{timestamps.now()[:10]}"):
-            state_file.leave("judge (info)", f"{error.message}; ranking decides alone. {error.fix}")
+            state_file.log_failure("judge (info)", f"{error.message}; ranking decides alone. {error.fix}")
         return passed
     if not judge_api.claim(1 if len(opinion.unsure) <= ONE_BATCH else 2, settings.count("retrieval.judge.daily_cap")):
         return passed
     hear(opinion, prompt, turns, asking(model), settings.number("retrieval.judge.timeout_seconds"))
     for failure in opinion.failures:
-        state_file.leave("judge", failure.message)
+        state_file.log_failure("judge", failure.message)
     return opinion.kept(threshold)
 
 
@@ -211,9 +211,9 @@ def _data(text: str, kind: str) -> str:
     most = _LONGEST[kind]
     if len(text) > 4 * most:
         text = text[: 2 * most] + text[-2 * most :]
-    from onrecord.record.secrets import redacted
+    from onrecord.record.secrets import redact
 
-    text = redacted(text)
+    text = redact(text)
     if len(text) > most:
         text = f"{text[: most * 3 // 4]} … {text[-most // 4 :]}"
     return escape(text)

@@ -246,11 +246,11 @@ def claim(requests: int, cap: int) -> bool:
     """Count so many requests; whether they are within the cap. Racing prompts cannot overdraw it."""
     end = _requests().append("." * requests)
     if end < 0:
-        state_file.leave("judge", "requests cannot be counted, so none is sent")
+        state_file.log_failure("judge", "requests cannot be counted, so none is sent")
         return False
     if end - requests <= cap < end:
         reached = f"the daily cap of {cap} requests (retrieval.judge.daily_cap) is reached"
-        state_file.leave("judge", f"{reached}: until midnight UTC ranking decides alone")
+        state_file.log_failure("judge", f"{reached}: until midnight UTC ranking decides alone")
     return end <= cap
 
 

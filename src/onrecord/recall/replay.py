@@ -27,7 +27,7 @@ from onrecord.session import transcript
 from onrecord.session.ledger import Ledger
 from onrecord.session.transcript import Prompt, Session
 from onrecord.settings import Settings
-from onrecord.text import tokens
+from onrecord.text import count_tokens
 
 MOST_PROMPTS = 300
 """Prompts of one session that are replayed; of a longer one the last."""
@@ -61,7 +61,7 @@ class Turn(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        return tokens(self.decision.text) if self.decision else 0
+        return count_tokens(self.decision.text) if self.decision else 0
 
     @property
     def nearest(self) -> Candidate | None:

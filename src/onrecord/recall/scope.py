@@ -58,7 +58,7 @@ class ProjectScope:
         Its related files do not count: they are those of the project that it was written in.
         """
         limits = scopes.unpack(scope)
-        return any(globs.covers(pattern, file) for pattern in limits.paths) and self._fits(limits, file)
+        return any(globs.matches(pattern, file) for pattern in limits.paths) and self._fits(limits, file)
 
     def _fits(self, limits: Scope, file: str = "") -> bool:
         return (
@@ -70,7 +70,7 @@ class ProjectScope:
     def _is_called(self, pattern: str) -> bool:
         if self._names is None:
             self._names = _names(self._project)
-        return any(globs.covers(pattern.lower(), name) for name in self._names)
+        return any(globs.matches(pattern.lower(), name) for name in self._names)
 
     def _has_language(self, language: str, file: str) -> bool:
         if file and language in scopes.languages_of([os.path.basename(file)]):
@@ -85,7 +85,7 @@ class ProjectScope:
         repo = repository.find(self._project)
         branch = repo.branch if repo else ""
         # As in a digest: where no branch is checked out, a record for some branches applies.
-        return not branch or globs.covers(pattern, branch)
+        return not branch or globs.matches(pattern, branch)
 
     def _has_file(self, pattern: str) -> bool:
         plain = pattern.strip("/").removeprefix("./")
@@ -103,7 +103,7 @@ class ProjectScope:
         start = plain.replace("?", "*").partition("*")[0].rstrip("/") if "/" in plain else ""
         alike = [path for path in listed if path.endswith(ending) and path.startswith(start)]
         self._compared += _PER_GLOB + sum(map(len, alike))
-        return self._compared > _MOST_COMPARED or any(globs.covers(plain, path) for path in alike)
+        return self._compared > _MOST_COMPARED or any(globs.matches(plain, path) for path in alike)
 
 
 def _none_or_any(patterns: Sequence[str], fits: Callable[[str], bool]) -> bool:

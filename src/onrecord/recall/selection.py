@@ -11,7 +11,7 @@ from onrecord.recall import thresholds
 from onrecord.recall.candidate import SHOWN, Candidate, Cautions, fitting_items, render_block
 from onrecord.recall.thresholds import POINTER, RULE, Thresholds
 from onrecord.search import relevance
-from onrecord.text import cut, tokens
+from onrecord.text import count_tokens, cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _rendered(candidates: list[Candidate], room: Room) -> tuple[str, list[Candid
     pointed = [candidate for candidate in waiting if candidate.form == POINTER]
     lines = [pointer(each) for each in pointed]
     # Rules are not cut for pointers: these have what is left.
-    left = room.tokens - tokens(render_block(fitted, paths.PROJECT_PREFIX))
+    left = room.tokens - count_tokens(render_block(fitted, paths.PROJECT_PREFIX))
     pointers = fitting_pointers(lines, left, rules=len(fitted)) if room.rules else []
     is_shown = set(map(id, (*rules[: len(fitted)], *pointed[: len(pointers)])))
     decided = [
@@ -120,10 +120,10 @@ def _rendered(candidates: list[Candidate], room: Room) -> tuple[str, list[Candid
 
 def fitting_pointers(lines: list[str], room: int, *, rules: int) -> list[str]:
     """Return the pointers that fit the remaining token budget next to `rules` rules."""
-    left = room - tokens(HEADING)
+    left = room - count_tokens(HEADING)
     fitted: list[str] = []
     for line in lines[: MOST_POINTERS if rules < _ENOUGH_RULES else 0]:
-        left -= tokens(line)
+        left -= count_tokens(line)
         if left < 0:
             break
         fitted.append(line)
@@ -140,6 +140,6 @@ def pointer(candidate: Candidate) -> str:
     title = match.title.replace("“", '"').replace("”", '"')
     for longest in range(len(title), min(len(title), _SHORTEST_TITLE) - 1, -4):
         line = f"- {match.category} “{cut(title, longest)}”: {command}"
-        if tokens(line) <= _LONGEST_POINTER:
+        if count_tokens(line) <= _LONGEST_POINTER:
             return line
     return f"- {match.category}: {command}"

@@ -32,9 +32,9 @@ def compose(category: str, partial: Mapping[str, Any], *, now: str = "", allow_s
     now = now or timestamps.now()
     raw = _arranged(category, partial)
     title = raw.get("title")
-    if not isinstance(title, str) or not naming.title(title):
+    if not isinstance(title, str) or not naming.clean_title(title):
         raise Invalid("title: is missing", fix='give it a title: {"title": "…"}', places=(("title", "is missing"),))
-    raw["title"] = naming.title(title)
+    raw["title"] = naming.clean_title(title)
     raw["tags"] = _tags(raw)
     raw.setdefault("id", naming.slug(raw["title"], [*raw["tags"], category.replace("_", " ")]))
     raw = {
@@ -47,10 +47,10 @@ def compose(category: str, partial: Mapping[str, Any], *, now: str = "", allow_s
         **raw,
         "category": category,
     }
-    return checked(raw, allow_secret=allow_secret)
+    return check(raw, allow_secret=allow_secret)
 
 
-def checked(raw: Mapping[str, Any], *, allow_secret: bool = False) -> Memory:
+def check(raw: Mapping[str, Any], *, allow_secret: bool = False) -> Memory:
     """The memory a JSON object describes, if it may be written at all."""
     flaws = memory.flaws_in(raw)
     if flaws:
@@ -63,7 +63,7 @@ def checked(raw: Mapping[str, Any], *, allow_secret: bool = False) -> Memory:
 
 def refuse_secrets(value: Any) -> None:
     """SecretFound if a credential stands anywhere in a JSON value."""
-    for leak in secrets.leaks(value):
+    for leak in secrets.find_leaks(value):
         fix = (
             "write where the secret is kept (a variable, a vault), not the secret; save and update can insist: "
             "--allow-secret"
@@ -111,12 +111,12 @@ def _tags(raw: Mapping[str, Any]) -> list[str]:
         tags = tags.split(",")
     if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
         raise Invalid("tags: must be a list of texts", fix='for example "tags": ["database", "migrations"]')
-    clean = naming.tags(list(tags))
+    clean = naming.clean_tags(list(tags))
     if clean:
         return list(clean)
     words = [word for word in raw["title"].split() if word.lower() not in _COMMON]
     longest = sorted(words or ["untagged"], key=lambda word: (-len(word), word))[:4]
-    return list(naming.tags(longest)) or ["untagged"]
+    return list(naming.clean_tags(longest)) or ["untagged"]
 
 
 def _how_to_fix(category: str, flaws: Sequence[Flaw]) -> str:

@@ -76,13 +76,13 @@ def _lines(value: object) -> tuple[str, ...]:
 _MISSING = object()
 
 
-def patch_of(draft: Draft, record: Memory) -> dict[str, Any]:
+def draft_patch(draft: Draft, record: Memory) -> dict[str, Any]:
     """What a draft changes in a record: the fields it names, else all that differs where it revises the record.
 
     One that does neither only adds to it.
     """
     if not draft.revises and not draft.fields:
-        return added(record, draft.record)
+        return additions(record, draft.record)
     patch = _changes(record, draft.record)
     if not draft.fields:
         return patch
@@ -91,7 +91,7 @@ def patch_of(draft: Draft, record: Memory) -> dict[str, Any]:
     return {**chosen, "content": content} if content else chosen
 
 
-def fields(before: Memory, after: Memory) -> tuple[str, ...]:
+def changed_fields(before: Memory, after: Memory) -> tuple[str, ...]:
     """The names of the fields that a change is about, those of the content as `content.decision`."""
     patch = _changes(before, after)
     content = patch.pop("content", {})
@@ -100,7 +100,7 @@ def fields(before: Memory, after: Memory) -> tuple[str, ...]:
 
 def _changes(before: Memory, after: Memory) -> dict[str, Any]:
     patch = difference(memory.to_json(before), memory.to_json(after))
-    return {key: value for key, value in patch.items() if key not in lifecycle.NOT_PATCHED}
+    return {key: value for key, value in patch.items() if key not in lifecycle.UNPATCHABLE}
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,15 +116,15 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]
     return patch
 
 
-def applied(raw: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+def apply(raw: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON object that such a patch leads to."""
     changed = dict(patch)
     if isinstance(changed.get("content"), dict):
-        changed["content"] = applied(raw.get("content", {}), changed["content"])
+        changed["content"] = apply(raw.get("content", {}), changed["content"])
     return {key: value for key, value in {**raw, **changed}.items() if changed.get(key, key) is not None}
 
 
-def added(record: Memory, draft: Memory) -> dict[str, Any]:
+def additions(record: Memory, draft: Memory) -> dict[str, Any]:
     """The patch that adds a draft to a record: texts are replaced, lists and sets grow, the title stays."""
     content = {
         key: _grown(record.content.get(key), value)

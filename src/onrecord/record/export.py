@@ -10,7 +10,7 @@ from onrecord import categories
 from onrecord.coldstart import NamedTuple
 from onrecord.record import memory, naming, summary_line
 from onrecord.record.memory import Memory
-from onrecord.text import for_agent
+from onrecord.text import escape_for_agent
 
 BEGIN = "<!-- onrecord: begin -->"
 END = "<!-- onrecord: end -->"
@@ -22,7 +22,7 @@ def markdown(records: Iterable[Memory]) -> str:
     """Every record with all of its fields, under the heading of its category."""
     parts = ["# Project memory"]
     for heading, group in _by_category(records):
-        parts += [f"## {heading}", *map(page, group)]
+        parts += [f"## {heading}", *map(record_page, group)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -31,7 +31,7 @@ def json_lines(records: Iterable[Memory]) -> str:
     return "".join(json.dumps(memory.to_json(record), ensure_ascii=False) + "\n" for record in records)
 
 
-class Only(NamedTuple):
+class SectionFilter(NamedTuple):
     """Which records a section has; what is empty does not restrict."""
 
     categories: tuple[str, ...] = ()
@@ -47,20 +47,20 @@ class Only(NamedTuple):
         return f"{_ONLY}{' '.join(words)} -->" if words else ""
 
 
-EVERYTHING = Only()
+ALL_RECORDS = SectionFilter()
 
 
-def only_of(page: str) -> Only:
+def read_filter(page: str) -> SectionFilter:
     """Which records the section of a page has; ValueError if what it says is none of ours."""
     start = page.find(_ONLY, page.find(BEGIN), page.find(END))
     words = page[start + len(_ONLY) : page.find(" -->", start)].split() if start >= 0 else []
     chosen = tuple(word for word in words if not word.startswith("#"))
     if not set(chosen) <= set(categories.CATEGORIES):
         raise ValueError("it names a category that there is not")
-    return Only(chosen, tuple(word[1:] for word in words if word.startswith("#")))
+    return SectionFilter(chosen, tuple(word[1:] for word in words if word.startswith("#")))
 
 
-def agents_section(records: Iterable[Memory], only: Only = EVERYTHING) -> str:
+def agents_section(records: Iterable[Memory], only: SectionFilter = ALL_RECORDS) -> str:
     """What the records say, a line for each, between two marks."""
     parts = [BEGIN, *filter(None, [only.comment]), _HEAD]
     for heading, group in _by_category(records):
@@ -68,7 +68,7 @@ def agents_section(records: Iterable[Memory], only: Only = EVERYTHING) -> str:
     return "\n\n".join((*parts, END)) + "\n"
 
 
-def renewed(page: str, section: str) -> str | None:
+def replace_section(page: str, section: str) -> str | None:
     """A page with the section in the place of the earlier one, or at its end; None if its marks are not one pair."""
     begins, ends = page.count(BEGIN), page.count(END)
     if not begins and not ends:
@@ -91,10 +91,10 @@ def _by_category(records: Iterable[Memory]) -> Iterator[tuple[str, Sequence[Memo
 def _line(record: Memory) -> str:
     """The summary line of a record, and its files; nothing in it can end the section."""
     files = f" (`{'`, `'.join(record.related_files)}`)" if record.related_files else ""
-    return for_agent(" ".join((summary_line.of(record) + files).split()))
+    return escape_for_agent(" ".join((summary_line.render(record) + files).split()))
 
 
-def page(record: Memory) -> str:
+def record_page(record: Memory) -> str:
     """One record with all of its fields."""
     lines = [f"### {_flat(record.title)}", ""]
     lines += [f"- {name}: {_flat(text)}" for name, text in _about(record) if text]
@@ -119,18 +119,18 @@ def _about(record: Memory) -> list[tuple[str, str]]:
 
 def _value(value: Any) -> list[str]:
     if isinstance(value, (list, tuple)):
-        return [f"- {in_words(item)}" for item in value]
-    return [in_words(value)]
+        return [f"- {value_text(item)}" for item in value]
+    return [value_text(value)]
 
 
-def in_words(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A value on one line; the fields of an object one after the other."""
     if isinstance(value, dict):
-        return "; ".join(f"{name.replace('_', ' ')}: {in_words(part)}" for name, part in value.items())
+        return "; ".join(f"{name.replace('_', ' ')}: {value_text(part)}" for name, part in value.items())
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(in_words, value))
+        return ", ".join(map(value_text, value))
     return _flat(str(value).lower() if isinstance(value, bool) else str(value))
 
 
 def _flat(text: str) -> str:
-    return " ".join(naming.visible(text).split())
+    return " ".join(naming.remove_invisible(text).split())

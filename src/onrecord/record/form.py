@@ -39,18 +39,18 @@ _HOW = """<!-- {what} Write below the headings. Comments like this one are dropp
      Save the file and close the editor to go on. A form left empty or as it is saves nothing. -->"""
 
 
-class Problem(NamedTuple):
+class FieldProblem(NamedTuple):
     """What is wrong with a form: the field, or empty for the whole form, and how."""
 
     field: str
     message: str
 
 
-class Filled(NamedTuple):
+class FilledForm(NamedTuple):
     """What a form says: the fields as a partial record, and what of it cannot be read."""
 
     fields: Mapping[str, Any]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[FieldProblem, ...] = ()
 
 
 class _Section(NamedTuple):
@@ -64,12 +64,12 @@ class _Section(NamedTuple):
 def render(category: str, fields: Mapping[str, Any], what: str = "") -> str:
     """The form of a partial record; `what` tells in a sentence what it is for, to somebody who gets it in an editor."""
     title = fields.get(_TITLE_FIELD, "")
-    parts = [*((_HOW.format(what=_comment(what)), "") if what else ()), f"# {one_line(title)}"]
+    parts = [*((_HOW.format(what=_comment(what)), "") if what else ()), f"# {escape_line(title)}"]
     content = fields.get("content", {})
     for field in _offered(category, fields):
         value = (content if field.name not in _RECORD else fields).get(field.name)
-        parts += ["", f"## {label_of(field.name)}", *_hint(field)]
-        parts += lines_of(field.kind, value)
+        parts += ["", f"## {field_label(field.name)}", *_hint(field)]
+        parts += value_lines(field.kind, value)
     return "\n".join(parts) + "\n"
 
 
@@ -78,10 +78,10 @@ def _offered(category: str, fields: Mapping[str, Any]) -> Iterator[Field]:
     content = fields.get("content", {})
     defaults = categories.CATEGORIES[category].defaults
     for field in sorted(schema.content_fields(category), key=lambda each: (each.name in defaults, not each.required)):
-        if fits(field.kind, content.get(field.name)):
+        if can_show(field.kind, content.get(field.name)):
             yield field
     for name in (*_ALWAYS, *(name for name in _IF_PRESENT if fields.get(name) is not None)):
-        if fits(_RECORD[name].kind, fields.get(name)):
+        if can_show(_RECORD[name].kind, fields.get(name)):
             yield _RECORD[name]
 
 
@@ -101,7 +101,7 @@ def _comment(text: str) -> str:
     return " ".join(text.replace("-->", "→").replace("<!--", "‹!").split())
 
 
-def parse(category: str, text: str) -> Filled:
+def parse(category: str, text: str) -> FilledForm:
     """What a form says; a field without text is left out, except a list that a record must have."""
     preamble, *sections = _sections(text)
     kinds = {field.name: field for field in (*schema.content_fields(category), *_RECORD.values())}
@@ -110,18 +110,18 @@ def parse(category: str, text: str) -> Filled:
     for section in sections:
         problem = _wrong_heading(section, kinds, fields)
         try:
-            value = value_of(kinds[section.name].kind, section.lines) if not problem else None
+            value = parse_value(kinds[section.name].kind, section.lines) if not problem else None
         except Unreadable as error:
             value, problem = None, str(error)
         if problem:
-            problems.append(Problem(section.name, problem))
+            problems.append(FieldProblem(section.name, problem))
             continue
         field = kinds[section.name]
         if value is None and isinstance(field.kind, ListOf) and field.required and not field.kind.least:
             value = []
         into = fields if section.name in _RECORD else fields["content"]
         into[section.name] = value
-    return Filled(_present(fields), tuple(problems))
+    return FilledForm(_present(fields), tuple(problems))
 
 
 def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,22 +132,22 @@ def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
 def _wrong_heading(section: _Section, kinds: Mapping[str, Field], fields: Mapping[str, Any]) -> str:
     """Why the text below a heading belongs to no field; empty if it does."""
     if section.name not in kinds:
-        names = ", ".join(label_of(name) for name in kinds)
+        names = ", ".join(field_label(name) for name in kinds)
         return f"is no field of this form ({names}); to write a line that begins with ## put a backslash before it"
     if section.name in fields or section.name in fields["content"]:
         return "stands here twice"
     return "has a comment without an end: add --> to it" if section.is_open else ""
 
 
-def _title(preamble: _Section, fields: dict[str, Any]) -> Iterator[Problem]:
+def _title(preamble: _Section, fields: dict[str, Any]) -> Iterator[FieldProblem]:
     lines = [line for line in preamble.lines if line.strip()]
     if preamble.is_open:
-        yield Problem("", "a comment above the first heading has no end: add --> to it")
+        yield FieldProblem("", "a comment above the first heading has no end: add --> to it")
     elif len(lines) > 1:
-        yield Problem("", "above the first ## heading stands only the title, in one line")
+        yield FieldProblem("", "above the first ## heading stands only the title, in one line")
     elif lines:
         heading = _TITLE.fullmatch(lines[0])
-        title = from_line(heading[1] if heading else lines[0])
+        title = parse_line(heading[1] if heading else lines[0])
         if title:
             fields[_TITLE_FIELD] = title
 
@@ -158,7 +158,7 @@ def _sections(text: str) -> list[_Section]:
     for line in text.lstrip("\ufeff").replace("\r\n", "\n").split("\n"):
         heading = _HEADING.fullmatch(line)
         if heading:
-            bodies.append((name_in(heading[1]), []))
+            bodies.append((field_name(heading[1]), []))
         else:
             bodies[-1][1].append(line)
     return [_Section(name, *_without_comments(lines)) for name, lines in bodies]
@@ -190,9 +190,9 @@ def _outside(line: str, is_open: bool) -> tuple[str, bool]:
         at, is_open = end + len(mark), not is_open
 
 
-def problems_of(error: OnrecordError) -> tuple[Problem, ...]:
+def error_problems(error: OnrecordError) -> tuple[FieldProblem, ...]:
     """What an error says of the fields of a form."""
-    return tuple(Problem(_field(where), message) for where, message in error.places)
+    return tuple(FieldProblem(_field(where), message) for where, message in error.places)
 
 
 def _field(where: str) -> str:
@@ -200,15 +200,15 @@ def _field(where: str) -> str:
     return memory.without_positions(where).removeprefix("content.").partition(".")[0]
 
 
-def with_problems(text: str, problems: Sequence[Problem]) -> str:
+def insert_problems(text: str, problems: Sequence[FieldProblem]) -> str:
     """The form as it was written, with what is wrong as comments below the headings; earlier ones are gone."""
     lines = [line for line in text.split("\n") if not line.startswith(_ERROR)]
-    places = {name_in(match[1]): at for at, line in enumerate(lines) if (match := _HEADING.fullmatch(line))}
+    places = {field_name(match[1]): at for at, line in enumerate(lines) if (match := _HEADING.fullmatch(line))}
     titles = [at for at, line in enumerate(lines) if _TITLE.fullmatch(line)]
     if titles:
         places.setdefault(_TITLE_FIELD, titles[0])
     for problem in sorted(problems, key=lambda each: places.get(each.field, -1), reverse=True):
-        name = label_of(problem.field) + ": " if problem.field else ""
+        name = field_label(problem.field) + ": " if problem.field else ""
         comment = f"{_ERROR}{_comment(name + problem.message)} -->"
         lines.insert(places.get(problem.field, -1) + 1, comment)
     return "\n".join(lines)
@@ -233,29 +233,29 @@ class Unreadable(ValueError):
     """What somebody wrote cannot be the value of its field; the message says why."""
 
 
-def name_in(label: str) -> str:
+def field_name(label: str) -> str:
     """The field that a heading or label means: `Root cause` is `root_cause`."""
     return "_".join(label.strip().rstrip(":").lower().replace("-", " ").split())
 
 
-def label_of(name: str) -> str:
+def field_label(name: str) -> str:
     """How a field is called in a form."""
     return name.replace("_", " ")
 
 
-def fits(kind: Kind, value: Any) -> bool:
+def can_show(kind: Kind, value: Any) -> bool:
     """Whether a form can show a value: it has no keys that its field does not have."""
     if value is None:
         return True
     if isinstance(kind, ListOf):
-        return all(fits(kind.item, item) for item in value)
+        return all(can_show(kind.item, item) for item in value)
     if isinstance(kind, Object):
         kinds = {field.name: field.kind for field in kind.fields}
-        return all(name in kinds and fits(kinds[name], part) for name, part in value.items())
+        return all(name in kinds and can_show(kinds[name], part) for name, part in value.items())
     return True
 
 
-def lines_of(kind: Kind, value: Any) -> list[str]:
+def value_lines(kind: Kind, value: Any) -> list[str]:
     """A value as the lines below its heading; for a missing value what somebody begins with."""
     if isinstance(kind, ListOf):
         items = list(value or ())
@@ -284,14 +284,14 @@ def _labelled(kind: Object, value: Mapping[str, Any]) -> list[str]:
     for field in kind.fields:
         text = value.get(field.name)
         first, *rest = [""] if text is None else _text_lines(text, is_inside=True)
-        result += [f"{label_of(field.name)}: {first}", *(f"  {line}" if line else "" for line in rest)]
+        result += [f"{field_label(field.name)}: {first}", *(f"  {line}" if line else "" for line in rest)]
     return result
 
 
 def _subsections(kind: Object, value: Mapping[str, Any]) -> list[str]:
     result = []
     for field in kind.fields:
-        result += [f"### {label_of(field.name)}", *lines_of(field.kind, value.get(field.name))]
+        result += [f"### {field_label(field.name)}", *value_lines(field.kind, value.get(field.name))]
     return result
 
 
@@ -336,17 +336,17 @@ def _meant(match: re.Match[str]) -> str:
     return match[1][: count // 2] + chr(code) if code <= sys.maxunicode else match[0]
 
 
-def one_line(text: str) -> str:
+def escape_line(text: str) -> str:
     """A text for a single line of a form."""
     return _escaped(text).strip()
 
 
-def from_line(line: str) -> str:
+def parse_line(line: str) -> str:
     """The text of a single line."""
     return _unescaped(line.strip())
 
 
-def value_of(kind: Kind, lines: Sequence[str]) -> Any:
+def parse_value(kind: Kind, lines: Sequence[str]) -> Any:
     """The value that the lines below a heading mean, None if there is none; Unreadable if they cannot mean any."""
     if isinstance(kind, ListOf):
         items = [_item(kind.item, item) for item in _items(lines)]
@@ -416,13 +416,13 @@ def _from_labels(kind: Object, lines: list[str]) -> Any:
     current: list[str] | None = None
     for line in lines:
         label, colon, rest = line.partition(":")
-        name = name_in(label) if colon and not line[0].isspace() else ""
+        name = field_name(label) if colon and not line[0].isspace() else ""
         if name in names and name not in texts:
             current = texts[name] = [rest.lstrip(" \t")]
         elif current is not None:
             current.append(_moved_out(line, 2))
         elif line.strip():
-            example = ", ".join(f"'{label_of(each)}: …'" for each in names)
+            example = ", ".join(f"'{field_label(each)}: …'" for each in names)
             raise Unreadable(f"each item needs the lines {example}")
     values = {name: text for name, body in texts.items() if (text := _text(body)) is not None}
     return values or None
@@ -430,20 +430,21 @@ def _from_labels(kind: Object, lines: list[str]) -> Any:
 
 def _object(kind: Object, lines: Sequence[str]) -> Any:
     kinds = {field.name: field.kind for field in kind.fields}
+    headings = ", ".join(f"### {field_label(name)}" for name in kinds)
     bodies: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in lines:
         heading = _SUBHEADING.fullmatch(line)
         if heading:
-            name = name_in(heading[1])
+            name = field_name(heading[1])
             if name not in kinds or name in bodies:
-                raise Unreadable(
-                    f"needs the headings {', '.join(f'### {label_of(each)}' for each in kinds)}, each once"
-                )
+                raise Unreadable(f"needs the headings {headings}, each once")
             current = bodies[name] = []
         elif current is not None:
             current.append(line)
         elif line.strip():
-            raise Unreadable(f"write below one of the headings {', '.join(f'### {label_of(each)}' for each in kinds)}")
-    values = {name: value_of(kinds[name], body) for name, body in bodies.items()}
+            raise Unreadable(
+                f"write below one of the headings {', '.join(f'### {field_label(each)}' for each in kinds)}"
+            )
+    values = {name: parse_value(kinds[name], body) for name, body in bodies.items()}
     return {name: value for name, value in values.items() if value is not None} or None

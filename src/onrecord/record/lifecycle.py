@@ -17,26 +17,26 @@ from onrecord.record.memory import HistoryEntry, Memory
 from onrecord.scopes import Scope
 from onrecord.settings import Settings
 
-NEWEST_CHANGES = schema.most_items("changes")
-MOST_TAGS = schema.most_items("tags")
-LONGEST_SUMMARY = 300
-LONGEST_REASON = 500
+MAX_CHANGES = schema.max_items("changes")
+MAX_TAGS = schema.max_items("tags")
+MAX_SUMMARY_CHARACTERS = 300
+MAX_REASON_CHARACTERS = 500
 _LOG_LONGEST = 200
 """Characters of an old or new value in the history: enough to recognise it by; git has the rest."""
 
-NOT_PATCHED = frozenset(
+UNPATCHABLE = frozenset(
     "id category schema_version created_at updated_at changes times_updated record_status"
     " retired_at retired_reason archived_at archived_reason".split()
 )
 
 
-def noted(record: Memory, change: HistoryEntry) -> Memory:
+def add_history(record: Memory, change: HistoryEntry) -> Memory:
     """The record with one more line of history."""
-    changes = (*record.changes, change)[-NEWEST_CHANGES:]
+    changes = (*record.changes, change)[-MAX_CHANGES:]
     return record._replace(changes=changes, times_updated=record.times_updated + 1, updated_at=change.date)
 
 
-def revised(
+def revise(
     record: Memory, patch: Mapping[str, Any], *, now: str, summary: str = "", may_shrink: bool = False
 ) -> Memory:
     """The record with a patch applied, each change logged: fields of the patch replace, null removes.
@@ -44,14 +44,14 @@ def revised(
     Tags and files only grow, unless whoever changes them had the whole list before their eyes.
     """
     old = memory.to_json(record)
-    refused = sorted(key for key in NOT_PATCHED.intersection(patch) if patch[key] != old.get(key))
+    refused = sorted(key for key in UNPATCHABLE.intersection(patch) if patch[key] != old.get(key))
     if refused:
         raise Invalid(f"{refused[0]}: cannot be changed by an update", fix=_other_command(refused[0]))
-    fields = {key: value for key, value in patch.items() if key not in NOT_PATCHED}
+    fields = {key: value for key, value in patch.items() if key not in UNPATCHABLE}
     new = {key: value for key, value in {**old, **fields}.items() if fields.get(key, key) is not None}
     new["content"] = _merged_content(record, patch)
     if isinstance(new.get("title"), str):
-        new["title"] = naming.title(new["title"])
+        new["title"] = naming.clean_title(new["title"])
     dropped = _set_tags(new, record, fields["tags"], may_shrink) if fields.get("tags") is not None else ()
     if "related_files" in fields and not may_shrink:
         files = _texts(fields["related_files"], "related_files")
@@ -63,50 +63,52 @@ def revised(
     if not lines:
         return record
     if summary:
-        lines.insert(0, HistoryEntry(now, summary[:LONGEST_SUMMARY]))
-    changes = (*record.changes, *lines)[-NEWEST_CHANGES:]
+        lines.insert(0, HistoryEntry(now, summary[:MAX_SUMMARY_CHARACTERS]))
+    changes = (*record.changes, *lines)[-MAX_CHANGES:]
     return changed._replace(changes=changes, times_updated=record.times_updated + 1, updated_at=now)
 
 
-def retired(record: Memory, reason: str, now: str) -> Memory:
+def retire(record: Memory, reason: str, now: str) -> Memory:
     _require(record, ("active", "archived"), "retire")
-    change = HistoryEntry(now, f"Retired: {reason}"[:LONGEST_SUMMARY], "record_status", record.record_status, "retired")
-    reason = reason.strip()[:LONGEST_REASON]
+    change = HistoryEntry(
+        now, f"Retired: {reason}"[:MAX_SUMMARY_CHARACTERS], "record_status", record.record_status, "retired"
+    )
+    reason = reason.strip()[:MAX_REASON_CHARACTERS]
     in_use = record._replace(archived_at="", archived_reason="")
-    return noted(in_use._replace(record_status="retired", retired_at=now, retired_reason=reason), change)
+    return add_history(in_use._replace(record_status="retired", retired_at=now, retired_reason=reason), change)
 
 
-def restored(record: Memory, now: str) -> Memory:
+def restore(record: Memory, now: str) -> Memory:
     _require(record, ("retired",), "restore")
     change = HistoryEntry(now, "Restored", "record_status", "retired", "active")
-    return noted(record._replace(record_status="active", retired_at="", retired_reason=""), change)
+    return add_history(record._replace(record_status="active", retired_at="", retired_reason=""), change)
 
 
-def archived(record: Memory, reason: str, now: str) -> Memory:
+def archive(record: Memory, reason: str, now: str) -> Memory:
     _require(record, ("active",), "archive")
-    change = HistoryEntry(now, f"Archived: {reason}"[:LONGEST_SUMMARY], "record_status", "active", "archived")
-    reason = reason.strip()[:LONGEST_REASON]
-    return noted(record._replace(record_status="archived", archived_at=now, archived_reason=reason), change)
+    change = HistoryEntry(now, f"Archived: {reason}"[:MAX_SUMMARY_CHARACTERS], "record_status", "active", "archived")
+    reason = reason.strip()[:MAX_REASON_CHARACTERS]
+    return add_history(record._replace(record_status="archived", archived_at=now, archived_reason=reason), change)
 
 
-def unarchived(record: Memory, now: str) -> Memory:
+def unarchive(record: Memory, now: str) -> Memory:
     _require(record, ("archived",), "unarchive")
     change = HistoryEntry(now, "Unarchived", "record_status", "archived", "active")
-    return noted(record._replace(record_status="active", archived_at="", archived_reason=""), change)
+    return add_history(record._replace(record_status="active", archived_at="", archived_reason=""), change)
 
 
-def replacing(new: Memory, old_id: str, now: str) -> Memory:
+def add_supersedes(new: Memory, old_id: str, now: str) -> Memory:
     """A record that says it replaces another one."""
     successor = new._replace(supersedes=tuple(dict.fromkeys((*new.supersedes, old_id))))
-    return noted(successor, HistoryEntry(now, f"Supersedes {old_id}", "supersedes", None, old_id))
+    return add_history(successor, HistoryEntry(now, f"Supersedes {old_id}", "supersedes", None, old_id))
 
 
-def superseded(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
+def supersede(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
     """Both records with the link between them; the old one stays on file, but is no longer current."""
     if old.id == new.id:
         raise BadInput(f"{old.id} cannot supersede itself", fix="name the old record first and the new one second")
     if new.record_status != "active":
-        raise WrongState(f"{new.id} is {new.record_status} and cannot replace {old.id}", fix=way_back(new))
+        raise WrongState(f"{new.id} is {new.record_status} and cannot replace {old.id}", fix=fix_for_status(new))
     if old.superseded_by and old.superseded_by != new.id:
         raise WrongState(
             f"{old.id} is superseded by {old.superseded_by} already",
@@ -115,17 +117,17 @@ def superseded(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
     content = {**old.content, **categories.CATEGORIES[old.category].when_superseded}
     linked = old._replace(superseded_by=new.id, content=content)
     return (
-        noted(linked, HistoryEntry(now, f"Superseded by {new.id}", "superseded_by", None, new.id)),
-        replacing(new, old.id, now),
+        add_history(linked, HistoryEntry(now, f"Superseded by {new.id}", "superseded_by", None, new.id)),
+        add_supersedes(new, old.id, now),
     )
 
 
-def past_retention(record: Memory, settings: Settings, now: str) -> bool:
+def is_past_retention(record: Memory, settings: Settings, now: str) -> bool:
     days = settings.retention_days(record.category)
     return bool(days) and _is_before(record.updated_at, timestamps.days_before(now, days))
 
 
-def past_grace(record: Memory, days: float, now: str) -> bool:
+def is_past_grace(record: Memory, days: float, now: str) -> bool:
     """Whether a retired record may be deleted; one whose dates cannot be read never is."""
     when = record.retired_at or record.updated_at
     return record.record_status == "retired" and _is_before(when, timestamps.days_before(now, days))
@@ -135,7 +137,7 @@ def _is_before(when: str, limit: str) -> bool:
     return timestamps.is_instant(when) and when < limit
 
 
-def crowded_out(records: Iterable[Memory], category: str, most: int) -> list[Memory]:
+def over_limit(records: Iterable[Memory], category: str, most: int) -> list[Memory]:
     """The oldest active records of a category beyond its rolling window."""
     active = [record for record in records if record.record_status == "active" and record.category == category]
     return sorted(active, key=lambda record: (record.created_at, record.id), reverse=True)[most:]
@@ -145,11 +147,11 @@ def _require(record: Memory, statuses: tuple[str, ...], verb: str) -> None:
     if record.record_status not in statuses:
         raise WrongState(
             f"{record.id} is {record.record_status}; only {' or '.join(statuses)} records can be {verb}d",
-            fix=way_back(record),
+            fix=fix_for_status(record),
         )
 
 
-def way_back(record: Memory, otherwise: str = "") -> str:
+def fix_for_status(record: Memory, otherwise: str = "") -> str:
     """The command that brings a record back into use; what else to do with one that is in use."""
     ways = {"retired": f"onrecord restore {record.id}", "archived": f"onrecord unarchive {record.id}"}
     return ways.get(record.record_status, otherwise or f"onrecord show {record.id}")
@@ -180,11 +182,11 @@ def _set_tags(new: dict[str, Any], record: Memory, tags: Any, may_shrink: bool) 
 
     New tags stay. Of the old ones words of the title go first, then the longest.
     """
-    added = naming.tags(_texts(tags, "tags"))
-    old = () if may_shrink else naming.tags(list(record.tags))
+    added = naming.clean_tags(_texts(tags, "tags"))
+    old = () if may_shrink else naming.clean_tags(list(record.tags))
     title = record.title.lower()
     by_use = [*(tag for tag in added if tag not in old), *sorted(old, key=lambda tag: (tag in title, len(tag), tag))]
-    most = len(by_use) if may_shrink else MOST_TAGS
+    most = len(by_use) if may_shrink else MAX_TAGS
     new["tags"] = sorted(by_use[:most])
     return tuple(sorted(by_use[most:]))
 
@@ -200,7 +202,7 @@ def _valid(raw: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
 def _differences(old: Mapping[str, Any], new: Mapping[str, Any], now: str) -> Iterable[HistoryEntry]:
     for prefix, before, after in (("", old, new), ("content.", old["content"], new["content"])):
         for key in dict.fromkeys((*before, *after)):
-            if key in NOT_PATCHED or key == "content" or before.get(key) == after.get(key):
+            if key in UNPATCHABLE or key == "content" or before.get(key) == after.get(key):
                 continue
             verb = "Added" if key not in before else "Removed" if key not in after else "Changed"
             yield HistoryEntry(
@@ -217,7 +219,7 @@ def _brief(value: Any) -> Any:
     return value
 
 
-def refuse_unfit(record: Memory) -> None:
+def require_shareable(record: Memory) -> None:
     """WrongState for a record that others could not use: one that is no longer current, or is about one session."""
     if CATEGORIES[record.category].max_active:
         raise WrongState(
@@ -229,10 +231,10 @@ def refuse_unfit(record: Memory) -> None:
             f"{record.id} is superseded by {record.superseded_by}", fix=f"onrecord show {record.superseded_by}"
         )
     if record.record_status != "active":
-        raise WrongState(f"{record.id} is {record.record_status}", fix=way_back(record))
+        raise WrongState(f"{record.id} is {record.record_status}", fix=fix_for_status(record))
 
 
-def of(record: Memory, *, scope: Scope, source: str, now: str) -> Memory:
+def shared_copy(record: Memory, *, scope: Scope, source: str, now: str) -> Memory:
     """The record as others get it; Invalid or SecretFound if it may not be written at all.
 
     Left out is what holds on one machine or in one project: files, anchors and links, the history with its older
@@ -253,4 +255,4 @@ def of(record: Memory, *, scope: Scope, source: str, now: str) -> Memory:
         source=source,
         changes=(HistoryEntry(now, f"Shared from {source}" if source else "Shared"),),
     )
-    return compose.checked(memory.to_json(copy))
+    return compose.check(memory.to_json(copy))

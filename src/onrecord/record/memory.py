@@ -13,8 +13,8 @@ from onrecord.record import schema
 from onrecord.record.schema import Flaw
 from onrecord.scopes import Scope
 
-LARGEST_FILE = 1_000_000
-DEEPEST = 100
+MAX_FILE_BYTES = 1_000_000
+MAX_DEPTH = 100
 """How deeply a record may nest: every Python reads and writes that much."""
 
 
@@ -113,8 +113,8 @@ def decode(data: bytes, where: str) -> Any:
     """The JSON value in a file, or BadRecord saying why there is none."""
     reason = ""
     value = None
-    if len(data) > LARGEST_FILE:
-        reason = f"larger than {LARGEST_FILE:,} bytes"
+    if len(data) > MAX_FILE_BYTES:
+        reason = f"larger than {MAX_FILE_BYTES:,} bytes"
     else:
         try:
             value = _loads(data.decode("utf-8-sig"))
@@ -125,7 +125,7 @@ def decode(data: bytes, where: str) -> Any:
         except ValueError as error:
             reason = f"not JSON ({error})"
         else:
-            if b"\\ud" in data.lower() or data.count(b"[") + data.count(b"{") > DEEPEST:
+            if b"\\ud" in data.lower() or data.count(b"[") + data.count(b"{") > MAX_DEPTH:
                 reason = _obstacle(value)
     if reason:
         raise BadRecord(f"{where}: {reason}", fix=f"restore it with git, or move it out of the store: {where}")
@@ -179,8 +179,8 @@ def without_positions(where: str) -> str:
 def flaws_in(raw: object) -> list[Flaw]:
     """What would have to be fixed before a JSON object may be written as a record."""
     reason = _obstacle(raw)
-    if not reason and len(_written(raw)) > LARGEST_FILE:
-        reason = f"larger than {LARGEST_FILE:,} bytes"
+    if not reason and len(_written(raw)) > MAX_FILE_BYTES:
+        reason = f"larger than {MAX_FILE_BYTES:,} bytes"
     return [Flaw("record", reason, shape=True)] if reason else list(schema.flaws(raw))
 
 
@@ -219,7 +219,7 @@ def _written(raw: object) -> bytes:
 
 def _obstacle(value: Any) -> str:
     """Why no file can carry a value, or no reader would take it; empty if there is no reason."""
-    if _depth_exceeds(value, DEEPEST):
+    if _depth_exceeds(value, MAX_DEPTH):
         return "nested too deeply"
     try:
         _loads(json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8").decode("utf-8"))

@@ -15,7 +15,7 @@ from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadRecord
 from onrecord.record import memory, schema
-from onrecord.record.lifecycle import LONGEST_REASON, NEWEST_CHANGES
+from onrecord.record.lifecycle import MAX_CHANGES, MAX_REASON_CHARACTERS
 from onrecord.record.schema import Count, ListOf
 
 _ABSENT: Any = object()
@@ -39,20 +39,20 @@ class Clash(NamedTuple):
     theirs: Any
 
 
-class Merged(NamedTuple):
+class MergedFile(NamedTuple):
     """The merged file, and the fields in which both versions were left for a person to choose from."""
 
     data: bytes
     clashes: tuple[str, ...]
 
 
-def merge(base: bytes, ours: bytes, theirs: bytes, marker_size: int = 7) -> Merged:
+def merge(base: bytes, ours: bytes, theirs: bytes, marker_size: int = 7) -> MergedFile:
     """The merge of two versions of a record file; BadRecord if they cannot be merged as records."""
     ancestor = _object(base, "the common ancestor") if base.strip() else {}
     merged = merge_objects(ancestor, _object(ours, "our version"), _object(theirs, "their version"))
     clashes: list[str] = []
     lines = ["{", *_members(merged, "", "  ", marker_size, clashes), "}", ""]
-    return Merged("\n".join(lines).encode("utf-8"), tuple(clashes))
+    return MergedFile("\n".join(lines).encode("utf-8"), tuple(clashes))
 
 
 def merge_objects(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def merge_objects(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapp
     merged = {key: value for key, value in merged.items() if value is not _ABSENT}
     _part_opposite_links(merged, ours, theirs)
     for side in (0, 1):
-        for flaw in memory.new_flaws(chosen(merged, side), ours, theirs):
+        for flaw in memory.new_flaws(resolve(merged, side), ours, theirs):
             if not _set_clash(merged, ours, theirs, memory.without_positions(flaw.where).split(".")):
                 raise BadRecord(f"the two versions together are no valid record: {flaw}", fix="merge it by hand")
     if len(merged) > 1 and all(map(_is_loose, merged.values())):
@@ -72,13 +72,13 @@ def merge_objects(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapp
     return {key: merged[key] for key in _keys(merged)}
 
 
-def chosen(value: Any, side: int) -> Any:
+def resolve(value: Any, side: int) -> Any:
     """A merged value after somebody chose one side of every clash."""
     if isinstance(value, Clash):
         return value[side]
     if not isinstance(value, dict):
         return value
-    members = {key: chosen(inner, side) for key, inner in value.items()}
+    members = {key: resolve(inner, side) for key, inner in value.items()}
     return {key: inner for key, inner in members.items() if inner is not _ABSENT}
 
 
@@ -187,7 +187,7 @@ def _changes(base: list[Any], ours: list[Any], theirs: list[Any]) -> list[Any]:
     """Both histories as one, by date, the newest of them."""
     here = _by_text(ours)
     united = ours + [change for text, change in _by_text(theirs).items() if text not in here]
-    return sorted(united, key=lambda change: str(change.get("date", "")))[-NEWEST_CHANGES:]
+    return sorted(united, key=lambda change: str(change.get("date", "")))[-MAX_CHANGES:]
 
 
 def _times(base: int, ours: int, theirs: int) -> int:
@@ -217,7 +217,7 @@ def _both_reasons(base: Any, ours: Any, theirs: Any) -> Any:
     merged = _value("", base, ours, theirs)
     if isinstance(merged, Clash) and isinstance(ours, str) and isinstance(theirs, str):
         both = ours if theirs in ours else theirs if ours in theirs else "; ".join(sorted((ours, theirs)))
-        return both if len(both) <= LONGEST_REASON else merged
+        return both if len(both) <= MAX_REASON_CHARACTERS else merged
     return merged
 
 

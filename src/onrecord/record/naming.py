@@ -19,33 +19,33 @@ _OPENING = re.compile(rf"<(?={_NAMES})", re.IGNORECASE)
 _DEVICE = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]")
 _JOINERS = "\u200c\u200d"
 _PLAIN_SCRIPTS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT")
-LONGEST_TITLE = 120
-LONGEST_TAG = 60
+MAX_TITLE_CHARACTERS = 120
+MAX_TAG_CHARACTERS = 60
 
 
-def title(text: str) -> str:
+def clean_title(text: str) -> str:
     """A title as it may stand in a record."""
-    return " ".join(_unmarked(one_line(text)).split())[:LONGEST_TITLE].rstrip()
+    return " ".join(_unmarked(one_line(text)).split())[:MAX_TITLE_CHARACTERS].rstrip()
 
 
-def tag(text: str) -> str:
+def clean_tag(text: str) -> str:
     """A tag as it may stand in a record: lower case, no spaces, none of the delimiters of `index.md`."""
-    clean = visible(_unmarked(one_line(text)).lower())
+    clean = remove_invisible(_unmarked(one_line(text)).lower())
     plain = "".join("-" if char.isspace() else char for char in clean if char not in ",#<>\"'`")
-    return re.sub(r"-{2,}", "-", plain).strip("-:")[:LONGEST_TAG].rstrip("-:")
+    return re.sub(r"-{2,}", "-", plain).strip("-:")[:MAX_TAG_CHARACTERS].rstrip("-:")
 
 
-def tags(texts: list[str]) -> tuple[str, ...]:
+def clean_tags(texts: list[str]) -> tuple[str, ...]:
     """Tags lower-cased, cleaned, sorted, each once."""
-    return tuple(sorted({clean for clean in map(tag, texts) if clean}))
+    return tuple(sorted({clean for clean in map(clean_tag, texts) if clean}))
 
 
 def one_line(text: str) -> str:
     """Text on one line without anything invisible, and without the delimiters of `index.md`."""
-    return " ".join(visible(text).replace("->", "→").replace("#tags:", "# tags:").split())
+    return " ".join(remove_invisible(text).replace("->", "→").replace("#tags:", "# tags:").split())
 
 
-def visible(text: str) -> str:
+def remove_invisible(text: str) -> str:
     """Text without control characters, format characters and stray combining marks."""
     if text.isascii() and text.isprintable():
         return text
@@ -83,7 +83,7 @@ def _is_complex(char: str) -> bool:
     return char[-1].isalpha() and not name.startswith(_PLAIN_SCRIPTS)
 
 
-LONGEST_ID = 80
+MAX_ID_CHARACTERS = 80
 """Of an id that somebody chose, or that an earlier version made."""
 
 _LONGEST_MADE = 40
@@ -134,17 +134,17 @@ def _cut(text: str, longest: int) -> str:
     return text[: end if end > 0 else longest]
 
 
-def numbered(record_id: str, number: int) -> str:
+def numbered_id(record_id: str, number: int) -> str:
     """The id with a number behind it, still within the limit."""
     tail = f"-{number}"
-    return record_id[: LONGEST_ID - len(tail)].rstrip("-") + tail
+    return record_id[: MAX_ID_CHARACTERS - len(tail)].rstrip("-") + tail
 
 
-def free(name: str, is_taken: Callable[[str], bool]) -> str:
+def unused_name(name: str, is_taken: Callable[[str], bool]) -> str:
     """The name, or with the first number behind it under which there is nothing yet."""
     number, candidate = 2, name
     while is_taken(candidate):
-        candidate, number = numbered(name, number), number + 1
+        candidate, number = numbered_id(name, number), number + 1
     return candidate
 
 

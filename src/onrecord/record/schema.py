@@ -9,7 +9,7 @@ from typing import Any, Union
 
 from onrecord import categories, scopes, timestamps
 from onrecord.coldstart import NamedTuple
-from onrecord.text import many
+from onrecord.text import plural
 
 
 class Flaw(NamedTuple):
@@ -110,7 +110,7 @@ def check_fields(fields: tuple[Field, ...], value: Mapping[str, Any], prefix: st
 def _check(kind: Kind, value: Any, where: str) -> Iterator[Flaw]:
     expected = _EXPECTED[type(kind)]
     if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool and expected is not object):
-        yield Flaw(where, f"must be {_NAMES[type(kind)]}, not {name_of(value)}", shape=True)
+        yield Flaw(where, f"must be {_NAMES[type(kind)]}, not {describe_type(value)}", shape=True)
     elif isinstance(kind, Text):
         yield from _check_text(kind, value, where)
     elif isinstance(kind, Choice) and value not in kind.values:
@@ -138,7 +138,7 @@ def _check_text(kind: Text, value: str, where: str) -> Iterator[Flaw]:
 
 def _check_list(kind: ListOf, value: list[Any], where: str) -> Iterator[Flaw]:
     if len(value) < kind.least:
-        yield Flaw(where, f"must have at least {many(kind.least, 'item')}")
+        yield Flaw(where, f"must have at least {plural(kind.least, 'item')}")
     if len(value) > kind.most:
         yield Flaw(where, f"must have at most {kind.most} items, and has {len(value)}")
     if kind.ordered and all(isinstance(item, str) for item in value) and value != sorted(set(value)):
@@ -172,7 +172,7 @@ _NAMES: Mapping[type, str] = {
 }
 
 
-def name_of(value: object) -> str:
+def describe_type(value: object) -> str:
     """What a JSON value is, in words."""
     names = {
         dict: "an object",
@@ -330,7 +330,7 @@ RECORD: tuple[Field, ...] = (
 KEYS: tuple[str, ...] = tuple(field.name for field in RECORD)
 
 
-def most_items(key: str) -> int:
+def max_items(key: str) -> int:
     """How many items a list of the record may have."""
     return next(int(field.kind.most) for field in RECORD if field.name == key)
 
@@ -338,7 +338,7 @@ def most_items(key: str) -> int:
 def flaws(record: object) -> Iterator[Flaw]:
     """Everything wrong with a record as read from JSON."""
     if not isinstance(record, dict):
-        yield Flaw("record", f"must be a JSON object, not {name_of(record)}", shape=True)
+        yield Flaw("record", f"must be a JSON object, not {describe_type(record)}", shape=True)
         return
     yield from check_fields(RECORD, record, "")
     category = record.get("category")

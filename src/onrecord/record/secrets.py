@@ -53,34 +53,34 @@ class _Span(NamedTuple):
     kind: str
 
 
-def leaks(value: Any, where: str = "", old: Container[str] = ()) -> Iterator[Leak]:
+def find_leaks(value: Any, where: str = "", old: Container[str] = ()) -> Iterator[Leak]:
     """Every credential in a JSON value that is not one of the old ones, with the path of the field it stands in."""
     if isinstance(value, str):
         yield from _in_text(value, where, old)
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            in_key = list(leaks(key, f"a key of {where or 'the record'}", old))
+            in_key = list(find_leaks(key, f"a key of {where or 'the record'}", old))
             yield from in_key
             field = f"{where}.{mask(key) if in_key else key}".strip(".")
             kind = _kind_of_field(key, item)
             kind = "" if kind and item in old else kind
-            yield from [Leak(field, kind, mask(item))] if kind else leaks(item, field, old)
+            yield from [Leak(field, kind, mask(item))] if kind else find_leaks(item, field, old)
     elif isinstance(value, (list, tuple)):
         for number, item in enumerate(value):
-            yield from leaks(item, f"{where}[{number}]", old)
+            yield from find_leaks(item, f"{where}[{number}]", old)
 
 
-def credentials(value: Any) -> Iterator[str]:
+def find_credentials(value: Any) -> Iterator[str]:
     """Every credential in a JSON value, as it is."""
     if isinstance(value, str):
         yield from (value[span.start : span.end] for span in _spans(value))
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from (item,) if _kind_of_field(key, item) else ()
-            yield from credentials((key, item))
+            yield from find_credentials((key, item))
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from credentials(item)
+            yield from find_credentials(item)
 
 
 def mask(secret: str) -> str:
@@ -89,7 +89,7 @@ def mask(secret: str) -> str:
     return first[:4] + "…" if len(first) > 8 else "…"
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """A text with every credential in it masked."""
     parts, end = [], 0
     for span in _spans(text):

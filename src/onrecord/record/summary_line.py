@@ -6,10 +6,10 @@ from onrecord.categories import CATEGORIES
 from onrecord.record.memory import Memory
 from onrecord.text import cut
 
-LONGEST = 420
+MAX_CHARACTERS = 420
 
 
-def of(memory: Memory) -> str:
+def render(memory: Memory) -> str:
     """The statement itself and the details its category adds, so that nobody has to open the file."""
     category = CATEGORIES[memory.category]
     statement = _titled(memory, _about(memory.text(category.topic), memory.text(category.statement)))
@@ -23,7 +23,7 @@ def of(memory: Memory) -> str:
     ]
     attached = "".join(mark for mark in marks if mark.startswith(" "))
     text = _sentences(statement + attached, *(mark for mark in marks if not mark.startswith(" ")), *details)
-    return cut(" ".join(text.split()) or memory.title, LONGEST)
+    return cut(" ".join(text.split()) or memory.title, MAX_CHARACTERS)
 
 
 def _about(topic: str, statement: str) -> str:

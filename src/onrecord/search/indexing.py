@@ -234,10 +234,10 @@ class _Changes:
     def _hash(self, path: str) -> str:
         from onrecord import files
         from onrecord.errors import OnrecordError
-        from onrecord.record.memory import LARGEST_FILE
+        from onrecord.record.memory import MAX_FILE_BYTES
 
         try:
-            return coldstart.content_hash(files.read_inside(self._index.root, path, LARGEST_FILE + 1))
+            return coldstart.content_hash(files.read_inside(self._index.root, path, MAX_FILE_BYTES + 1))
         except (OSError, OnrecordError):
             return ""
 
@@ -252,14 +252,14 @@ class _Changes:
             memory, _, content = self._store.read(path)
             text, spots, made = document.of(memory), document.places(memory), self._vectors.of(memory)
             may_be_urgent = document.may_be_urgent(memory)
-            more = (memory.updated_at, document.expiry(memory), document.is_void(memory), summary_line.of(memory))
+            more = (memory.updated_at, document.expiry(memory), document.is_void(memory), summary_line.render(memory))
             facts = (*more, anchors.dump(memory), document.pack_scope(memory), document.pack_facts(memory))
         except Exception as error:
             # Whatever is wrong with one record, the others must be found: everything that could fail comes before here.
             if not isinstance(error, OnrecordError):
                 from onrecord import state_file
 
-                state_file.leave(f"index {path}", f"{type(error).__name__}: {error}")
+                state_file.log_failure(f"index {path}", f"{type(error).__name__}: {error}")
             self._execute(_INSERT, (n, path, *version, "", "", "", "", "", "broken", *[""] * 13))
             return
         named = (memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)

@@ -9,7 +9,7 @@ import os
 
 from onrecord import coldstart, files, timestamps
 from onrecord.coldstart import NamedTuple
-from onrecord.text import without_elements
+from onrecord.text import remove_elements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def read_messages(session: Transcript, *, contexts: bool = False) -> list[Messag
 
 def without_blocks(text: str) -> str:
     """A text without the blocks that hooks put into conversations, also where a host has escaped ours."""
-    return without_elements(_with_tags(text), _INJECTED)
+    return remove_elements(_with_tags(text), _INJECTED)
 
 
 def _with_tags(text: str) -> str:
@@ -293,7 +293,7 @@ def tool_results(printed: str, *, has_failed: bool) -> Iterator[Message]:
     if not 0 <= start < end:
         yield tool_result(printed, has_failed=has_failed)
         return
-    yield tool_result(without_elements(plain, _INJECTED), has_failed=has_failed)
+    yield tool_result(remove_elements(plain, _INJECTED), has_failed=has_failed)
     yield context_message(f"{plain[start:end]}</memory-context>")
 
 
@@ -367,7 +367,7 @@ def _newest_first(transcripts: Sequence[Transcript]) -> list[tuple[Transcript, s
     changed: dict[Transcript, str] = {}
     for transcript in transcripts:
         try:
-            changed[transcript] = timestamps.at(transcript.format.written(transcript.path))
+            changed[transcript] = timestamps.from_seconds(transcript.format.written(transcript.path))
         except (OSError, ValueError, OverflowError):
             continue
     return sorted(changed.items(), key=lambda each: (each[1], each[0].path), reverse=True)[:MAX_FILES]

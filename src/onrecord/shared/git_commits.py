@@ -12,12 +12,12 @@ from onrecord import paths
 from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.errors import BadRemote
 from onrecord.record import naming, schema
-from onrecord.record.memory import LARGEST_FILE
+from onrecord.record.memory import MAX_FILE_BYTES
 from onrecord.shared import incoming
 from onrecord.shared.git_mirror import Mirror
 from onrecord.shared.incoming import MOST_FILES
 from onrecord.shared.transport import Push, Version
-from onrecord.text import first_few, many
+from onrecord.text import first_few, plural
 
 BELOW = paths.PROJECT_PREFIX
 """Where a project keeps its records: its own repository can be a remote, too."""
@@ -111,8 +111,8 @@ def read_versions(mirror: Mirror, blobs: Sequence[Blob]) -> Iterator[Version]:
     left = _TOGETHER
     for blob in blobs:
         size = sizes.get(blob.id, 0)
-        if size > LARGEST_FILE:
-            yield Version(blob.path, b"", f"larger than {LARGEST_FILE:,} bytes")
+        if size > MAX_FILE_BYTES:
+            yield Version(blob.path, b"", f"larger than {MAX_FILE_BYTES:,} bytes")
             continue
         if left < size:
             yield from _read(mirror, together)
@@ -236,7 +236,7 @@ def make_commit(mirror: Mirror, parent: str, below: str, changes: Sequence[Push]
 def _message(changes: Sequence[Push]) -> str:
     names = [incoming.stem(change.path) for change in changes]
     listed = "".join(f"\n{'delete' if not change.data else 'write'} {change.path}" for change in changes[:100])
-    subject = f"Sync {many(len(names), 'file')}: {first_few(names, _MOST_NAMED)}"
+    subject = f"Sync {plural(len(names), 'file')}: {first_few(names, _MOST_NAMED)}"
     return f"{subject}\n\nWritten by `onrecord sync`.\n{listed}\n"
 
 

@@ -11,7 +11,7 @@ from typing import IO
 from onrecord import paths
 from onrecord.errors import BadRemote, OnrecordError
 from onrecord.record import drafts, memory, naming, schema, secrets
-from onrecord.record.memory import LARGEST_FILE
+from onrecord.record.memory import MAX_FILE_BYTES
 from onrecord.shared.transport import Version
 
 MOST_FILES = 200_000
@@ -51,8 +51,8 @@ def leak(data: bytes, before: bytes) -> str:
     """The first credential in a file that its version before did not hold; empty if there is none."""
     if not data:
         return ""
-    old = frozenset(secrets.credentials(memory.decode(before, "before"))) if before else frozenset()
-    return next(map(str, secrets.leaks(memory.decode(data, "record"), old=old)), "")
+    old = frozenset(secrets.find_credentials(memory.decode(before, "before"))) if before else frozenset()
+    return next(map(str, secrets.find_leaks(memory.decode(data, "record"), old=old)), "")
 
 
 def is_draft(path: str) -> bool:
@@ -101,8 +101,8 @@ class Spool:
 
     def _add(self, version: Version) -> None:
         reason = version.flaw or flaw(version.path, version.data)
-        if len(version.data) > LARGEST_FILE:
-            reason = f"larger than {LARGEST_FILE:,} bytes"
+        if len(version.data) > MAX_FILE_BYTES:
+            reason = f"larger than {MAX_FILE_BYTES:,} bytes"
         self.refused.pop(version.path, None)
         if reason:
             if len(self.refused) < _MOST_REFUSED:

@@ -71,13 +71,13 @@ def _both_records(path: str, base: bytes, local: bytes, remote: bytes) -> Reconc
         merged = merge.merge_objects(ancestor, ours, theirs)
     except BadRecord:
         return _in_conflict(path, remote, ours, _WHOLE, data=remote)
-    settled = merge.chosen(merged, 1)
+    settled = merge.resolve(merged, 1)
     # The remote's own bytes, where the merge says the same: there is nothing to push then.
     data = remote if settled == theirs else memory.render(memory.from_json(settled))
     fields = tuple(_clashes(merged))
     if not fields:
         return Reconciled(data, remote)
-    return _in_conflict(path, remote, merge.chosen(merged, 0), fields, data=data)
+    return _in_conflict(path, remote, merge.resolve(merged, 0), fields, data=data)
 
 
 def _in_conflict(

@@ -76,7 +76,7 @@ def usable() -> list[Remote]:
     except BadInput as error:
         from onrecord import state_file
 
-        state_file.leave("remotes", error.message)
+        state_file.log_failure("remotes", error.message)
         return []
 
 

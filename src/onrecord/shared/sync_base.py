@@ -15,7 +15,7 @@ from typing import Any
 from onrecord import files, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Unwritable
-from onrecord.record.memory import LARGEST_FILE
+from onrecord.record.memory import MAX_FILE_BYTES
 from onrecord.shared import incoming
 from onrecord.shared.reconcile import CONFLICT
 from onrecord.shared.replicas import Replica
@@ -130,7 +130,7 @@ def contents(root: str, path: str) -> bytes:
     """What a file of a replica holds; empty if there is none. Unwritable if it cannot be read: it is not deleted."""
     try:
         # The folders are the user's own, where nobody plants links. An empty file is a broken one, not a deleted one.
-        return files.read(os.path.join(root, path), LARGEST_FILE + 1) or b"\n"
+        return files.read(os.path.join(root, path), MAX_FILE_BYTES + 1) or b"\n"
     except (FileNotFoundError, NotADirectoryError):
         return b""
     except OSError as error:

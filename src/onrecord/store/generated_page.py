@@ -10,7 +10,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors
 from onrecord.record import export
-from onrecord.record.export import EVERYTHING, Only
+from onrecord.record.export import ALL_RECORDS, SectionFilter
 from onrecord.record.memory import Memory
 from onrecord.settings import load_settings
 
@@ -46,7 +46,9 @@ class GeneratedPage(NamedTuple):
             files.write(self.file, self.after.encode("utf-8"))
 
 
-def plan(file: str, records: Iterable[Memory], only: Only = EVERYTHING, *, may_add: bool = False) -> GeneratedPage:
+def plan(
+    file: str, records: Iterable[Memory], only: SectionFilter = ALL_RECORDS, *, may_add: bool = False
+) -> GeneratedPage:
     """The page with its section renewed; BadInput for one of somebody else, unless a section may be added to it.
 
     Unless it is said which records it shall have, it keeps the choice that it was made with.
@@ -55,12 +57,12 @@ def plan(file: str, records: Iterable[Memory], only: Only = EVERYTHING, *, may_a
     if before and not may_add and export.BEGIN not in before:
         raise BadInput(f"{file!r} was not made by `onrecord export`", fix="name a new file, or add a section: --into")
     try:
-        only = export.only_of(before) if only == EVERYTHING else only
+        only = export.read_filter(before) if only == ALL_RECORDS else only
     except ValueError as error:
         raise BadInput(f"the section of {file!r} cannot be renewed: {error}", fix="delete the section") from error
     current = [record for record in records if record.is_current and only.accepts(record)]
     section = export.agents_section(current, only)
-    after = export.renewed(before, section)
+    after = export.replace_section(before, section)
     if after is None:
         marks = f"{export.BEGIN} and {export.END}"
         raise BadInput(f"{file!r} has more or less than one pair of marks", fix=f"leave one pair of {marks}, or none")

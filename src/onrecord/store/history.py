@@ -244,7 +244,7 @@ def current_text(root: str, path: str) -> str | None:
 
 def _read_file(root: str, path: str) -> bytes | None:
     try:
-        return files.read_inside(root, path, memory.LARGEST_FILE + 1)
+        return files.read_inside(root, path, memory.MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         return None
     except OSError as error:

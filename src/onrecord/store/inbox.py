@@ -57,7 +57,7 @@ class Inbox:
         """A draft by its name, which may be written as that of its file."""
         name = _without_ending(name)
         try:
-            data = files.read(self.path(name), memory.LARGEST_FILE + 1)
+            data = files.read(self.path(name), memory.MAX_FILE_BYTES + 1)
         except (FileNotFoundError, NotADirectoryError):
             raise NotFound(f"no draft {shorten(name)!r} in the inbox", fix="onrecord inbox") from None
         except OSError as error:

@@ -82,7 +82,7 @@ class Store:
 
     def _data(self, path: str, shown: str) -> bytes:
         try:
-            return files.read_inside(self.root, path, memory.LARGEST_FILE + 1)
+            return files.read_inside(self.root, path, memory.MAX_FILE_BYTES + 1)
         except FileNotFoundError:
             raise NotFound(f"there is nothing at {shown}", fix="onrecord list") from None
         except OSError as error:
@@ -214,7 +214,7 @@ class Store:
     def warn(self, error: Unwritable) -> None:
         """Note that `index.md` or the journal could not be written after the records were."""
         self.warnings.append(f"the records are saved, but {error.message}; then: onrecord doctor --fix")
-        state_file.leave("index.md", error.message)
+        state_file.log_failure("index.md", error.message)
 
     def renew_page(self) -> None:
         """Renew the page that the settings name, if any; that it cannot be does not undo a change."""
@@ -314,7 +314,7 @@ def _instead(store: Store, path: str, record_id: str) -> str:
         record = store.read(path).memory
     except OnrecordError:
         return f"the file {path} is broken, to see why: onrecord doctor"
-    return lifecycle.way_back(record, f"onrecord edit {record_id}; or give the new record another title")
+    return lifecycle.fix_for_status(record, f"onrecord edit {record_id}; or give the new record another title")
 
 
 class DryRunStore(Store):

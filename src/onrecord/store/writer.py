@@ -84,7 +84,7 @@ class Writer:
     def _free(self, record: Memory, batch: Batch) -> Memory:
         """The record under an id that neither the store nor this change has."""
         taken = {each.id for each in batch.written.values()}
-        return record._replace(id=naming.free(record.id, lambda name: name in taken or self.store.has(name)))
+        return record._replace(id=naming.unused_name(record.id, lambda name: name in taken or self.store.has(name)))
 
     def _link(self, batch: Batch, old: str, new: str) -> None:
         """Link two records of this change or of the store, unless one is missing or replaced already."""
@@ -92,7 +92,7 @@ class Writer:
             before, after = (batch.written.get(each) or self.store.get(each).memory for each in (old, new))
             if before.id in self._chain(after) or before.superseded_by:
                 return
-            pair = lifecycle.superseded(before, after, self.now)
+            pair = lifecycle.supersede(before, after, self.now)
         except (NotFound, WrongState):
             return
         for record, was in zip(pair, (before, after)):
@@ -105,14 +105,16 @@ class Writer:
 
     def _unclaimed(self, record: Memory) -> Memory:
         """The record under an id that no record of another category has."""
-        return record if _is_at(self.store, record) else record._replace(id=naming.free(record.id, self.store.has))
+        return (
+            record if _is_at(self.store, record) else record._replace(id=naming.unused_name(record.id, self.store.has))
+        )
 
     def _roll_window(self, batch: Batch, category: str) -> None:
         most = self.settings.count(f"categories.{category}.max_retained")
         records = {entry.path: entry.memory for entry in self.store.entries(category)}
-        for record in lifecycle.crowded_out({**records, **batch.written}.values(), category, most):
+        for record in lifecycle.over_limit({**records, **batch.written}.values(), category, most):
             reason = f"more than {most} records of {category}"
-            batch.put(lifecycle.retired(record, reason, self.now), over=record)
+            batch.put(lifecycle.retire(record, reason, self.now), over=record)
 
     def update(
         self,
@@ -134,7 +136,7 @@ class Writer:
             self.store.expect(entry.path, expected_hash)
             if draft:
                 batch.drop_draft(draft.name, draft.hash)
-            record = lifecycle.revised(entry.memory, patch, now=self.now, summary=summary, may_shrink=may_shrink)
+            record = lifecycle.revise(entry.memory, patch, now=self.now, summary=summary, may_shrink=may_shrink)
             if record is entry.memory:
                 return entry
             if not allow_secret:
@@ -153,11 +155,11 @@ class Writer:
         if naming.slug(before.title, hints) == naming.slug(after.title, hints):
             return after
         wanted = naming.slug(after.title, hints)
-        new_id = naming.free(wanted, lambda name: name != before.id and self.store.has(name))
+        new_id = naming.unused_name(wanted, lambda name: name != before.id and self.store.has(name))
         if new_id == before.id:
             return after
         change = HistoryEntry(self.now, f"Renamed from {before.id}", "id", before.id, new_id)
-        return after._replace(id=new_id, changes=(*after.changes, change)[-lifecycle.NEWEST_CHANGES :])
+        return after._replace(id=new_id, changes=(*after.changes, change)[-lifecycle.MAX_CHANGES :])
 
     def _relink(self, batch: Batch, old_id: str, new_id: str) -> None:
         for entry in self.store.entries():
@@ -174,27 +176,25 @@ class Writer:
         return self._step(
             "reanchor",
             reference,
-            lambda record: lifecycle.noted(anchors.confirm(record, self._project, self.now, moved), change),
+            lambda record: lifecycle.add_history(anchors.confirm(record, self._project, self.now, moved), change),
             expected_hash,
         )
 
     def retire(self, reference: str, reason: str, *, expected_hash: str = "") -> Entry:
         compose.refuse_secrets({"reason": reason})
-        return self._step(
-            "retire", reference, lambda record: lifecycle.retired(record, reason, self.now), expected_hash
-        )
+        return self._step("retire", reference, lambda record: lifecycle.retire(record, reason, self.now), expected_hash)
 
     def restore(self, reference: str, *, expected_hash: str = "") -> Entry:
-        return self._step("restore", reference, lambda record: lifecycle.restored(record, self.now), expected_hash)
+        return self._step("restore", reference, lambda record: lifecycle.restore(record, self.now), expected_hash)
 
     def archive(self, reference: str, reason: str, *, expected_hash: str = "") -> Entry:
         compose.refuse_secrets({"reason": reason})
         return self._step(
-            "archive", reference, lambda record: lifecycle.archived(record, reason, self.now), expected_hash
+            "archive", reference, lambda record: lifecycle.archive(record, reason, self.now), expected_hash
         )
 
     def unarchive(self, reference: str, *, expected_hash: str = "") -> Entry:
-        return self._step("unarchive", reference, lambda record: lifecycle.unarchived(record, self.now), expected_hash)
+        return self._step("unarchive", reference, lambda record: lifecycle.unarchive(record, self.now), expected_hash)
 
     def _step(self, action: str, reference: str, decide: Callable[[Memory], Memory], expected_hash: str) -> Entry:
         with self.store.writing(action) as batch:
@@ -219,7 +219,7 @@ class Writer:
         """Let a record say that it replaces one of a shared store, `platform:ID`, which stays as it is."""
         with self.store.writing("supersede") as batch:
             after = self.store.get(new).memory
-            return batch.put(lifecycle.replacing(after, shared, self.now), over=after)
+            return batch.put(lifecycle.add_supersedes(after, shared, self.now), over=after)
 
     def _linked(self, before: Memory, after: Memory) -> tuple[Memory, Memory]:
         if before.id in self._chain(after):
@@ -227,7 +227,7 @@ class Writer:
                 f"{after.id} is itself superseded by {before.id}",
                 fix=f"swap the two: onrecord supersede {after.id} {before.id}",
             )
-        return lifecycle.superseded(before, after, self.now)
+        return lifecycle.supersede(before, after, self.now)
 
     def _chain(self, record: Memory) -> Iterator[str]:
         """The ids of what replaces a record, and of what replaces that, up to the one that holds now."""
@@ -253,16 +253,16 @@ class Writer:
         with self.store.writing("gc") as batch:
             for entry in self.store.entries():
                 record = entry.memory
-                if lifecycle.past_grace(record, grace, self.now):
+                if lifecycle.is_past_grace(record, grace, self.now):
                     changes.append(CollectedRecord("delete", entry.path, f"retired more than {grace:g} days ago"))
                     if not dry_run:
                         batch.drop(entry.path)
-                elif record.record_status == "active" and lifecycle.past_retention(record, self.settings, self.now):
+                elif record.record_status == "active" and lifecycle.is_past_retention(record, self.settings, self.now):
                     days = self.settings.retention_days(record.category)
                     changes.append(CollectedRecord("retire", entry.path, f"unchanged for more than {days} days"))
                     if not dry_run:
                         reason = f"past its retention of {days} days"
-                        batch.put(lifecycle.retired(record, reason, self.now), over=record)
+                        batch.put(lifecycle.retire(record, reason, self.now), over=record)
         return changes
 
 

@@ -46,7 +46,7 @@ def per_week(store_root: str, most: int = 12, path: str = "", since: str = "") -
         week = _week(timestamps.seconds(day))
         if week in weeks and record == (path or record) and day >= since[:10]:
             weeks[week] = weeks[week].plus(day, event, count)
-    return [(timestamps.at(week * _WEEK + _MONDAY)[:10], counts) for week, counts in weeks.items()]
+    return [(timestamps.from_seconds(week * _WEEK + _MONDAY)[:10], counts) for week, counts in weeks.items()]
 
 
 def _week(seconds: float) -> int:

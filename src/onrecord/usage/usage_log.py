@@ -90,7 +90,7 @@ def observe(session: str, transcript: Transcript, stores: Iterable[str]) -> None
         if session and transcript.path:
             _observe(session, transcript, [root for root in stores if root])
     except Exception as error:  # the Stop hook has other work, which this must not cost
-        state_file.leave("usage", f"cannot observe a session: {type(error).__name__}: {error}")
+        state_file.log_failure("usage", f"cannot observe a session: {type(error).__name__}: {error}")
 
 
 def _log(store_root: str) -> StateFile:

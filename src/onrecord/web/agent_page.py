@@ -11,7 +11,7 @@ from onrecord.project import Project
 from onrecord.recall import explanation, for_prompt
 from onrecord.recall.explanation import Explained
 from onrecord.recall.for_prompt import Decision
-from onrecord.text import tokens
+from onrecord.text import count_tokens
 from onrecord.web import view
 
 _MAX_PROMPT_CHARS = 8_000
@@ -41,7 +41,7 @@ class Preview(NamedTuple):
 
     @property
     def cost(self) -> int:
-        return tokens(self.context)
+        return count_tokens(self.context)
 
 
 def show(request: Request) -> Response:

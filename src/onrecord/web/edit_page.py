@@ -16,7 +16,7 @@ from onrecord.errors import BadInput, Changed, OnrecordError
 from onrecord.freshness import related_files
 from onrecord.project import save
 from onrecord.record import compose, drafts, form, memory
-from onrecord.record.form import Problem
+from onrecord.record.form import FieldProblem
 from onrecord.record.memory import Memory
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Entry, Store
@@ -29,7 +29,7 @@ class EditForm(NamedTuple):
 
     text: str
     fields: Mapping[str, Any] = {}
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[FieldProblem, ...] = ()
 
 
 def edit(request: Request) -> Response:
@@ -135,7 +135,7 @@ def _submitted(request: Request, category: str) -> EditForm:
 
 def _with_problems(edit_form: EditForm, error: OnrecordError) -> EditForm:
     """Return `edit_form` with the problems that `error` reports."""
-    problems = form.problems_of(error) or (Problem("", f"{error.message}; {error.fix}".rstrip("; ")),)
+    problems = form.error_problems(error) or (FieldProblem("", f"{error.message}; {error.fix}".rstrip("; ")),)
     return edit_form._replace(problems=problems)
 
 

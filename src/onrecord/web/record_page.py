@@ -13,7 +13,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, NotFound, OnrecordError
 from onrecord.freshness import anchors, check, git_history
 from onrecord.record import schema
-from onrecord.record.export import in_words
+from onrecord.record.export import value_text
 from onrecord.record.memory import Memory
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
@@ -123,9 +123,9 @@ def fields_of(record: Memory) -> Iterator[FieldView]:
             continue
         label = name.replace("_", " ").capitalize()
         yield (
-            FieldView(label, items=tuple(map(in_words, value)))
+            FieldView(label, items=tuple(map(value_text, value)))
             if isinstance(value, list)
-            else FieldView(label, in_words(value))
+            else FieldView(label, value_text(value))
         )
 
 

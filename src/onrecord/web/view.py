@@ -20,12 +20,12 @@ from onrecord.paths import PROJECT_PREFIX, USER_PREFIX
 from onrecord.project import Hit, Project, require_store
 from onrecord.record import export
 from onrecord.record.memory import Memory
-from onrecord.record.naming import visible
+from onrecord.record.naming import remove_invisible
 from onrecord.search import index
 from onrecord.search.index import Index
 from onrecord.search.listing import Listed
 from onrecord.store.store import Store
-from onrecord.text import many
+from onrecord.text import plural
 from onrecord.web.access import Access
 
 _FOLDER = os.path.dirname(__file__)
@@ -144,7 +144,7 @@ class Site:
             loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
         self._templates.filters.update(
-            many=many, record_address=address_of, visible=visible, visible_lines=_visible_lines, day=_day
+            many=plural, record_address=address_of, visible=remove_invisible, visible_lines=_visible_lines, day=_day
         )
 
     def project(self) -> Project:
@@ -252,8 +252,8 @@ def form_fields(request: Request) -> dict[str, str]:
 
 
 def _day(moment: str) -> str:
-    return moment[:10] if timestamps.is_day(moment[:10]) else visible(moment)[:40]
+    return moment[:10] if timestamps.is_day(moment[:10]) else remove_invisible(moment)[:40]
 
 
 def _visible_lines(text: str) -> str:
-    return "\n".join(map(visible, text.split("\n")))
+    return "\n".join(map(remove_invisible, text.split("\n")))
