@@ -170,7 +170,7 @@ def test_an_untracked_folder_that_takes_too_long_stays_a_name(
 ) -> None:
     project.write("packages/auth/token.py", "x")
     late = process.ProcessResult(None, b"", "did not answer in time")
-    monkeypatch.setattr(Repository, "ask", lambda *_, **__: late)
+    monkeypatch.setattr(Repository, "run", lambda *_, **__: late)
 
     assert read(project.root).changes.uncommitted == ["packages/"]
 

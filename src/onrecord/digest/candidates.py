@@ -71,7 +71,7 @@ class Records:
         self._add(index.newest_current(limit, urgent_only=urgent_only))
 
     def relevance(self, intent: str, words: str) -> dict[str, Relevance]:
-        """How probably records are relevant to what is being done, and to all words of the work, by key."""
+        """Return the relevance of records to what is being done, and to all words of the work, by key."""
         if not self._index.has_words:
             raise Unavailable
         by_words = self._probabilities(words)
@@ -84,7 +84,7 @@ class Records:
         }
 
     def _intended(self, intent: str, by_words: dict[str, float]) -> dict[str, float]:
-        """The same for what is being done; nothing if no record could be shown whatever comes out."""
+        """Return the same for what is being done; empty if no record could be shown anyway."""
         return self._probabilities(intent) if max(by_words.values(), default=0.0) >= selection.LEAST_WORDS else {}
 
     def _probabilities(self, text: str) -> dict[str, float]:
@@ -100,7 +100,7 @@ class Records:
         self.candidates += [each for each in self._visible(rows) if each.path not in present]
 
     def anchors(self, shown: Sequence[Candidate]) -> dict[str, str]:
-        """What the files of records were when these were saved, by key, as `Freshness` reads it."""
+        """Return the anchors of the shown records, by key, as `Freshness` reads them."""
         anchors = self._index.anchors(self._paths(shown))
         return {os.path.join(self._index.root, path): packed for path, packed in anchors.items()}
 
@@ -109,7 +109,7 @@ class Records:
         return [each.key[len(root) :] for each in shown if each.key.startswith(root)]
 
     def have_changed(self, shown: Sequence[Candidate]) -> bool:
-        """Whether the index is behind the files of some records; if so these are indexed again."""
+        """True if the index is behind the files of the shown records; if so these are indexed again."""
         stale = indexing.changed_since(self._index, self._paths(shown))
         if stale:
             indexing.reread(self._index, stale)
@@ -117,7 +117,7 @@ class Records:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all records of the store were read, so that it is known what they hide in others."""
+        """True if every file was indexed: a hook that ran out of time has left some for the next one."""
         return indexing.is_complete(self._index)
 
     def _visible(self, rows: Sequence[DigestRow]) -> list[Candidate]:
@@ -132,7 +132,7 @@ class Records:
         return [candidate for path, candidate in candidates.items() if ids[path] not in hidden]
 
     def _candidate(self, row: DigestRow) -> Candidate | None:
-        """A record as a candidate; None if it no longer holds, or not here."""
+        """Return a record as a candidate; None if it is no longer in force, or does not apply here."""
         if row.category not in CATEGORIES:
             raise ValueError(f"the index has a category {row.category}")
         oldest = self._oldest.get(row.category)
@@ -166,7 +166,7 @@ def _is_for(branch: str, patterns: list[str]) -> bool:
 
 
 def _urgency(category: str, expires: str, state: str, soon: str) -> str:
-    """Why an entry is shown as soon as its files are changed."""
+    """Return why an entry is shown as soon as its files are changed."""
     if state in CATEGORIES[category].urgent_states:
         return CATEGORIES[category].urgent_states[state]
     return f"expires {expires[:10]}" if expires and timestamps.is_day(expires) and expires[:10] <= soon else ""

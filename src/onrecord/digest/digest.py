@@ -64,7 +64,7 @@ class Digest(NamedTuple):
     """`active` where relevance decides; `inactive` where there is nothing to be relevant to, or no way to tell."""
 
     def only(self, is_wanted: Callable[[Candidate], bool]) -> Digest:
-        """The digest without what is not wanted, such as what the session was shown already."""
+        """Return the digest without unwanted entries, such as those the session was shown already."""
         return self._replace(picks=[pick for pick in self.picks if is_wanted(pick.candidate)])
 
     def render(self) -> Page:
@@ -73,7 +73,7 @@ class Digest(NamedTuple):
 
 
 def make(project: str, store_refs: Sequence[StoreRef], settings: Settings, only: str = "") -> Digest:
-    """The digest for a session that starts now; empty where nothing speaks for any record.
+    """Return the digest for a session that starts now; empty if there is no reason to show any record.
 
     With `only`, the prefix of one of them, the others are read for nothing but what they hide of it.
     """
@@ -99,7 +99,7 @@ def make(project: str, store_refs: Sequence[StoreRef], settings: Settings, only:
 def compose(
     context: WorkContext, stores: Sequence[Records], lessons: Sequence[Candidate], settings: Settings
 ) -> Digest:
-    """The digest for some work, from these stores and entries of knowledge banks."""
+    """Return the digest for a work context, from these stores and entries of knowledge banks."""
     warnings = [str(problem) for problem in settings.problems if problem.key.startswith("session_start.")]
     weight, longest = settings.number("session_start.relevance_weight"), settings.count("session_start.max_characters")
     digest = Digest(context, weight, longest, warnings)
@@ -134,7 +134,7 @@ def _of_lessons(lessons: Sequence[Candidate], context: WorkContext) -> dict[str,
 def _by_prominence(
     stores: Sequence[Records], lessons: Sequence[Candidate], limit: int, context: WorkContext
 ) -> list[Pick]:
-    """What stands out by itself, where relevance cannot be told."""
+    """Return the most prominent entries, where relevance cannot be measured."""
     for records in stores:
         budget.attempt(f"read {records.root}", None, records.add_newest, seconds=STEP_SECONDS)
     ranked = selection.rank(_all(stores, lessons), {}, 0.0)
@@ -146,7 +146,7 @@ def _by_prominence(
 def _by_evidence(
     ranked: Sequence[Pick], relevance: Mapping[str, Relevance], limit: int, files: Sequence[str]
 ) -> list[Pick]:
-    """What is pinned, and then only what something speaks for."""
+    """Return the pinned entries, and then those that there is a reason to show."""
     pinned = _pinned(ranked, files, limit)
     supported = [pick for pick in (_supported(pick, relevance, files) for pick in ranked) if pick]
     return selection.choose(_distinct([*pinned, *supported]), limit, pinned)
@@ -171,7 +171,7 @@ def _supported(pick: Pick, relevance: Mapping[str, Relevance], files: Sequence[s
 
 
 def _checked(digest: Digest, stores: Sequence[Records]) -> Digest:
-    """The digest with a caution on each record whose files have changed."""
+    """Return the digest with a caution on each record whose files have changed."""
     cautions = Cautions()
     picks = list(digest.picks)
     for records in stores:
@@ -184,7 +184,7 @@ def _checked(digest: Digest, stores: Sequence[Records]) -> Digest:
 
 
 def _stores(store_refs: Sequence[StoreRef], project: str, settings: Settings, branch: str, only: str) -> list[Records]:
-    """The records of each store that apply here, without what a store before it hides."""
+    """Return the records of each store that apply here, without those that a store before it hides."""
     in_play = Stores(store_refs, project)
     stores: list[Records] = []
     for store_ref in store_refs:
@@ -211,7 +211,7 @@ def _records(
 
 
 def _lessons(project: str) -> list[Candidate]:
-    """The entries of the knowledge banks, the project's own and the user's."""
+    """Return the entries of the knowledge banks, the project's own and the user's."""
     if not any(map(os.path.isdir, paths.knowledge_banks(project))):
         return []
     from onrecord.digest import knowledge_bank
@@ -220,20 +220,20 @@ def _lessons(project: str) -> list[Candidate]:
 
 
 def _pinned(ranked: Sequence[Pick], files: Sequence[str], limit: int) -> list[Pick]:
-    """What comes first whatever its relevance: the session to go on with, and what presses where files are changed."""
+    """Return what comes first whatever its relevance: the session to resume, and urgent entries about changed files."""
     left_off = _left_off(ranked)
     return [*left_off, *_urgent(ranked, files)[: min(MOST_URGENT, limit - len(left_off))]]
 
 
 def _left_off(ranked: Sequence[Pick]) -> list[Pick]:
-    """The latest of the sessions that left something to do."""
+    """Return the latest of the sessions that left something to do."""
     sessions = [pick for pick in ranked if pick.candidate.urgency == "open"]
     latest = max(sessions, key=lambda pick: (pick.candidate.updated, pick.candidate.key), default=None)
     return [latest._replace(reason=LEFT_OFF)] if latest else []
 
 
 def _urgent(ranked: Sequence[Pick], files: Sequence[str]) -> list[Pick]:
-    """Urgent debt and constraints that expire soon, where they are about a changed file."""
+    """Return urgent debt and constraints that expire soon, if they are about a changed file."""
     pressing = [pick for pick in ranked if pick.candidate.urgency not in ("", "open") and pick.candidate.files]
     if not pressing or not files:
         return []
@@ -245,7 +245,7 @@ def _urgent(ranked: Sequence[Pick], files: Sequence[str]) -> list[Pick]:
 
 
 def _distinct(picks: Sequence[Pick]) -> list[Pick]:
-    """The picks without those whose text is, word for word, that of an earlier pick."""
+    """Return the picks without those whose text equals that of an earlier pick."""
     first: dict[str, Pick] = {}
     for pick in picks:
         first.setdefault(pick.candidate.text, pick)
@@ -253,7 +253,7 @@ def _distinct(picks: Sequence[Pick]) -> list[Pick]:
 
 
 def _page(digest: Digest) -> Page:
-    """The page: as many entries as have room, each in full; an empty text if there is none."""
+    """Return the page: as many entries as fit, each in full; an empty text if there is none."""
     shown: list[Pick] = []
     text = ""
     for pick in digest.picks:

@@ -45,7 +45,7 @@ LEAST_SHARE = 0.5
 
 
 def folders(project: str) -> list[tuple[str, str, str]]:
-    """Where banks may lie: the folder, its name for the agent and, if it is the project's, what no link may leave."""
+    """Return the folders of banks: path, name for the agent and, for the project's, the folder no link may leave."""
     local, shared, older = paths.knowledge_banks(project)
     return [
         *([(local, "docs/knowledge-bank/", project)] if project else []),
@@ -55,7 +55,7 @@ def folders(project: str) -> list[tuple[str, str, str]]:
 
 
 def lessons(project: str) -> list[Candidate]:
-    """The entries of the banks of a project and its user; of duplicates the one observed more often stays."""
+    """Return the entries of the banks of a project and its user; of duplicates, the one observed more often."""
     best: dict[str, Candidate] = {}
     for folder, source, within in folders(project):
         for name, category in BANKS.items():
@@ -68,7 +68,7 @@ def lessons(project: str) -> list[Candidate]:
 
 
 def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Candidate]:
-    """The entries of one Markdown text; headings in code and in comments are not entries."""
+    """Return the entries of one Markdown text; headings in code and in comments are no entries."""
     entries: list[tuple[str, list[list[str]]]] = []
     is_entry = False
     for line in markdown.prose_lines(text):
@@ -92,12 +92,12 @@ def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Candid
 
 
 def _undated(place: int) -> str:
-    """How recent an entry without a date is: below all dates, and the later in its file, the more recent."""
+    """Return a sort key for an entry without a date: below all dates, later in its file is more recent."""
     return f"0000-{place:09d}"
 
 
 def _lesson(lesson: Candidate, sections: list[list[str]]) -> Candidate:
-    """An entry with what followed its heading: prose, or bullets where there is none yet, and metadata."""
+    """Return an entry with what follows its heading: prose, or bullets where there is none yet, and metadata."""
     parts: list[str] = []
     for lines in sections:
         bullets = [(line[2:], _metadata(line[2:])) for line in lines if line[:2] in ("- ", "* ")]
@@ -113,7 +113,7 @@ def _lesson(lesson: Candidate, sections: list[list[str]]) -> Candidate:
 
 
 def _metadata(bullet: str) -> dict[str, Any] | None:
-    """The fields that a bullet sets; None if it is no metadata."""
+    """Return the fields that a bullet sets; None if it is no metadata."""
     key, colon, value = bullet.replace("**", "").replace("__", "").partition(":")
     key, value = " ".join(key.lower().split()), value.strip()
     if colon and key in _COUNTS:
@@ -131,7 +131,7 @@ def _metadata(bullet: str) -> dict[str, Any] | None:
 
 
 def _sortable(value: str) -> str:
-    """A date as it is; a number such as that of `Feature #12` below all dates, in its order."""
+    """Return a date as it is; a number such as that of `Feature #12` below all dates, in its order."""
     for word in value.replace("(", " ").replace(")", " ").replace(",", " ").split():
         if len(word) >= 10 and word[4:5] == word[7:8] == "-" and word[:4].isdigit() and word[8:10].isdigit():
             return word[:10]
@@ -148,7 +148,7 @@ def _name(line: str) -> str:
 
 
 def _read(path: str, within: str) -> str:
-    """The text of a bank; empty if there is none, or none that may be read."""
+    """Return the text of a bank; empty if there is none, or none that may be read."""
     if not os.path.lexists(path):
         return ""
     try:
@@ -164,7 +164,7 @@ def _read(path: str, within: str) -> str:
 
 
 def relevance(lessons: Sequence[Candidate], intent: str) -> dict[str, float]:
-    """For the entries about what is being done, by key: the share of its words that they have.
+    """Return, for the entries about what is being done, by key, the share of its words that they have.
 
     A single word counts only in the title.
     """
@@ -207,7 +207,7 @@ def _fill(connection: coldstart.Connection, lessons: Sequence[Candidate]) -> Non
 
 
 def _searchable(text: str) -> str:
-    """SQLite splits and stems plain text faster than we do; scripts without spaces need our own analysis."""
+    """Return text for FTS5, which splits and stems plain text itself; scripts without spaces need our own analysis."""
     return text.replace("\0", " ") if text.isascii() else " ".join(terms.stream(text))
 
 

@@ -16,18 +16,18 @@ _LARGEST = 1_000_000
 
 
 def file() -> StateFile:
-    """Where it is kept."""
+    """Return the path of the file."""
     return StateFile(state_path("last-digest.json"), _LARGEST, "last digest", shrink=None)
 
 
 def write(event: str, session: str, project: str, shown: Mapping[str, object]) -> None:
-    """Remember what was shown."""
+    """Write what was shown."""
     data = {"at": timestamps.now(), "event": event, "session": session, "project": project, **shown}
     file().replace(coldstart.dumps(data).encode("ascii") + b"\n")
 
 
 def describe(digest: Digest, page: Page) -> dict[str, object]:
-    """A digest as data: the work context, the settings that counted, and every entry with its numbers."""
+    """Return a digest as data: the work context, the settings that counted, and every entry with its numbers."""
     context = digest.context
     return {
         "relevance": digest.relevance,
@@ -62,7 +62,7 @@ def describe(digest: Digest, page: Page) -> dict[str, object]:
 
 
 def explain(digest: Digest, page: Page) -> list[str]:
-    """The same for people: what the work seems to be, why each entry is shown, and what was nearly shown."""
+    """Return the same for people: the work context, why each entry is shown, and what was nearly shown."""
     context = digest.context
     lines = [
         f"branch: {context.branch or '(none)'}; changed files: {len(context.files)}; notes: {context.notes or '-'}"

@@ -84,7 +84,7 @@ class Pick(NamedTuple):
 
 
 def rank(candidates: Sequence[Candidate], relevance: Mapping[str, float], weight: float) -> list[Pick]:
-    """All candidates, best first. Without relevance, or without weight on it, prominence alone decides."""
+    """Return all candidates, best first. Without relevance, or weight on it, prominence alone decides."""
     weight = weight if relevance else 0.0
     picks = []
     for candidate, prominent in zip(candidates, prominence(candidates)):
@@ -94,7 +94,7 @@ def rank(candidates: Sequence[Candidate], relevance: Mapping[str, float], weight
 
 
 def prominence(candidates: Sequence[Candidate]) -> list[float]:
-    """How much each entry stands out by itself: often observed, sure, and recent."""
+    """Return how much each entry stands out by itself: often observed, sure, and recent."""
     most = max((each.observations for each in candidates), default=1) or 1
     moments = sorted({each.updated for each in candidates})
     places = {moment: place / len(moments) for place, moment in enumerate(moments, 1)}
@@ -105,7 +105,7 @@ def prominence(candidates: Sequence[Candidate]) -> list[float]:
 
 
 def choose(ranked: Sequence[Pick], limit: int, pinned: Sequence[Pick] = ()) -> list[Pick]:
-    """The best entries within the limit: what is pinned, then each category's share, then the rest by score."""
+    """Return the best entries within the limit: pinned ones, then each category's share, then the rest by score."""
     chosen = list(pinned)[:limit]
     taken = {pick.candidate.key for pick in chosen}
     free = [pick for pick in ranked if pick.candidate.key not in taken]
@@ -119,7 +119,7 @@ def choose(ranked: Sequence[Pick], limit: int, pinned: Sequence[Pick] = ()) -> l
 
 
 def _shares(free: Sequence[Pick], chosen: Sequence[Pick], limit: int) -> list[Pick]:
-    """What brings every category that has entries up to three of them, or to an equal share if that is less."""
+    """Return the entries that bring every category up to three, or to an equal share if that is less."""
     kinds = {pick.candidate.category for pick in (*free, *chosen)}
     fewest = min(FEWEST_PER_CATEGORY, limit // len(kinds)) if kinds else 0
     counts = dict.fromkeys(kinds, 0)
@@ -146,7 +146,7 @@ class Relevance(NamedTuple):
 
 
 def reason(category: str, places: Sequence[str], relevance: Relevance, files: Sequence[str]) -> str:
-    """Why an entry of this category, which names these places, is shown; nothing if it is not."""
+    """Return why an entry of this category, which names these places, is shown; empty if it is not."""
     if category not in CATEGORIES:
         # Entries of knowledge banks name no files; `lesson_search` has found only those that have most of the words.
         return "most words of the branch are in it" if relevance.intent else ""

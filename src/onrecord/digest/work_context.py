@@ -61,25 +61,25 @@ class WorkContext(NamedTuple):
 
     @property
     def query(self) -> str:
-        """The same with the names of the files: all that can be searched by; empty when there is nothing."""
+        """All words to search by: the intent and the names of the files; empty if there are none."""
         intent = self.intent
         words = [word for word in file_words(self.files) if word not in intent.split()]
         return " ".join([intent, *words] if intent else words)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is to be seen of any work, not even of other people's: no git, or hardly a commit."""
+        """True if no work is visible, not even of other people: no git, or hardly a commit."""
         return not self.query and not self.changes.committed
 
 
 def branch(project: str) -> str:
-    """The branch that is checked out in a project, or nothing."""
+    """Return the branch that is checked out in a project; empty if there is none."""
     repo = repository.find(project) if project else None
     return repo.branch if repo else ""
 
 
 def read(project: str, deadline: float) -> WorkContext:
-    """The context of a project; what was not to be had is in the notes, and what failed goes to the failure log."""
+    """Return the context of a project; what could not be read is in the notes, and failures go to the failure log."""
     if not project:
         return WorkContext(None, "", Changes(), ["no project"])
     notes: list[str] = []
@@ -99,7 +99,7 @@ def read(project: str, deadline: float) -> WorkContext:
 
 
 def _of_the_work(changed: Changes) -> Changes:
-    """The changes without those to the memory itself, which say nothing about the work."""
+    """Return the changes without those to the memory itself, which say nothing about the work."""
     uncommitted, committed = (
         [path for path in paths if not path.startswith(".claude/")]
         for paths in (changed.uncommitted, changed.committed)
@@ -108,14 +108,14 @@ def _of_the_work(changed: Changes) -> Changes:
 
 
 def branch_words(branch: str) -> list[str]:
-    """The words of a branch's name; a branch that everybody shares says nothing about the work."""
+    """Return the words of a branch's name; a branch that everybody shares says nothing about the work."""
     if branch.lower() in SHARED_BRANCHES:
         return []
     return [word for word in _split(branch) if word not in _KINDS_OF_BRANCH]
 
 
 def file_words(files: list[str]) -> list[str]:
-    """Up to 20 words from the names of files, their folders' words last; files that begin with a dot are left out."""
+    """Return up to 20 words from the names of files, their folders' words last; dot files are left out."""
     visible = [path.rstrip("/") for path in files if not path.startswith(".") and "/." not in path]
     names = (os.path.splitext(path.rpartition("/")[2])[0] for path in visible)
     folders = dict.fromkeys(path.rpartition("/")[0] for path in visible)
@@ -133,7 +133,7 @@ def _split(text: str) -> list[str]:
 
 
 def active_feature(project: str, notes: list[str]) -> Feature | None:
-    """The newest active feature of a project; what could not be read is added to the notes."""
+    """Return the newest active feature of a project; what could not be read is added to `notes`."""
     active: list[tuple[int, str, dict[str, object]]] = []
     for name in _features(project):
         meta, modified = _meta(project, os.path.join(FEATURES, name, ".meta.json"), notes)
@@ -160,7 +160,7 @@ def _features(project: str) -> list[str]:
 
 
 def _meta(project: str, path: str, notes: list[str]) -> tuple[dict[str, object], int]:
-    """What a feature says of itself, and when that was written."""
+    """Return the metadata of a feature, and when it was written."""
     text = _read(project, path, notes)
     if not text:
         return {}, 0

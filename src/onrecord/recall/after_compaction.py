@@ -24,7 +24,7 @@ _MOST = 20
 
 
 def block(stores: Stores, session: str) -> str:
-    """The records in use, as they are now, the latest first; the session's ledger starts anew with them."""
+    """Return the block of the records in use, as they are now, the latest first; the ledger starts anew with them."""
     with Ledger(session) as noted:
         records = list(reversed(noted.shown))
         noted.reset()

@@ -48,7 +48,7 @@ class Item(NamedTuple):
 
     @property
     def overhead(self) -> int:
-        """What it costs beside its text."""
+        """Tokens beside those of its text."""
         return count_tokens(self.render()) - count_tokens(self.text)
 
 
@@ -72,12 +72,12 @@ class Candidate(NamedTuple):
 
     @property
     def text_hash(self) -> str:
-        """What tells this wording of it from another."""
+        """Hash of its summary line, which tells one wording from another."""
         return ledger.text_hash(self.match.summary_line)
 
     @property
     def shown(self) -> str:
-        """How it is shown: `rule` or `pointer`, or empty for not at all."""
+        """The form in which it is shown, `rule` or `pointer`; empty if it is not shown."""
         return self.form if self.outcome == SHOWN else ""
 
     @property
@@ -92,7 +92,7 @@ class Candidate(NamedTuple):
 
 
 def _history(match: Match) -> str:
-    """One clause for a record that was found through what it replaces."""
+    """Return one clause for a record that was found through the one it replaces."""
     if not match.via:
         return ""
     _, title, since = match.via
@@ -108,7 +108,7 @@ class Cautions:
         self._by_project: dict[str, Freshness] = {}
 
     def check(self, root: str, prefix: str, anchors: str) -> tuple[str, bool]:
-        """The caution for a record with these anchors, and whether a file of it is missing."""
+        """Return the caution for a record with these anchors, and True if a file of it is missing."""
         if not anchors or prefix != paths.PROJECT_PREFIX:
             return "", False
         from onrecord.freshness.check import Freshness
@@ -118,7 +118,7 @@ class Cautions:
         return budget.attempt("check files", (_UNCHECKED, False), freshness.note, anchors)
 
     def beside(self, candidate: Candidate) -> Candidate:
-        """A candidate with its caution."""
+        """Return a candidate with its caution."""
         caution, _ = self.check(candidate.match.root, candidate.prefix, candidate.match.anchors)
         return candidate._replace(caution=caution)
 
@@ -134,13 +134,13 @@ def count_shown(candidates: Sequence[Candidate]) -> None:
 
 
 def render_block(items: list[Item], source: str, pointers: Sequence[str] = ()) -> str:
-    """The whole block, with the lines of pointers last; an empty text for nothing at all."""
+    """Return the whole block, with the lines of pointers last; empty if there is nothing to show."""
     lines = [*(item.render() for item in items), *pointers]
     return fence({"source": source}, lines) if lines else ""
 
 
 def fitting_items(items: list[Item], budget: int) -> list[Item]:
-    """The first items that have something to say within a budget of tokens, each cut to its fair share of it."""
+    """Return the first items that fit a budget of tokens, each cut to its fair share of it."""
     fitted = list(items)
     while len(fitted) > 1 and _room(fitted, budget) < _LEAST * len(fitted):
         fitted.pop()

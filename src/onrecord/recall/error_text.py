@@ -54,7 +54,7 @@ _IMPERSONAL = [
 
 
 def is_noise(command: str, error: str) -> bool:
-    """Whether a failure says nothing: a search without a result, a comparison that differs, an interrupted run."""
+    """True if a failure says nothing: a search without a result, a comparison that differs, an interrupted run."""
     code, _, output = error.partition("\n")
     parts = _SEPARATORS.split(_IN_QUOTES.sub("''", command))
     programs = {part.strip().split(" ", 1)[0].rsplit("/", 1)[-1] for part in parts if part.strip()}
@@ -65,7 +65,7 @@ def is_noise(command: str, error: str) -> bool:
 
 
 def symptoms(error: str) -> str:
-    """The lines of an error text that matter, without what differs from run to run: times, paths, ids, addresses.
+    """Return the lines of an error text that matter, without what differs between runs: times, paths, ids, addresses.
 
     The first errors are kept too: what follows them is often their consequence.
     """
@@ -79,7 +79,7 @@ def symptoms(error: str) -> str:
 
 
 def impersonal(line: str) -> str:
-    """A line without what only this run, or every line of that program, has."""
+    """Return a line without what only this run, or every line of that program, has."""
     messages = [quoted or bare for quoted, bare in _MESSAGE.findall(line)]
     if messages and ("level" in line or "msg" in line):
         line = " ".join(messages).replace('\\"', '"')

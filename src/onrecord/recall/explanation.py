@@ -28,7 +28,7 @@ class Explained(NamedTuple):
 
 
 def explained(decision: Decision, verdicts: Mapping[int, str] | None = None) -> list[Explained]:
-    """The candidates, most probable first; reasons for the first few and for all that are shown."""
+    """Return the candidates, most probable first; reasons for the first few and for all that are shown."""
     ranked = sorted(decision.candidates, key=lambda each: (-each.match.probability, each.match.path))
     listed = []
     for place, each in enumerate(ranked):
@@ -40,14 +40,14 @@ def explained(decision: Decision, verdicts: Mapping[int, str] | None = None) -> 
 
 
 def silence(prompt: str, settings: Settings) -> str:
-    """Why a hook would show nothing for a prompt, whatever is on file; empty if it would look."""
+    """Return why a hook would show nothing for a prompt, whatever is on file; empty if it would search."""
     if transcript.wants_silence(prompt):
         return "a prompt like this one is left alone"
     return "; ".join(map(str, switches.off(settings, *switches.PROMPTS)))
 
 
 def thresholds(decision: Decision) -> str:
-    """From which score on a record is shown, and how."""
+    """Return the scores at which a record is shown as a rule or pointer, in words."""
     rule, pointer = decision.thresholds
     pointed = f", as a pointer from {pointer:.2f} on" if decision.thresholds.has_pointers else ""
     asked = "A question about the past, answered like a search. " if decision.is_past else ""
@@ -55,13 +55,13 @@ def thresholds(decision: Decision) -> str:
 
 
 def borrowed(decision: Decision) -> str:
-    """What a prompt that refers back was completed with; empty if it stands by itself."""
+    """Return the words that completed a prompt that refers back; empty if it did not need any."""
     words = decision.borrowed[:_LONGEST_BORROWED]
     return f"The prompt refers back; terms were borrowed from: {words}" if words else ""
 
 
 def outcome(candidate: Candidate, decision: Decision) -> str:
-    """What became of a candidate."""
+    """Return the outcome of a candidate, in words."""
     if candidate.shown:
         return f"shown as a {candidate.shown}"
     if candidate.outcome != BELOW_THRESHOLD:
@@ -70,7 +70,7 @@ def outcome(candidate: Candidate, decision: Decision) -> str:
 
 
 def conclusion(decision: Decision, *, is_silent: bool) -> str:
-    """What the agent is shown, in one sentence."""
+    """Return what the agent is shown, in one sentence."""
     if is_silent:
         return "The agent is shown nothing."
     if decision.text == NOTHING_ON_FILE:

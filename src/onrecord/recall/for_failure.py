@@ -76,7 +76,7 @@ _PATH = re.compile(r"\S*[/\\]\S*|\b[\w-]+\.[A-Za-z]\w{0,4}\b")
 
 
 def block(stores: Stores, command: str, error: str, settings: Settings, session: str) -> str:
-    """The block for a failure, once per session; empty when no runbook is clearly about it."""
+    """Return the block for a failure, once per session; empty if no runbook is clearly about it."""
     runbook = None if error_text.is_noise(command, error) else best(stores, error_text.symptoms(error), settings)
     if runbook is None:
         return ""
@@ -123,7 +123,7 @@ def _quoting_runbooks(
 
 
 def _queries(lines: list[str]) -> list[str]:
-    """The lines with something to search for: the first errors and the end."""
+    """Return the lines with something to search for: the first errors and the end."""
     queries = [line for line in lines if len(set(terms.stream(line))) >= _FEWEST_TERMS]
     return queries[:_FIRST_QUERIES] + queries[_FIRST_QUERIES:][-_LAST_QUERIES:]
 
@@ -158,7 +158,7 @@ def _read(match: Match) -> Memory | None:
 
 
 def _steps(match: Match) -> str:
-    """What to do, in full, rather than the summary that a prompt is given."""
+    """Return the steps of a runbook in full, in place of the summary that a prompt is shown."""
     memory = _read(match)
     if memory is None:
         return ""
@@ -168,7 +168,7 @@ def _steps(match: Match) -> str:
 
 
 def may_be_in(opened: Index, lines: Sequence[str], least: float) -> bool:
-    """Whether a runbook of a store may quote the output, by its index alone: a search takes far longer.
+    """True if a runbook of a store may quote the output, by its index alone: a search takes far longer.
 
     What quotes it has two terms side by side as a line has them, one of them distinctive; or it has the error's name.
     """
@@ -186,7 +186,7 @@ def may_be_in(opened: Index, lines: Sequence[str], least: float) -> bool:
 
 
 def _runbooks(opened: Index, together: Iterable[tuple[str, ...]]) -> list[Row]:
-    """The active runbooks that have all terms of one of some tuples, those of the rarest first and within a bound."""
+    """Return the active runbooks that have all terms of one of the tuples, the rarest first, within a bound."""
     tuples = list(together)
     counts = opened.term_counts({term for each in tuples for term in each})
     rarest = {each: min(counts[term][0] for term in each) for each in tuples if all(term in counts for term in each)}
@@ -200,14 +200,14 @@ def _runbooks(opened: Index, together: Iterable[tuple[str, ...]]) -> list[Row]:
 
 
 def _side_by_side(row: Row, pairs: Iterable[tuple[str, str]], codes: Iterable[str]) -> set[str]:
-    """The terms of the pairs that stand together in a runbook, and of the codes that it has."""
+    """Return the terms of the pairs that are neighbours in a runbook, and the codes that it has."""
     text = f" {' '.join(_lasting(f'{row.title_terms} {row.trigger_terms} {row.body_terms}'.split()))} "
     together = {term for left, right in pairs if f" {left} {right} " in text for term in (left, right)}
     return together.union(code for code in codes if f" {code} " in text)
 
 
 def rarest_run(opened: Index, memory: Memory, lines: Iterable[str]) -> float:
-    """How rare the rarest run of words is that a line of the output shares with the runbook."""
+    """Return how rare the rarest run of words is that a line of the output shares with the runbook."""
     steps = "\n".join((*memory.lines("steps"), memory.text("root_cause"), memory.text("verification")))
     text = _text((*_phrases(memory), steps[:_LONGEST_STEPS]))
     rarest = 0.0
@@ -221,13 +221,13 @@ def rarest_run(opened: Index, memory: Memory, lines: Iterable[str]) -> float:
 
 
 def whole_phrase(opened: Index, memory: Memory, lines: Iterable[str]) -> float:
-    """How rare the words of the runbook's rarest phrase are that the output has as a whole."""
+    """Return how rare the words of the runbook's rarest phrase are that is in the output as a whole."""
     text = _text(lines)
     return max((_covered(opened, phrase, text) for phrase in _phrases(memory)), default=0.0)
 
 
 def _phrases(memory: Memory) -> list[str]:
-    """The phrases by which one recognises the situation."""
+    """Return the phrases that describe the situation."""
     phrases = (*memory.lines("symptoms"), *memory.triggers, memory.title, memory.text("trigger"))
     return [phrase[:_LONGEST_PHRASE] for phrase in phrases[:_MOST_PHRASES]]
 
@@ -244,12 +244,12 @@ def _covered(opened: Index, phrase: str, text: str) -> float:
 
 
 def _text(lines: Iterable[str]) -> str:
-    """The terms of some lines, each line apart."""
+    """Return the terms of lines as one text, each line apart."""
     return f" {' | '.join(' '.join(_lasting(terms.stream(line))) for line in lines)} "
 
 
 def _located(text: str) -> set[str]:
-    """The terms of paths and file names: they say where something happened, not what."""
+    """Return the terms of paths and file names: they tell where something happened, not what."""
     return {term for path in _PATH.findall(text) for term in terms.stream(path)} - _codes(text)
 
 
@@ -259,12 +259,12 @@ def _codes(text: str) -> frozenset[str]:
 
 
 def _lasting(stream: Iterable[str]) -> list[str]:
-    """Terms without counts and short numbered names, which differ from run to run: 7 files, gw3."""
+    """Return terms without counts and short numbered names, which differ between runs: 7 files, gw3."""
     return [term for term in stream if len(term) > 3 or term.isalpha() or (len(term) == 3 and term.isdigit())]
 
 
 def _runs(stream: list[str], text: str) -> list[list[str]]:
-    """The runs of some terms that stand in a text in the same order, none within a longer one."""
+    """Return the runs of terms that are in a text in the same order, none within a longer one."""
     runs = []
     start = 0
     while start < len(stream):
@@ -282,7 +282,7 @@ def _distinctive(stream: Iterable[str]) -> set[str]:
 
 
 def _weights(opened: Index, distinctive: Collection[str], codes: Collection[str]) -> Mapping[str, float]:
-    """How rare each term is, in units of inverse document frequency; the name of an error counts as two words."""
+    """Return how rare each term is, in inverse document frequency; the name of an error counts as two words."""
     counts = opened.term_counts(distinctive)
     records, _, _ = opened.totals()
     return {term: rarity(counts.get(term, (0, 0))[0], records) * (2 if term in codes else 1) for term in distinctive}

@@ -38,7 +38,7 @@ class _About(NamedTuple):
 
 
 def block(stores: Stores, project: str, file: str, settings: Settings, session: str, *, is_edit: bool = False) -> str:
-    """The block for a file: each record once per session, the gravest once more when their file is edited."""
+    """Return the block for a file: each record once per session, the gravest once more when their file is edited."""
     path = relative(project, file)
     proposed = _candidates(stores, project, path, settings) if path else []
     if not proposed:
@@ -57,7 +57,7 @@ def block(stores: Stores, project: str, file: str, settings: Settings, session: 
 
 
 def about(stores: Stores, project: str, file: str, settings: Settings) -> list[Candidate]:
-    """The records about a file that may be shown, the gravest first, each with its caution; nothing is noted."""
+    """Return the records about a file that may be shown, the gravest first, with cautions; nothing is noted."""
     path = relative(project, file)
     cautions = Cautions()
     proposed = _candidates(stores, project, path, settings) if path else []
@@ -72,12 +72,12 @@ def _is_wanted(about: _About, path: str, noted: Ledger, *, is_edit: bool) -> boo
 
 
 def _at_edit(path: str, record: Candidate) -> str:
-    """The name under which a ledger notes that a record was shown at the edit of a file."""
+    """Return the name under which a ledger notes that a record was shown at the edit of a file."""
     return f"edit:{coldstart.content_hash(path.encode('utf-8', 'replace'))[:12]}:{record.record}"
 
 
 def relative(project: str, file: str) -> str:
-    """The path of a file within a project, with slashes; empty if it lies elsewhere."""
+    """Return the path of a file within a project, with slashes; empty if it is elsewhere."""
     full = os.path.join(project, file)
     # A name with bytes that are no text is in no record, and SQLite would refuse it.
     if not paths.is_within(project, full) or full != full.encode("utf-8", "replace").decode():

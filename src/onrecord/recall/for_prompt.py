@@ -68,7 +68,7 @@ class Decision(NamedTuple):
 
     @property
     def shown(self) -> list[Candidate]:
-        """What is shown in either form."""
+        """The candidates that are shown in either form."""
         return [candidate for candidate in self.candidates if candidate.outcome == SHOWN]
 
     @property
@@ -151,7 +151,7 @@ def _room(settings: Settings, request: Request, is_past: bool) -> Room:
 def _with_forms(
     candidates: list[Candidate], request: Request, limits: Thresholds, judge: Judge | None
 ) -> list[Candidate]:
-    """Each candidate with its form; those below the thresholds, or dropped by the judge, marked as such.
+    """Return each candidate with its form; those below the thresholds, or dropped by the judge, are marked.
 
     A judge decides what ranking is not sure of, so beside one there are no pointers.
     """
@@ -169,7 +169,7 @@ def _with_forms(
 
 
 def answer(stores: Stores, prompt: str, settings: Settings, *, session: str, transcript: Transcript) -> str:
-    """What the prompt hook shows: a block of records, that nothing is on file, or nothing. What is shown is noted."""
+    """Return what the prompt hook shows: a block of records, that nothing is on file, or nothing. It is noted."""
     judge = configured_judge(settings)
     request = request_for(prompt, transcript, is_first=False, turns=_most_turns(judge, settings))
     result = search(stores, request, settings)
@@ -191,31 +191,31 @@ def preview(
     transcript: Transcript = transcripts.NO_SESSION,
     judge: Judge | None = None,
 ) -> Decision:
-    """What the prompt hook would show a session that was shown nothing yet; nothing is noted."""
+    """Decide what the prompt hook would show a session that was shown nothing yet; nothing is noted."""
     judge = judge or configured_judge(settings)
     request = request_for(prompt, transcript, is_first=first, turns=_most_turns(judge, settings))
     return decide(stores, request, settings, judge=judge)
 
 
 def _most_turns(judge: Judge | None, settings: Settings) -> int:
-    """How many earlier turns the judge is shown."""
+    """Return the number of earlier turns that the judge is shown."""
     return settings.count("retrieval.judge.context_turns") if judge else 0
 
 
 def request_for(prompt: str, transcript: Transcript, *, is_first: bool, turns: int) -> Request:
-    """A prompt with what its transcript adds to it."""
+    """Return a prompt with what its transcript adds to it."""
     is_referring = bool(transcript.path) and query.is_referring(prompt)
     borrowed = lent(transcripts.last_prompts(transcript)) if is_referring else ""
     return Request(prompt, is_first, borrowed, transcripts.last_turns(transcript, turns) if turns else ())
 
 
 def lent(turns: Iterable[str]) -> str:
-    """What earlier turns lend to a prompt that refers to them."""
+    """Return the text that earlier turns lend to a prompt that refers to them."""
     return "\n".join(turn[:2_000] for turn in turns)
 
 
 def configured_judge(settings: Settings) -> Judge | None:
-    """The judge that the user has turned on, if any."""
+    """Return the judge that the user has turned on, if any."""
     if not settings.flag("retrieval.judge.enabled"):
         return None
     from onrecord.recall import judge
@@ -224,7 +224,7 @@ def configured_judge(settings: Settings) -> Judge | None:
 
 
 def turned_off(settings: Settings) -> str:
-    """The setting by which nothing is shown at prompts, in words; empty if they do."""
+    """Return the setting that turns recall at prompts off, in words; empty if it is on."""
     if not settings.flag("retrieval.enabled"):
         return "retrieval.enabled is false"
     return "" if settings.count("retrieval.max_inject") else "retrieval.max_inject is 0"

@@ -149,7 +149,7 @@ _PATTERNS: dict[str, Sequence[str]] = {
 
 
 def topic(prompt: str) -> str:
-    """What a question about the past is about: the prompt without the words that make it one; else an empty text."""
+    """Return the topic of a question about the past: the prompt without the words that make it one; else empty."""
     if len(prompt) > _LONGEST:
         return ""
     chunks = prompt.split()[:_MOST_WORDS]
@@ -166,7 +166,7 @@ def topic(prompt: str) -> str:
 
 
 def _matched(pattern: Sequence[str], words: Sequence[str], at: int) -> list[int] | None:
-    """The places of the words that a pattern matches from a place on, without its gaps; None if it does not."""
+    """Return the positions of the words that a pattern matches, without its gaps; None if it does not match."""
     if not pattern:
         return []
     first, rest = pattern[0], pattern[1:]

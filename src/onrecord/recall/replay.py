@@ -65,7 +65,7 @@ class Turn(NamedTuple):
 
     @property
     def nearest(self) -> Candidate | None:
-        """The best candidate where all are below the threshold."""
+        """The best candidate, if all are below the threshold."""
         candidates = self.decision.candidates if self.decision else ()
         if any(each.outcome != for_prompt.BELOW_THRESHOLD for each in candidates):
             return None
@@ -83,7 +83,7 @@ class InMemory(Stores):
         return self._indexes[root]
 
     def close(self, opened: Index) -> None:
-        """They stay open: the next prompt asks them too."""
+        """Keep the index open: the next prompt is searched in it, too."""
 
     def done(self) -> None:
         for opened in self._indexes.values():
@@ -99,7 +99,7 @@ def play(
     *,
     only: str = "",
 ) -> list[Turn]:
-    """What would have been shown for the last prompts of some sessions; with `only`, of that source alone."""
+    """Return what would have been shown for the last prompts of `sessions`; with `only`, of that store alone."""
     with private_folders():
         stores = InMemory(store_refs, project, only)
         try:
@@ -111,7 +111,7 @@ def play(
 
 @contextmanager
 def laid_out(records: Iterable[Memory]) -> Iterator[str]:
-    """A store that holds some records for as long as the `with` lasts, in a temporary folder."""
+    """Yield the root of a temporary store with `records`, for as long as the `with` lasts."""
     with tempfile.TemporaryDirectory(prefix="onrecord-try-") as folder:
         root = os.path.join(folder, "memory")
         os.mkdir(root)
@@ -125,7 +125,7 @@ def laid_out(records: Iterable[Memory]) -> Iterator[str]:
 
 @contextmanager
 def private_folders() -> Iterator[None]:
-    """Temporary folders in place of the user's cache and state, which stay as they are."""
+    """Put temporary folders in place of the user's cache and state, which stay as they are."""
     with tempfile.TemporaryDirectory(prefix="onrecord-try-") as folder:
         names = {"ONRECORD_CACHE_DIR": "cache", "ONRECORD_STATE_DIR": "state"}
         with paths.override({name: os.path.join(folder, below) for name, below in names.items()}):
@@ -133,7 +133,7 @@ def private_folders() -> Iterator[None]:
 
 
 def _turns(session: Session, stores: Stores, settings: Settings) -> Iterator[Turn]:
-    """The prompts of one session, each decided with what those before it were shown."""
+    """Yield the prompts of one session, each decided with what those before it were shown."""
     noted = Ledger("")
     earlier: list[str] = []
     prompts = session.prompts[-MOST_PROMPTS:]
@@ -152,7 +152,7 @@ def _turns(session: Session, stores: Stores, settings: Settings) -> Iterator[Tur
 
 
 def _last(turns: Iterable[Turn], most: int) -> list[Turn]:
-    """The newest turns, oldest first; a prompt that a resumed session has copied counts where it was first."""
+    """Return the newest turns, oldest first; a prompt that a resumed session has copied counts where it was first."""
     seen: set[str] = set()
     own: list[Turn] = []
     for turn in sorted(turns, key=lambda turn: turn.prompt.at):

@@ -45,7 +45,7 @@ class ProjectScope:
         self._compared = 0
 
     def fits(self, scope: str) -> bool:
-        """Whether a record with this scope, as `scopes.pack` writes it, applies in the project."""
+        """True if a record with this scope, as `scopes.pack` writes it, applies in the project."""
         if scope not in self._answers:
             limits = scopes.unpack(scope)
             is_project = bool(self._project)
@@ -53,7 +53,7 @@ class ProjectScope:
         return self._answers[scope]
 
     def fits_file(self, scope: str, file: str) -> bool:
-        """Whether a record is about a file of the project: one of its paths must cover it.
+        """True if a record is about a file of the project: one of its paths must cover it.
 
         Its related files do not count: they are those of the project that it was written in.
         """
@@ -111,7 +111,7 @@ def _none_or_any(patterns: Sequence[str], fits: Callable[[str], bool]) -> bool:
 
 
 def _names(project: str) -> list[str]:
-    """What a pattern for repositories is compared with: `host/owner/name` of git's origin, its ends, and the folder."""
+    """Return the names for repository patterns: `host/owner/name` of git's origin, its ends, and the folder."""
     from onrecord.git import repository
 
     repo = repository.find(project)
@@ -122,7 +122,7 @@ def _names(project: str) -> list[str]:
 
 
 def identity(url: str) -> str:
-    """`host/owner/name` of a repository's address, whichever form it has; empty for a path on a disk."""
+    """Return `host/owner/name` of a repository's address in any form; empty for a path on a disk."""
     scheme, separator, rest = url.partition("://")
     if separator:
         place, _, path = rest.partition("/")
@@ -136,7 +136,7 @@ def identity(url: str) -> str:
 
 
 def _listing(project: str) -> Iterator[str]:
-    """The names of the files in a project's folder, and in the folders directly in it, within a bound."""
+    """Yield the names of the files in a project's folder, and in the folders directly in it, within a bound."""
     left = _MOST_LISTED
     for folder in (project, *(entry.path for entry in _entries(project) if _is_looked_into(entry))):
         for entry in _entries(folder):
@@ -148,7 +148,7 @@ def _listing(project: str) -> Iterator[str]:
 
 
 def _walk(project: str) -> Iterator[str]:
-    """The paths of files and folders in a project, those nearest to its root first."""
+    """Yield the paths of files and folders in a project, those nearest to its root first."""
     folders = [""]
     for folder in folders:
         for entry in _entries(os.path.join(project, folder)):
@@ -163,7 +163,7 @@ def _is_looked_into(entry: os.DirEntry[str]) -> bool:
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
-    """What a folder holds, within a bound and in order; nothing if it cannot be read."""
+    """Return the entries of a folder, within a bound and in order; none if it cannot be read."""
     try:
         with os.scandir(folder) as entries:
             return sorted((each for _, each in zip(range(_MOST_ENTRIES), entries)), key=lambda entry: entry.name)

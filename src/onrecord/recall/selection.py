@@ -46,7 +46,7 @@ class Room(NamedTuple):
 
 
 def room(settings: Settings, *, is_first: bool) -> Room:
-    """The room of a prompt: the first of a session gets more, but a number of records that was set holds for all."""
+    """Return the room of a prompt: the first of a session gets more, unless the number of records was set."""
     generosity = settings.number("retrieval.first_prompt_budget") if is_first else 1.0
     rules, tokens = settings.count("retrieval.max_inject"), settings.number("retrieval.max_tokens")
     if not settings.is_set("retrieval.max_tokens"):
@@ -68,7 +68,7 @@ def show(candidates: list[Candidate], limits: Thresholds, room: Room, ledger: Le
 
 
 def _checked(candidates: list[Candidate], ledger: Ledger, limits: Thresholds) -> list[Candidate]:
-    """Those shown before in the session marked, the others with a caution where their files have changed.
+    """Mark candidates that the session was shown before; add a caution where files of a record have changed.
 
     A missing file counts against a record, which may then be dropped, or be shown as a pointer.
     """
@@ -87,7 +87,7 @@ def _checked(candidates: list[Candidate], ledger: Ledger, limits: Thresholds) ->
 
 
 def _if_new(candidate: Candidate, ledger: Ledger) -> Candidate:
-    """The candidate, marked if the session was shown it before."""
+    """Mark the candidate if the session was shown it before."""
     if candidate.outcome:
         return candidate
     if ledger.has_shown(candidate.record, candidate.text_hash):
@@ -100,7 +100,7 @@ def _if_new(candidate: Candidate, ledger: Ledger) -> Candidate:
 
 
 def _rendered(candidates: list[Candidate], room: Room) -> tuple[str, list[Candidate]]:
-    """The block for the agent, and all candidates with their outcome."""
+    """Return the block for the agent, and all candidates with their outcome."""
     waiting = [candidate for candidate in candidates if not candidate.outcome]
     rules = [candidate for candidate in waiting if candidate.form == RULE]
     fitted = fitting_items([candidate.item for candidate in rules[: room.rules]], room.tokens)
@@ -131,7 +131,7 @@ def fitting_pointers(lines: list[str], room: int, *, rules: int) -> list[str]:
 
 
 def pointer(candidate: Candidate) -> str:
-    """The line that points to a record: category, title, and how to read it."""
+    """Return the line that points to a record: category, title, and the command that shows it."""
     from onrecord.store import record_names
 
     match = candidate.match

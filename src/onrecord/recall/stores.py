@@ -107,7 +107,7 @@ class Stores:
         only: str = "",
         is_scoped: bool = True,
     ) -> None:
-        """With `only`, the prefix of one of them, the others are read for nothing but what they hide of it.
+        """Search these stores; with `only`, the prefix of one, the others are read only for what they hide of it.
 
         Without `is_scoped`, records that apply elsewhere are searched, too.
         """
@@ -122,7 +122,7 @@ class Stores:
 
     @property
     def project_scope(self) -> ProjectScope:
-        """The project, to compare scopes with; made when the first record has one."""
+        """The project, to compare scopes with; created for the first record that has one."""
         if self._project_scope is None:
             from onrecord.recall.scope import ProjectScope
 

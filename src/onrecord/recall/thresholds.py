@@ -34,7 +34,7 @@ class Thresholds(NamedTuple):
         return self.pointer < self.rule
 
     def form(self, probability: float) -> str:
-        """The form for a probability; empty for none."""
+        """Return the form for a probability; empty if it is not shown."""
         return RULE if probability >= self.rule else POINTER if probability >= self.pointer else ""
 
 
@@ -53,7 +53,7 @@ def for_prompt(settings: Settings, matches: Iterable[Match], *, is_first: bool, 
 
 
 def _for_past_question(*, is_scored: bool, has_pointers: bool) -> Thresholds:
-    """Those of a search: an answer needs the text of a rule, and a weak match is still better than none."""
+    """Return the thresholds of a search: an answer needs the text of a rule, and a weak match is better than none."""
     from onrecord.search import search_coefficients
 
     if is_scored:
@@ -64,5 +64,5 @@ def _for_past_question(*, is_scored: bool, has_pointers: bool) -> Thresholds:
 
 
 def in_form(candidate: Candidate, form: str, otherwise: str) -> Candidate:
-    """The candidate in a form; without one its outcome is `otherwise`."""
+    """Return the candidate in a form; without one its outcome is `otherwise`."""
     return candidate._replace(form=form, outcome="" if form else otherwise)

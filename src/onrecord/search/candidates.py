@@ -92,7 +92,7 @@ class Filter(coldstart.NamedTuple):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether it may refuse most records."""
+        """True if it may refuse most records."""
         return bool(self.categories or self.tags)
 
     def accepts(self, row: Row) -> bool:
@@ -107,7 +107,7 @@ class Filter(coldstart.NamedTuple):
         return not self.in_force_only or self._is_in_force(row)
 
     def _is_in_force(self, row: Row) -> bool:
-        """Whether a record may be shown unasked: not void, of a category in use, and neither expired nor too old."""
+        """True if a record may be shown for a prompt: not void, of a category in use, neither expired nor too old."""
         if row.void or (row.expires and row.expires[:10] < self.at[:10]):
             return False
         if self.settings is None:
@@ -129,7 +129,7 @@ class Filter(coldstart.NamedTuple):
 
 
 def rarity(frequency: int, records: int) -> float:
-    """The weight of a term: its inverse document frequency, as if there were 100 more records without it.
+    """Return the weight of a term: its inverse document frequency, as if there were 100 more records without it.
 
     The 100 keep a store of three records from taking every word it has for a common one.
     """
@@ -141,7 +141,7 @@ def _scarcity(frequency: int, records: int) -> float:
 
 
 def weigh(index: Index, query: Query, *, is_typed: bool = False) -> WeightedQuery:
-    """The query weighed by what the index holds; in a few typed words each may be the beginning of a longer one."""
+    """Return the query weighed by the index; each of a few typed words may be the beginning of a longer one."""
     records, title_terms, body_terms = index.totals()
     counts = index.term_counts(query.terms)
     alike = _alike(index, query, counts, is_typed=is_typed and len(query.terms) <= _FEW_TERMS)
@@ -156,7 +156,7 @@ def weigh(index: Index, query: Query, *, is_typed: bool = False) -> WeightedQuer
 
 
 def weighted(query: Query, corpus: Corpus, alike: dict[str, list[str]]) -> WeightedQuery:
-    """The query weighed by a corpus; `alike` names, for some terms, those that begin alike."""
+    """Return the query weighed by a corpus; `alike` has, for a term, the terms that begin alike."""
     variants = [(term, *alike.get(term, ())) for term in query.terms]
     frequencies = [sum(corpus.frequency.get(t, 0) for t in terms) for terms in variants]
     weights = [rarity(frequency, corpus.records) for frequency in frequencies]
@@ -175,7 +175,7 @@ def weighted(query: Query, corpus: Corpus, alike: dict[str, list[str]]) -> Weigh
 
 
 def _alike(index: Index, query: Query, counts: dict[str, tuple[int, int]], *, is_typed: bool) -> dict[str, list[str]]:
-    """For terms that the index does not have, those that begin alike: `auth` stands for `authentication`, and back.
+    """Return, for terms that the index does not have, those that begin alike: `auth` for `authentication`, and back.
 
     Of what was typed, only for the longest shorter one: `authoriz` is `author`, the stem of authorization, not `auth`.
     """
@@ -195,7 +195,7 @@ def _alike(index: Index, query: Query, counts: dict[str, tuple[int, int]], *, is
 
 
 def find(index: Index, query: WeightedQuery, filter: Filter) -> list[int]:
-    """The numbers of the best records by the weight of the terms they have, counted twice in title and triggers."""
+    """Return the numbers of the best records by the weight of their terms, counted twice in title and triggers."""
     scores = _scores(index, query)
     if filter.include_retired:
         for term, concept in list(query.concept.items())[:_MOST_TERMS]:
@@ -207,7 +207,7 @@ def find(index: Index, query: WeightedQuery, filter: Filter) -> list[int]:
 
 
 def _fitting(index: Index, numbers: list[str], fits: Callable[[str], bool], most: int) -> list[str]:
-    """The first that apply here: most records of a shared store may be for other projects."""
+    """Return the first that apply here: most records of a shared store may be for other projects."""
     fitting: list[str] = []
     for start in range(0, min(len(numbers), _FILTERED), _LOOKED_AT):
         some = numbers[start : start + _LOOKED_AT]
@@ -220,7 +220,7 @@ def _fitting(index: Index, numbers: list[str], fits: Callable[[str], bool], most
 
 
 def _scores(index: Index, query: WeightedQuery) -> dict[str, float]:
-    """The weight in each record, by its number; ValueError if the full-text table does not hold what was counted."""
+    """Return the weight of each record, by its number. Raises ValueError if the tables disagree."""
     frequency, titles = query.corpus.frequency, query.corpus.title_frequency
     present = sorted((term for term in query.concept if frequency.get(term)), key=lambda term: frequency[term])
     scores: dict[str, float] = {}
@@ -241,7 +241,7 @@ def _scores(index: Index, query: WeightedQuery) -> dict[str, float]:
 
 
 def successors(index: Index, rows: Sequence[Row]) -> dict[int, Row | None]:
-    """For each record the one that holds: itself, or the end of its chain; None where the chain leads nowhere."""
+    """Return, for each record, the current one: itself, or the end of its chain; None if the chain leads nowhere."""
     replaced = index.replaced([row.id for row in rows])
     return {row.n: _successor(index, row) if row.id in replaced else row for row in rows}
 
@@ -262,7 +262,7 @@ def _successor(index: Index, row: Row) -> Row | None:
 
 
 def _newest(index: Index, ids: Sequence[str]) -> Row | None:
-    """Of several records the active one that was written last."""
+    """Return the active record that was written last."""
     marks = ",".join("?" * len(ids))
     rows = index._select(f"WHERE id IN ({marks}) AND status <> 'broken'", list(ids))
     return max(rows, key=lambda row: (row.status == "active", row.updated_at, row.path), default=None)

@@ -35,7 +35,7 @@ class Document(coldstart.NamedTuple):
 
 
 def of(memory: Memory) -> Document:
-    """The analysed fields of a record."""
+    """Return the analysed fields of a record."""
     return Document(
         " ".join(terms.stream(memory.title)),
         " ".join(terms.stream(" ".join(memory.tags))),
@@ -45,19 +45,19 @@ def of(memory: Memory) -> Document:
 
 
 def _topic_terms(trigger: str) -> list[str]:
-    """The terms of a trigger without the words every question has, so that all the others can be asked for."""
+    """Return the terms of a trigger without the words that every question has."""
     words = terms.words(trigger)
     stop = query.stop_words([word.lower() for word in words])
     return [term for word in words if word.lower() not in stop for term in terms.of_word(word)] or terms.stream(trigger)
 
 
 def passages(memory: Memory) -> list[str]:
-    """The texts of a record's body, and the files it is about."""
+    """Return the texts of a record's body, and the files it is about."""
     return [*content_texts(memory), *memory.related_files]
 
 
 def content_texts(memory: Memory) -> list[str]:
-    """The texts of a record's body."""
+    """Return the texts of a record's body."""
     return [text for field in _FIELDS[memory.category] for text in _texts(memory.content.get(field))]
 
 
@@ -70,25 +70,25 @@ def _texts(value: object) -> list[str]:
 
 
 def expiry(memory: Memory) -> str:
-    """The day after which a record no longer holds, or the condition in words."""
+    """Return the day after which a record is no longer in force, or the condition in words."""
     days = [field.name for field in content_fields(memory.category) if isinstance(field.kind, Day)]
     return next((memory.text(name) for name in days), "")
 
 
 def is_void(memory: Memory) -> bool:
-    """Whether the record itself says that it no longer holds."""
+    """True if the record itself says that it is no longer in force."""
     field, values = CATEGORIES[memory.category].inactive_when
     return memory.content.get(field) in values
 
 
 def may_be_urgent(memory: Memory) -> bool:
-    """Whether a digest shows the record as soon as its files are changed, now or when the day of its expiry is near."""
+    """True if a digest shows the record as soon as its files are changed, now or when its expiry is near."""
     category = CATEGORIES[memory.category]
     return category.open_state(memory) in category.urgent_states or timestamps.is_day(expiry(memory))
 
 
 def pack_facts(memory: Memory) -> str:
-    """What a session's start weighs, as one text that `index.unpack_facts` reads."""
+    """Return the facts that a digest weighs, as one text that `index.unpack_facts` reads."""
     files = [*memory.related_files, *memory.scope.paths][:MOST_PATHS]
     # A record without a confidence stands in the middle of a knowledge bank's scale from 1 to 3.
     confidence = 2.0 if memory.confidence is None else round(min(max(memory.confidence, 0), 1) * 3, 3)
@@ -99,12 +99,12 @@ def pack_facts(memory: Memory) -> str:
 
 
 def pack_scope(memory: Memory) -> str:
-    """Where a record applies, as one text that `scopes.unpack` reads."""
+    """Return the scope of a record as one text that `scopes.unpack` reads."""
     return scopes.pack(memory.scope)
 
 
 def places(memory: Memory) -> list[tuple[str, str, int]]:
-    """The files a record is about: a path, folder or glob, the file's bare name, and how grave ignoring it is."""
+    """Return the files a record is about: a path, folder or glob, the bare file name, and how grave ignoring it is."""
     category = CATEGORIES[memory.category]
     gravity = category.severity_rank.get(memory.text(category.severity_field) if category.severity_field else "")
     if gravity is None or category.open_state(memory) == "closed":
@@ -119,7 +119,7 @@ def _is_glob(pattern: str) -> bool:
 
 
 def snippet(root: str, path: str, asked: frozenset[str], mark: tuple[str, str]) -> str:
-    """The passage of a record with the most different terms asked for, each marked; empty if there is none."""
+    """Return the passage of a record with the most query terms, each marked; empty if there is none."""
     try:
         memory = Store(root).read(path).memory
     except OnrecordError:
@@ -128,7 +128,7 @@ def snippet(root: str, path: str, asked: frozenset[str], mark: tuple[str, str]) 
 
 
 def marked(memory: Memory, asked: frozenset[str], mark: tuple[str, str]) -> str:
-    """The same for a record that is in no file."""
+    """Return the same for a record that is in no file."""
     best = best_passage(passages(memory), asked)
     return " ".join(
         f"{mark[0]}{word}{mark[1]}" if asked.intersection(terms.stream(word)) else word for word in best.split()
@@ -136,7 +136,7 @@ def marked(memory: Memory, asked: frozenset[str], mark: tuple[str, str]) -> str:
 
 
 def best_passage(texts: Iterable[str], asked: frozenset[str]) -> str:
-    """The stretch of words with the most different terms asked for; empty if none has any."""
+    """Return the stretch of words with the most query terms; empty if none has any."""
     best, most = "", (0, 0)
     for text in texts:
         words = text.split()

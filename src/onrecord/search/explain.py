@@ -34,7 +34,7 @@ class _Closest(NamedTuple):
 
 
 def reasons(match: Match, others: Sequence[Match]) -> list[str]:
-    """What speaks for and against a match, the weightiest first; `others` are the other candidates of its store."""
+    """Return the reasons for and against a match, weightiest first; `others` are the other candidates of its store."""
     try:
         record = Store(match.root).read(match.path).memory
     except OnrecordError as error:
@@ -53,7 +53,7 @@ def _of_via(match: Match) -> str:
 
 
 def _of_trigger(record: Memory, asked: Query) -> str:
-    """The trigger of which most is asked for, if it is at least half of it."""
+    """Return the trigger that the query has most of, if it has at least half of it."""
     best, most = "", 0.0
     for trigger in record.triggers:
         listed = set(terms.stream(trigger)).difference(*map(terms.of_word, query.ENGLISH.intersection(_words(trigger))))
@@ -66,7 +66,7 @@ def _of_trigger(record: Memory, asked: Query) -> str:
 
 
 def _of_words(record: Memory, asked: Query) -> str:
-    """The words of the prompt that the record has, and where; and those that it lacks."""
+    """Return the words of the prompt that the record has, and where; and those that it lacks."""
     made = document.of(record)
     title = frozenset(made.title.split())
     rest = frozenset((*made.tags.split(), *made.triggers.split(), *made.body.split()))
@@ -89,7 +89,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _of_meaning(record: Memory, asked: Query) -> str:
-    """The text of the record that is close to the prompt in meaning, if one is."""
+    """Return the text of the record that is close to the prompt in meaning, if one is."""
     try:
         made = vectors.shared()
     except (OSError, ValueError):
@@ -110,7 +110,7 @@ def _cosine(first: bytes, second: bytes) -> float:
 
 
 def _of_points(match: Match) -> str:
-    """What the keyword scorer counted."""
+    """Return the points of the keyword scorer, in words."""
     points, lead = match.features["keywords"], match.features["lead"]
     if not lead:
         return f"{points:g} keyword points, as many as another record"
@@ -119,7 +119,7 @@ def _of_points(match: Match) -> str:
 
 
 def _of_rivals(match: Match, others: Iterable[Match]) -> str:
-    """How many other records are about as good a match."""
+    """Return the number of other records that match about as well, in words."""
     rivals = sum(other.features.get("share", 0.0) >= _RIVAL * match.features.get("share", 1.0) for other in others)
     if not rivals:
         return "no other record competes"

@@ -178,21 +178,21 @@ class Index:
         self._connection.close()
 
     def totals(self) -> tuple[int, int, int]:
-        """How many active records there are, and how many terms their titles and bodies have."""
+        """Return the number of active records, and of the terms in their titles and bodies."""
         records, title_terms, body_terms = self._connection.execute(
             "SELECT records, title_terms, body_terms FROM total"
         ).fetchone()
         return records, title_terms, body_terms
 
     def term_counts(self, terms: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """For terms that occur: in how many active records, and in how many titles or triggers."""
+        """Return, for terms that occur, the number of active records, and of titles or triggers, that have them."""
         wanted = list(terms)
         marks = ",".join("?" * len(wanted))
         rows = self._connection.execute(f"SELECT term, records, titles FROM term WHERE term IN ({marks})", wanted)
         return {term: (records, titles) for term, records, titles in rows}
 
     def terms_like(self, prefix: str, most: int) -> dict[str, tuple[int, int]]:
-        """The commonest terms that begin with a prefix."""
+        """Return the commonest terms that begin with `prefix`."""
         rows = self._connection.execute(
             "SELECT term, records, titles FROM (SELECT * FROM term WHERE term > ? AND term < ? LIMIT 200)"
             " ORDER BY records DESC LIMIT ?",
@@ -201,7 +201,7 @@ class Index:
         return {term: (records, titles) for term, records, titles in rows}
 
     def records_with(self, term: str, *, in_title: bool = False, retired: bool = False) -> list[str]:
-        """The numbers of the records that have a term: anywhere, or in title and triggers."""
+        """Return the numbers of the records that have a term: anywhere, or in title and triggers."""
         table = "inactive_text" if retired else "active_text"
         where = "{title_terms trigger_terms}: " if in_title else ""
         # One text of all numbers comes out of SQLite faster than a row for each.
@@ -308,7 +308,7 @@ class Index:
         return rows
 
     def replaced(self, ids: Sequence[str]) -> dict[str, list[str]]:
-        """For those of some ids that are superseded, the ids of what replaces them."""
+        """Return, for those of `ids` that are superseded, the ids of the records that replace them."""
         marks = ",".join("?" * len(ids))
         rows = self._connection.execute(f"SELECT DISTINCT old, new FROM succession WHERE old IN ({marks})", ids)
         successors: dict[str, list[str]] = {}
@@ -318,13 +318,13 @@ class Index:
 
 
 def unpack_facts(text: str) -> tuple[int, float, list[str], list[str], str]:
-    """What `document.pack_facts` packed: observations, confidence from 0 to 3, files, branches, and the state."""
+    """Return what `document.pack_facts` packed: observations, confidence from 0 to 3, files, branches and state."""
     observations, confidence, files, branches, state = coldstart.loads(text)
     return observations, confidence, files, branches, state
 
 
 def open(store_root: str, *, hook: bool = False, watch: Watch = iter) -> Index:
-    """The index of a store, up to date as far as a hook has time for, or completely; `watch` may count what is read."""
+    """Return the index of a store, refreshed as far as a hook has time for, or completely; `watch` may count reads."""
     for is_second_try in (False, True):
         try:
             index = _open_file(store_root, anew=is_second_try, patience=0.25 if hook else 5.0)
@@ -336,7 +336,7 @@ def open(store_root: str, *, hook: bool = False, watch: Watch = iter) -> Index:
 
 
 def in_memory(store_root: str, *, hook: bool = False) -> Index:
-    """An index that is nowhere on disk, for when the cache cannot be used."""
+    """Return an index that is nowhere on disk, for when the cache cannot be used."""
     connection = coldstart.connect(":memory:", isolation_level=None)
     index = Index(store_root, connection, has_words=prepare(connection), in_memory=True)
     index.refresh(hook=hook)
@@ -402,7 +402,7 @@ def prepare(connection: coldstart.Connection) -> bool:
 
 
 def _schema(connection: coldstart.Connection) -> set[str]:
-    """The statements that made what is in the file, but for what SQLite makes itself for a full-text table."""
+    """Return the statements in the file's schema, without those of FTS5's own tables."""
     rows = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     own_of_fts5 = tuple(f"{table}_" for table in _FULL_TEXT_NAMES)
     return {sql for kind, name, sql in rows if kind != "table" or not name.startswith(own_of_fts5)}

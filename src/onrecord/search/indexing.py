@@ -60,7 +60,7 @@ _TOTAL = "UPDATE total SET records = records + ?, title_terms = title_terms + ?,
 
 
 def refresh(index: Index, *, hook: bool, watch: Watch = iter) -> bool:
-    """Bring the index in step; whether anything changed. A hook leaves it as it is while another process writes."""
+    """Bring the index in step; True if anything changed. A hook leaves it as it is while another process writes."""
     before = _folder_times(index)
     now = {folder: _folder_time(index.root, folder) for folder in FOLDERS}
     moved = [folder for folder in FOLDERS if now[folder] != before.get(folder)]
@@ -81,13 +81,13 @@ def refresh(index: Index, *, hook: bool, watch: Watch = iter) -> bool:
 
 
 def is_complete(index: Index) -> bool:
-    """Whether every file there is was indexed: a hook that ran out of time has left some for the next one."""
+    """True if every file was indexed: a hook that ran out of time has left some for the next one."""
     indexed = _folder_times(index)
     return all(indexed.get(folder, 0) in (-1, _folder_time(index.root, folder)) for folder in FOLDERS)
 
 
 def is_unchanged(index: Index, path: str) -> bool:
-    """Whether a file is as it was indexed."""
+    """True if a file is as it was indexed."""
     indexed = index._connection.execute("SELECT mtime, size FROM record WHERE path = ?", (path,)).fetchone()
     return indexed is not None and stamp(index.root, path) == indexed
 
@@ -107,7 +107,7 @@ def reread(index: Index, names: Iterable[str]) -> None:
 
 
 def stamp(root: str, path: str) -> tuple[int, int] | None:
-    """What tells one version of a file from another without reading it; None if there is no file."""
+    """Return modification time and size, which differ between versions of a file; None if there is no file."""
     try:
         # Joined by hand: this is done for every record of a store, and `os.path.join` takes as long as the rest.
         status = os.stat(root + os.sep + path)
@@ -128,7 +128,7 @@ def _folder_time(root: str, folder: str) -> int:
 
 
 def _edited(index: Index, most: int) -> list[str]:
-    """Records whose file is not the one that was indexed, among a slice that moves with the clock."""
+    """Return the records whose file is not the indexed one, in a slice that moves with the clock."""
     execute = index._connection.execute
     last = execute("SELECT max(n) FROM record").fetchone()[0] or 0
     start = time.time_ns() // 1_000_000 % last if last > most else 0
@@ -317,7 +317,7 @@ class _Changes:
 
 
 def in_circles(links: Iterable[tuple[str, str]]) -> set[str]:
-    """The ids that lead into a circle of links from old to new, so that following them never ends."""
+    """Return the ids that lead into a cycle of links from old to new, so that following them never ends."""
     successors: dict[str, set[str]] = {}
     predecessors: dict[str, set[str]] = {}
     for old, new in links:

@@ -67,58 +67,58 @@ class Choice(NamedTuple):
 
 
 def read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed], int]:
-    """The first records of a choice, and how many there are in all."""
+    """Return the first records of a choice, and the number of all."""
     most = None if limit is None else max(limit, 0)
     return index.run(_read, choice, most)
 
 
 def named(index: Index, beginning: str, status: str, most: int) -> list[tuple[str, str]]:
-    """The ids with a beginning, in order, and their titles; no file is looked at."""
+    """Return the ids that begin with `beginning`, in order, and their titles; no file is checked."""
     where = "id >= ? AND id < ? AND status = ? ORDER BY id LIMIT ?"
     values = (beginning, beginning + "\U0010ffff", status, most)
     return index.run(_fetch, f"SELECT id, title FROM record WHERE {where}", values)
 
 
 def newest_tags(index: Index, most: int) -> list[str]:
-    """The tags of the active records that were changed last, each as often as it occurs."""
+    """Return the tags of the active records that were changed last, each as often as it occurs."""
     newest = "SELECT tags FROM record WHERE status = 'active' ORDER BY updated_at DESC LIMIT ?"
     rows = index.run(_fetch, newest, (most,))
     return [tag for (tags,) in rows for tag in tags.split("\n") if tag]
 
 
 def counts(index: Index) -> dict[tuple[str, str], int]:
-    """How many records there are of each category and status."""
+    """Return the number of records of each category and status."""
     each = f"SELECT category, {_STATUS} AS state, count(*) FROM record WHERE status <> 'broken' GROUP BY 1, 2"
     rows = index.run(_fetch, each)
     return {(category, status): count for category, status, count in rows}
 
 
 def anchored(index: Index, most: int) -> list[tuple[str, str]]:
-    """The ids of the newest current records that are about files, and their anchors."""
+    """Return the ids of the newest current records that are about files, and their anchors."""
     newest = f"SELECT id, anchors FROM record WHERE {_ANCHORED} ORDER BY {ORDERS['updated']} LIMIT ?"
     return index.run(_fetch, newest, (most,))
 
 
 def count_anchored(index: Index) -> int:
-    """How many current records are about files."""
+    """Return the number of current records that are about files."""
     (count,) = index._connection.execute(f"SELECT count(*) FROM record WHERE {_ANCHORED}").fetchone()
     return int(count)
 
 
 def titles(index: Index) -> list[tuple[str, str]]:
-    """The path and the title of every record."""
+    """Return the path and the title of every record."""
     return index._connection.execute("SELECT path, title FROM record WHERE status <> 'broken' ORDER BY path").fetchall()
 
 
 def successors(index: Index, ids: Sequence[str]) -> dict[str, str]:
-    """The ids of what replaced some records, for those that say they were replaced."""
+    """Return, for records that say they were replaced, the id of the record that replaced them."""
     marks = ",".join("?" * len(ids))
     rows = index._connection.execute(f"SELECT old, new FROM succession WHERE old IN ({marks})", list(ids))
     return {str(old): str(new) for old, new in rows}
 
 
 def broken(index: Index) -> list[str]:
-    """The paths of files that cannot be read as records."""
+    """Return the paths of files that cannot be read as records."""
     return [path for (path,) in index._connection.execute("SELECT path FROM record WHERE status = 'broken' ORDER BY 1")]
 
 
@@ -139,7 +139,7 @@ def _read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed]
 
 
 def _numbers(index: Index, choice: Choice) -> list[int]:
-    """The numbers of the chosen records, in order. Without tags an index of SQLite's answers, and no row is read."""
+    """Return the numbers of the chosen records, in order. Without tags SQLite reads no row, only its own index."""
     tests = {
         "status <> 'broken'": None,
         "category = ?": choice.category,
@@ -167,13 +167,13 @@ def _rows(index: Index, numbers: list[int], order: str) -> list[Listed]:
 
 
 def fit(root: str, typed: str, paths: Collection[str]) -> NameMatch:
-    """What of all paths of a store a text fits, and how."""
+    """Return the paths in the store that match the typed text, by prefix or by words."""
     by_id = reference.match_names(typed, paths)
     return by_id if by_id.paths else reference.match_titles(typed, titles(index.open(root)))
 
 
 def resolve(store: Store, typed: str) -> str:
-    """The path of the one record that a text means; NotFound or Ambiguous if it fits none or several."""
+    """Return the path of the one record that a text means. Raises NotFound or Ambiguous."""
     if store.find_paths(typed):
         return store.get(typed).path
     paths = list(record_names.paths(store.root))

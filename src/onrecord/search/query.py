@@ -94,7 +94,7 @@ class Query(coldstart.NamedTuple):
 
 
 def parse(text: str, borrowed: str = "") -> Query:
-    """The query in a text, and after its own terms those of earlier turns that it refers to."""
+    """Return the query in a text; after its own terms come those of earlier turns, `borrowed`."""
     query = _parse(text)
     if not borrowed:
         return query
@@ -108,7 +108,7 @@ def parse(text: str, borrowed: str = "") -> Query:
 
 
 def is_referring(text: str) -> bool:
-    """Whether a prompt points back, or names nothing, so that by itself it does not say what it is about."""
+    """True if a prompt refers back or names nothing, so that its own words do not tell its topic."""
     if len(text) > 400:
         return False
     specific = [term for term in _parse(text).terms if term not in _GENERIC]
@@ -117,7 +117,7 @@ def is_referring(text: str) -> bool:
 
 
 def stop_words(words: list[str]) -> frozenset[str]:
-    """The words without a topic in a text, given its lower-case words: English ones, and those of its own language."""
+    """Return the stop words for a text, given its lower-case words: English ones, and those of its language."""
     distinct = set(words)
     best, most = ENGLISH, max(1, len(distinct & ENGLISH))
     if not _split:
@@ -130,7 +130,7 @@ def stop_words(words: list[str]) -> frozenset[str]:
 
 
 def carries_meaning(term: str) -> bool:
-    """Whether a term is worth looking for: not a single Latin letter or digit."""
+    """True if a term is worth searching for: not a single Latin letter or digit."""
     return len(term) > 1 or not term.isascii()
 
 
@@ -159,7 +159,7 @@ def _topic_terms(words: list[str], stop: frozenset[str]) -> list[str]:
 
 
 def _pieces(text: str) -> list[str]:
-    """The parts of a text that are read, without the halves of words where it was cut."""
+    """Return the parts of a text that are read, without the halves of words where it was cut."""
     if len(text) <= HEAD + TAIL:
         return [text]
     head, tail = text[:HEAD], text[-TAIL:]

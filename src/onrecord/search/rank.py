@@ -67,16 +67,16 @@ class Match(coldstart.NamedTuple):
 
     @property
     def confidence(self) -> str:
-        """The probability in one word."""
+        """Return a probability in one word."""
         return relevance.confidence(self.probability)
 
     @property
     def is_by_keywords(self) -> bool:
-        """Whether the keyword scorer has found it."""
+        """True if the keyword scorer ranked it."""
         return "keywords" in self.features
 
     def snippet(self, mark: tuple[str, str] = ("**", "**")) -> str:
-        """The passage of the record that matches best, the words that were asked for marked."""
+        """Return the passage of the record that matches best, with the query's words marked."""
         from onrecord.search import document
 
         asked = frozenset(self.query.terms) if self.query else frozenset()
@@ -84,7 +84,7 @@ class Match(coldstart.NamedTuple):
 
 
 def match(row: Row, root: str, **measured: Any) -> Match:
-    """A record of the index as a match, of no query unless one was `measured`."""
+    """Return a record of the index as a match; `measured` has the query and its scores, if there is one."""
     tags = tuple(row.tags.split("\n")) if row.tags else ()
     named = (row.id, row.category, row.title, row.path, tags, row.status, row.updated_at, row.summary_line, row.anchors)
     return Match(*named, root, **measured)
@@ -98,14 +98,14 @@ def find(index: Index, query: Query, filter: Filter = _EVERYTHING, limit: int = 
 
 
 def current(index: Index, path: str) -> Match | None:
-    """The record at a path as it is now, or what has replaced it."""
+    """Return the record at a path as it is now, or the record that has replaced it."""
     rows = index._select("WHERE path = ?", (path,))
     row = candidates.successors(index, rows)[rows[0].n] if rows else None
     return match(row, index.root) if row and row.status == "active" else None
 
 
 def _find_unchanged(index: Index, query: Query, filter: Filter, limit: int) -> list[Match]:
-    """Matches whose files are as they were indexed; one that was edited meanwhile is indexed and ranked again."""
+    """Return matches whose files are as they were indexed; one edited since is indexed and ranked again."""
     matches = _find(index, query, filter)[:limit]
     changed = [each.path for each in matches if not indexing.is_unchanged(index, each.path)]
     if not changed:
@@ -165,14 +165,14 @@ def _by_features(index: Index, query: Query, filter: Filter) -> list[Match]:
 
 
 def _accepted(index: Index, rows: list[Row], filter: Filter) -> list[tuple[Row, Row]]:
-    """The candidates that may be shown, each with the record that holds now."""
+    """Return the candidates that may be shown, each with the record that is current."""
     successors = candidates.successors(index, rows)
     holding = ((row, successors[row.n] or (None if filter.in_force_only else row)) for row in rows)
     return [(row, current) for row, current in holding if current is not None and filter.accepts(current)]
 
 
 def _candidates(index: Index, query: Query, weighed: WeightedQuery, filter: Filter) -> tuple[list[Row], Nearby | None]:
-    """The candidates by words and by meaning, and what is near to the query if there is a table to tell."""
+    """Return the candidates by words and by meaning, and the comparison by meaning if there is a table."""
     from onrecord.search import semantic
 
     numbers = candidates.find(index, weighed, filter)
@@ -185,7 +185,7 @@ def _candidates(index: Index, query: Query, weighed: WeightedQuery, filter: Filt
 def _matches(
     root: str, query: Query, ranked: list[_Scored], replaced: Mapping[int, list[Row]], weights: Weights | None
 ) -> Iterator[Match]:
-    """Each match, and behind it, for somebody who searches, the records it replaces: as probable as it, and marked."""
+    """Yield each match; in a search, then the records it replaces, as probable as it, and marked."""
     for (score, values, row, matched, own), compared in zip(
         ranked, relevance.relative([each.score for each in ranked])
     ):
@@ -211,7 +211,7 @@ def _priority(category: str, intent: str) -> float:
 
 
 def _described(category: str, query: Query, settings: Settings | None) -> float:
-    """What it counts for a category that its description in the settings has words of the query."""
+    """Return the bonus for a category whose description in the settings has words of the query."""
     key = f"categories.{category}.description"
     if not settings or not settings.is_set(key):
         return 0.0

@@ -51,7 +51,7 @@ class RecordVectors(coldstart.NamedTuple):
 
 
 def of(memory: Memory, made: Vectors) -> RecordVectors:
-    """The vectors of a record. Every text is added up once; the title and triggers, and the whole, are sums of sums."""
+    """Return the vectors of a record. Each text is summed once; title with triggers and the whole are sums of sums."""
     lines = (memory.title, *memory.triggers[:MOST_TRIGGERS])
     title, *triggers = (vectors.words(text[:_LONGEST_LINE]) for text in lines)
     parts = [vectors.words(text) for text in sentences(memory)]
@@ -67,7 +67,7 @@ def of(memory: Memory, made: Vectors) -> RecordVectors:
 
 
 def sentences(memory: Memory) -> list[str]:
-    """The sentences of a record's content; those that are too short to say something alone go with the one before."""
+    """Return the sentences of a record's content; short ones are joined to the one before."""
     parts: list[str] = []
     for text in document.content_texts(memory):
         for part in text[:_LONGEST].replace("; ", ". ").replace("\n", ". ").split(". "):
@@ -84,7 +84,7 @@ def _stored(sums: list[tuple[int, int]]) -> bytes:
 
 
 def _mean(first: bytes, second: bytes) -> bytes:
-    """The mean of each two bytes: what both have, and half of what one has."""
+    """Return the mean of each two bytes: the bits of both, and half of the bits of one."""
     left, right = int.from_bytes(first, "little"), int.from_bytes(second, "little")
     return ((left & right) + ((left ^ right) >> 1 & _LOW_BITS)).to_bytes(DIMENSIONS, "little")
 
@@ -93,7 +93,7 @@ _LOW_BITS = int.from_bytes(b"\x7f" * DIMENSIONS, "little")
 
 
 def _word_rows(words: Iterable[str], made: Vectors) -> bytes:
-    """The rows and row lengths of those words with a topic that the table has as they are."""
+    """Return table rows and lengths of the non-stop words found in the table."""
     whole = made.whole([word for word in words if word not in query.ENGLISH])[:MOST_WORDS]
     return array("H", [row for row, _ in whole]).tobytes() + array("H", [length for _, length in whole]).tobytes()
 
@@ -112,7 +112,7 @@ class Blocks:
             self._made = None
 
     def of(self, memory: Memory) -> RecordVectors | None:
-        """The vectors of a record; None where there is no table to make them with."""
+        """Return the vectors of a record; None without a table."""
         self._is_used = True
         return of(memory, self._made) if self._made else None
 

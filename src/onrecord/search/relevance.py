@@ -78,19 +78,19 @@ class Weights(coldstart.NamedTuple):
 
 
 def weights(vector_share: float) -> Weights:
-    """The weights for a prompt, given the share of its words that have a vector: 0 where there is no table."""
+    """Return the weights for a prompt, by the share of its words that have a vector (0 without a table)."""
     table = coefficients.WITH_MEANING if vector_share >= _LEAST_SHARE else coefficients.WORDS_ONLY
     base, *rows = table.values()
     return Weights(base, [row[0] for row in rows[: -len(RELATIVE)]], [row[1] for row in rows])
 
 
 def score(weights: Weights, values: Sequence[float]) -> float:
-    """By how much a record should come before others, given its features."""
+    """Return the ranking score of a record."""
     return weights.base[0] + sum([weight * value for weight, value in zip(weights.rank, values)])
 
 
 def relative(scores: Sequence[float]) -> list[tuple[float, ...]]:
-    """How each of some scores, best first, compares with the others."""
+    """Return, for each of `scores`, best first, how it compares with the others."""
     if not scores:
         return []
     best = scores[0]
@@ -105,7 +105,7 @@ def relative(scores: Sequence[float]) -> list[tuple[float, ...]]:
 
 
 def probability(weights: Weights, values: Sequence[float], compared: Sequence[float]) -> float:
-    """P(relevant), as far as the text shows it."""
+    """Return the probability that the record is relevant, by its text."""
     logit = weights.base[1]
     for weight, value in zip(weights.gate, (*values[: len(weights.rank)], *compared)):
         logit += weight * value
@@ -113,13 +113,13 @@ def probability(weights: Weights, values: Sequence[float], compared: Sequence[fl
 
 
 def shifted(probability: float, logits: float) -> float:
-    """A probability in the light of evidence from outside the text."""
+    """Return a probability shifted by evidence in logits."""
     logit = log(max(probability, 1e-9) / max(1 - probability, 1e-9)) + logits
     return 1 / (1 + exp(-logit))
 
 
 def confidence(probability: float) -> str:
-    """A probability in one word."""
+    """Return a probability in one word."""
     return "high" if probability >= HIGH else "medium" if probability >= MEDIUM else "low"
 
 
@@ -136,7 +136,7 @@ _VECTOR_SHARE = NAMES.index("vector_share")
 
 
 def search_score(values: Sequence[float]) -> float:
-    """Log odds, given the features of a record; by its words alone where no word of the search has a vector."""
+    """Return the log odds of a record, by its words alone where no word of the search has a vector."""
     from onrecord.search import search_coefficients as fitted
 
     base, weights = fitted.BASE, fitted.WEIGHTS
@@ -147,7 +147,7 @@ def search_score(values: Sequence[float]) -> float:
 
 
 def search_cost(query: Query, weighted: WeightedQuery, row: Row) -> float:
-    """What counts against a record in a search and is no feature of prompts: other endings, identifiers in parts."""
+    """Return the cost of what is no feature of prompts: other word endings, identifiers in parts."""
     if not query.compounds and len(weighted.concept) == len(query.terms):
         return 0.0
     fields = [f" {field} " for field in (row.title_terms, row.tag_terms, row.trigger_terms, row.body_terms)]

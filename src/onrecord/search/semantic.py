@@ -90,7 +90,7 @@ class Nearby:
         self._texts: dict[int, _Texts] = {}
 
     def nearest(self, others: Collection[int], *, is_asked: bool = False, is_narrow: bool = False) -> list[int]:
-        """The numbers of the closest records, best first, but for `others`, which are compared text by text, too.
+        """Return the numbers of the closest records, best first, without `others`, which are compared by text, too.
 
         Where a filter may refuse most of them, all that are close enough.
         """
@@ -103,7 +103,7 @@ class Nearby:
     def measure(
         self, rows: Sequence[Row], query: WeightedQuery, words: Mapping[int, Sequence[float]]
     ) -> dict[int, Meaning]:
-        """The features of the records that have `words`, their features of words, by number; all rows compete."""
+        """Return the features of the records that have `words` (word features), by number; all rows compete."""
         texts = {row.n: self._texts[row.n] for row in rows if row.n in self._texts}
         coverage = {row.n: words[row.n][0] if row.n in words else word_features.coverage(query, row) for row in rows}
         soft = self._soft(rows, query, coverage, texts)
@@ -121,7 +121,7 @@ class Nearby:
     def _soft(
         self, rows: Sequence[Row], query: WeightedQuery, coverage: Mapping[int, float], texts: Mapping[int, _Texts]
     ) -> dict[int, float]:
-        """The soft coverage of the best records by words and meaning together; of the others, what words cover."""
+        """Return the soft coverage of the best records by words and meaning; of the others, their coverage by words."""
         soft = {n: coverage[n] for n in texts}
         best = sorted(texts, key=lambda n: (-coverage[n] - texts[n].meaning / 2 / _SQUARE, n))[:_SOFT]
         words = {n: texts[n].words for n in best}
@@ -135,7 +135,7 @@ class Nearby:
 
 
 def compare(index: Index, asked: Query) -> Nearby | None:
-    """What is near to a prompt; None where there is no table, or no word of the prompt is in it.
+    """Return the comparison with a prompt; None without a table, or if no word of the prompt is in it.
 
     ValueError if the index has vectors of another table.
     """
@@ -156,7 +156,7 @@ def compare(index: Index, asked: Query) -> Nearby | None:
 
 
 def _largest(values: list[int], most: int) -> list[int]:
-    """The places of the largest values above 0, largest first: they are in the chunks with the largest maxima."""
+    """Return the places of the largest values above 0, largest first: they are in chunks with the largest maxima."""
     peaks = [max(values[start : start + _CHUNK]) for start in range(0, len(values), _CHUNK)]
     chunks = sorted(sorted(range(len(peaks)), key=peaks.__getitem__, reverse=True)[:most])
     places = [place for chunk in chunks for place in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, len(values)))]
@@ -165,7 +165,7 @@ def _largest(values: list[int], most: int) -> list[int]:
 
 
 def _by_text(index: Index, numbers: Iterable[int], values: list[int]) -> dict[int, _Texts]:
-    """The products with each text of some records."""
+    """Return the products with each text of the records."""
     listed = ",".join(map(str, sorted(numbers)))
     rows = index._connection.execute(f"SELECT n, triggers, vectors, words FROM vector WHERE n IN ({listed})").fetchall()
     if any(len(row[2]) < 2 * DIMENSIONS or len(row[2]) % DIMENSIONS for row in rows):
@@ -182,13 +182,13 @@ def _by_text(index: Index, numbers: Iterable[int], values: list[int]) -> dict[in
 
 
 def _leads(values: Mapping[int, float]) -> dict[int, float]:
-    """By how much each value is more than the largest of the others."""
+    """Return by how much each value exceeds the largest of the others."""
     first, second = (*sorted(values.values(), reverse=True), 0.0, 0.0)[:2]
     return {n: value - (first if value < first else second) for n, value in values.items()}
 
 
 def _distribution(products: list[int], records: int) -> tuple[float, float]:
-    """Mean and standard deviation over the records; a lane without a record holds 0 and adds nothing."""
+    """Return mean and standard deviation over the records; a lane without a record is 0 and adds nothing."""
     count = max(records, 1)
     mean = sum(products) / count
     variance = sum([each * each for each in products]) / count - mean * mean
@@ -196,7 +196,7 @@ def _distribution(products: list[int], records: int) -> tuple[float, float]:
 
 
 def compare_gists(index: Index, values: list[int]) -> tuple[int, list[int]]:
-    """The number of the first record compared, and the products with the gists from it on."""
+    """Return the number of the first record compared, and the products with the gists beginning there."""
     # With its usual 2 MB SQLite takes four times as long to read the blocks of 5,000 records.
     index._connection.execute("PRAGMA cache_size=-8000")
     heads = _read_blocks(index, 0)
@@ -211,7 +211,7 @@ def compare_gists(index: Index, values: list[int]) -> tuple[int, list[int]]:
 
 
 def _read_blocks(index: Index, part: int) -> dict[int, bytes]:
-    """One part of the newest blocks in order; ValueError if one is missing or damaged."""
+    """Return one part of the newest blocks in order. Raises ValueError if one is missing or damaged."""
     table, start, end = PARTS[part]
     query = f"SELECT block, gists FROM {table} ORDER BY block DESC LIMIT {_MOST_BLOCKS}"
     rows = index._connection.execute(query).fetchall()[::-1]
@@ -223,7 +223,7 @@ def _read_blocks(index: Index, part: int) -> dict[int, bytes]:
 
 
 def _columns(*parts: Sequence[bytes]) -> Iterator[bytes]:
-    """The columns of some parts, each over all blocks."""
+    """Yield the columns of `parts`, each over all blocks."""
     for blocks in parts:
         for start in range(0, len(blocks[0]) if blocks else 0, BLOCK):
             yield b"".join([block[start : start + BLOCK] for block in blocks])
@@ -232,7 +232,7 @@ def _columns(*parts: Sequence[bytes]) -> Iterator[bytes]:
 def _soft_coverage(
     made: Vectors, text: str, query: WeightedQuery, rows: Sequence[Row], words: Mapping[int, bytes]
 ) -> dict[int, float]:
-    """The share of the query's weight that each record has, given the rows of its words in the table."""
+    """Return the share of the query's weight that each record has, by the rows of its words in the table."""
     asked = _vectors(made, text, query)
     numbers = {n: _unpacked(made, packed) for n, packed in words.items()}
     similar = _similarities(made, asked, {row: length for each in numbers.values() for row, length in each})
@@ -240,14 +240,14 @@ def _soft_coverage(
 
 
 def _vector_share(made: Vectors, text: str, query: WeightedQuery) -> float:
-    """The share of the query's concepts whose word is in the table as it is; pieces of a word say little."""
+    """Return the share of the query's concepts whose word is in the table; pieces of a word say little."""
     concepts = {concept: word for word, concept in _spelled(text, query).items()}
     count = len(query.weights)
     return sum(made.word(word).length > 0 for word in concepts.values()) / count if count else 0.0
 
 
 def _spelled(text: str, query: WeightedQuery) -> dict[str, int]:
-    """Words of the prompt, as they stand there, with the concept that each is."""
+    """Return the words of the prompt as they are spelled there, each with its concept."""
     spelled: dict[str, int] = {}
     for word in dict.fromkeys(vectors.words(text)):
         for term in terms.of_word(word):
@@ -257,14 +257,14 @@ def _spelled(text: str, query: WeightedQuery) -> dict[str, int]:
 
 
 def _vectors(made: Vectors, text: str, query: WeightedQuery) -> dict[int, list[int]]:
-    """The vectors of the prompt's rarest words, by concept."""
+    """Return the vectors of the prompt's rarest words, by concept."""
     spelled = sorted(_spelled(text, query).items(), key=lambda each: -query.weights[each[1]])
     asked = {concept: vectors.signed(made.of([word])[:WORD_DIMENSIONS]) for word, concept in spelled[:_MAX_SOFT_WORDS]}
     return {concept: values for concept, values in asked.items() if any(values)}
 
 
 def _unpacked(made: Vectors, packed: bytes) -> list[tuple[int, int]]:
-    """Rows and their lengths; ValueError if they are not of this table."""
+    """Return rows and their lengths. Raises ValueError if they are not of this table."""
     numbers = list(memoryview(packed).cast("H"))
     half = len(numbers) // 2
     rows, lengths = numbers[:half], numbers[half:]
@@ -276,7 +276,7 @@ def _unpacked(made: Vectors, packed: bytes) -> list[tuple[int, int]]:
 def _similarities(
     made: Vectors, asked: Mapping[int, list[int]], rows: Mapping[int, int]
 ) -> dict[int, dict[int, float]]:
-    """For each concept the similarities, as far as they count, to rows of the table of some lengths."""
+    """Return, for each concept, the similarities that count, to rows of the table of given lengths."""
     columns = vectors.columns(made.stored_rows(rows, WORD_DIMENSIONS), WORD_DIMENSIONS)
     similar: dict[int, dict[int, float]] = {}
     for (concept, values), products in zip(asked.items(), vectors.products_of_each(asked.values(), columns, len(rows))):

@@ -40,19 +40,19 @@ def _is_mark(character: str) -> bool:
 
 
 def stream(text: str) -> list[str]:
-    """All terms of a text, in order."""
+    """Return all terms of a text, in order."""
     return [term for word in words(text) for term in of_word(word)]
 
 
 def words(text: str) -> list[str]:
-    """The words of a text as they stand there, split at punctuation and space."""
+    """Return the words of a text as they are written, split at punctuation and space."""
     if "+" in text or "#" in text:
         text = text.replace("C++", "cpp").replace("c++", "cpp").replace("C#", "csharp").replace("c#", "csharp")
     return text.translate(_separators).split()
 
 
 def of_word(word: str) -> tuple[str, ...]:
-    """The terms of one word: several if it is a compound or of an unspaced script."""
+    """Return the terms of one word: several if it is a compound or of an unspaced script."""
     cached = _cache.get(word)
     if cached is not None:
         return cached
@@ -65,7 +65,7 @@ def of_word(word: str) -> tuple[str, ...]:
 
 
 def cased_parts(word: str) -> list[str]:
-    """`userId` as user, Id; `HTTPServer` as HTTP, Server; a word without a case change as itself."""
+    """Split at changes of case: `userId` into user, Id; `HTTPServer` into HTTP, Server."""
     if word.islower() or word.isupper() or word[1:].islower() or not word.isalnum():
         return [word]
     parts, start = [], 0
@@ -93,7 +93,7 @@ def _term(text: str) -> str:
 
 
 def _runs(part: str) -> list[tuple[bool, str]]:
-    """The stretches of a word that are, or are not, of an unspaced script."""
+    """Return the stretches of a word that are, or are not, of an unspaced script."""
     runs: list[tuple[bool, str]] = []
     for character in part:
         unspaced = is_unspaced(character)
@@ -105,12 +105,12 @@ def _runs(part: str) -> list[tuple[bool, str]]:
 
 
 def is_unspaced(character: str) -> bool:
-    """Whether a character belongs to a script in which a run of letters is not one word (Korean included)."""
+    """True if a character is of a script in which a run of letters is not one word (Korean included)."""
     return any(first <= character <= last for first, last in _UNSPACED)
 
 
 def _plain(text: str) -> str:
-    """Compatibility forms unified and accents of Latin letters removed; other scripts keep their marks."""
+    """Unify compatibility forms and remove accents of Latin letters; other scripts keep their marks."""
     import unicodedata
 
     text = unicodedata.normalize("NFKC", text)
@@ -143,7 +143,7 @@ _STEP_4 = tuple(
 
 
 def stem(word: str) -> str:
-    """The stem of a lower-case ASCII word by Porter's algorithm (1980); short words are their own stem."""
+    """Return the stem of a lower-case ASCII word by Porter's algorithm (1980); short words are their own stem."""
     if len(word) < 3:
         return word
     word = _without_participle(_without_plural(word))
@@ -154,7 +154,7 @@ def stem(word: str) -> str:
 
 
 def _shape(word: str) -> str:
-    """The word as a string of `v` and `c`; `y` is a vowel after a consonant."""
+    """Return the word as a string of `v` and `c`; `y` is a vowel after a consonant."""
     shape = ""
     for letter in word:
         shape += "v" if letter in "aeiou" or (letter == "y" and shape[-1:] == "c") else "c"
@@ -176,7 +176,7 @@ def _without_plural(word: str) -> str:
 
 
 def _without_participle(word: str) -> str:
-    """The base of an -ed or -ing form, with its lost `e` restored or its doubled consonant undone."""
+    """Return the base of an -ed or -ing form, with its lost `e` restored or its doubled consonant undone."""
     if word.endswith("eed"):
         return word[:-1] if _measure(word[:-3]) else word
     base = word[:-2] if word.endswith("ed") else word[:-3] if word.endswith("ing") else ""
@@ -189,7 +189,7 @@ def _without_participle(word: str) -> str:
 
 
 def _replaced(word: str, endings: tuple[tuple[str, str], ...], least: int) -> str:
-    """The word with the first of some endings that it has replaced, if what is left has this measure."""
+    """Replace the first of the endings that the word has, if the rest has this measure."""
     for ending, better in endings:
         if word.endswith(ending):
             base = word[: -len(ending)]

@@ -121,7 +121,7 @@ class WordTable:
         self._find_hash: Callable[[Sequence[int], int], int] = _find_hash
 
     def row_of(self, token: str) -> int:
-        """The number of a token's row; -1 if the table does not have it."""
+        """Return the number of a token's row; -1 if the table does not have it."""
         wanted = crc32(token.encode("utf-8", "surrogatepass"))
         place = self._find_hash(self.hashes, wanted)
         return place if place < self.count and self.hashes[place] == wanted else -1
@@ -133,12 +133,12 @@ class WordTable:
         self._find_hash = bisect_left
 
     def scale(self, row: int) -> float:
-        """What a row is multiplied by; 0 where a damaged file has no sensible one."""
+        """Return the factor of a row; 0 where a damaged file has no sensible one."""
         scale: float = read_numbers(self._read(self._scales + 4 * row, 4), "f")[0]
         return scale if _is_sensible(scale) else 0.0
 
     def rows(self, rows: Iterable[int], size: int = DIMENSIONS) -> bytes:
-        """Some rows behind each other, up to some dimension, as they are in the file: signed bytes."""
+        """Return rows one after the other, up to dimension `size`, as they are in the file: signed bytes."""
         return b"".join([_pread(self._descriptor, size, self._rows + row * DIMENSIONS) for row in rows])
 
     def check(self) -> None:
@@ -155,7 +155,7 @@ class WordTable:
 
 
 def open_table(file: str) -> WordTable:
-    """The table in a file; OSError or BadTable if there is none."""
+    """Return the table in a file. Raises OSError or BadTable."""
     # Not mapped into memory: a file that shrinks while it is mapped would end the process.
     descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
@@ -175,7 +175,7 @@ _pread: Callable[[int, int, int], bytes] = getattr(os, "pread", _seek_and_read)
 
 
 def _find_hash(hashes: Sequence[int], wanted: int) -> int:
-    """The place of the first hash that is not less."""
+    """Return the position of the first hash that is not less than `wanted`."""
     low, high = 0, len(hashes)
     while low < high:
         middle = (low + high) // 2
@@ -191,7 +191,7 @@ def _is_sensible(scale: float) -> bool:
 
 
 def read_numbers(data: bytes, kind: str) -> Any:
-    """Little-endian numbers as a sequence: of `array` kind I, H or f."""
+    """Return little-endian numbers as a sequence, of `array` kind I, H or f."""
     if sys.byteorder == "little":
         return memoryview(data).cast(kind)  # type: ignore[call-overload]
     from array import array
@@ -202,7 +202,7 @@ def read_numbers(data: bytes, kind: str) -> Any:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, `camelCase` as two: runs of ASCII letters and digits, and of other letters.
+    """Return the words of a text in lower case, `camelCase` as two: runs of ASCII letters and digits, or others.
 
     Latin letters lose their accents: the table has none.
     """
@@ -226,7 +226,7 @@ def _folded(text: str) -> str:
 
 
 def _runs(word: str) -> list[str]:
-    """The stretches of a word that are, or are not, ASCII."""
+    """Return the stretches of a word that are, or are not, ASCII."""
     runs = [word[0]]
     for character in word[1:]:
         if character.isascii() == runs[-1].isascii():
@@ -258,11 +258,11 @@ class Vectors:
         self._rows: dict[int, tuple[int, int, bytes]] = {}
 
     def of(self, listed: list[str]) -> bytes:
-        """The vector of some words; empty if none has one."""
+        """Return the vector of `words`; empty if none has one."""
         return stored(*self.sum(listed))
 
     def sum(self, listed: list[str]) -> tuple[int, int]:
-        """The sum of the vectors of some words, which can be added to others: its lanes and its weight."""
+        """Return the sum of the vectors of `words`, which can be added to others: its lanes and its weight."""
         lanes = weight = tokens = cut = 0
         looked_up = self._words.get
         for word in listed[:_MOST_WORDS]:
@@ -276,7 +276,7 @@ class Vectors:
         return lanes, weight
 
     def word(self, word: str) -> _Word:
-        """A word as the table has it."""
+        """Return a word as the table has it."""
         if word in self._words:
             return self._words[word]
         if len(self._words) >= _LARGEST_CACHE:
@@ -293,16 +293,16 @@ class Vectors:
         return made
 
     def whole(self, listed: Iterable[str]) -> list[tuple[int, int]]:
-        """The rows, and their lengths, of those of some words that the table has as they are."""
+        """Return the rows, and their lengths, of those of `words` that are in the table as a whole."""
         looked_up = self._words.get
         return [made[3:] for word in listed if (made := looked_up(word) or self.word(word))[4]]
 
     def stored_rows(self, rows: Iterable[int], size: int = DIMENSIONS) -> bytes:
-        """Rows of the table as vectors are stored, up to some dimension, each at its own length."""
+        """Return rows of the table as vectors are stored, up to dimension `size`, each at its own length."""
         return self.table.rows(rows, size).translate(_OFFSET)
 
     def _weighted(self, row: int) -> tuple[int, int, bytes]:
-        """A row times its weight, a lane for each dimension; the weight; and the values in which words are compared."""
+        """Return a row times its weight, a lane for each dimension; the weight; and the values for comparing words."""
         weight = min(round(self.table.scale(row) * self.table.unit), _LARGEST_WEIGHT)
         values, spread = self.stored_rows([row]), bytearray(_LANE * DIMENSIONS)
         spread[::_LANE] = values
@@ -311,7 +311,7 @@ class Vectors:
 
 
 def pieces(table: WordTable, word: str) -> list[int]:
-    """The rows of a word's tokens: its own, or those of its longest pieces from the left; none if it cannot be cut."""
+    """Return the rows of a word's tokens: its own, or its longest pieces from the left; none if it cannot be cut."""
     if len(word) > _LONGEST_WORD:
         return []
     row = table.row_of(word)
@@ -332,7 +332,7 @@ def pieces(table: WordTable, word: str) -> list[int]:
 
 
 def stored(lanes: int, weight: int) -> bytes:
-    """A sum brought to length and rounded, 128 more in each byte; empty if it has no direction."""
+    """Return a sum at length `LENGTH`, rounded, 128 more in each byte; empty if it has no direction."""
     # Every row was added with 128 in each dimension, so that lanes are never negative.
     offset = 128 * weight
     sums = read_numbers(lanes.to_bytes(_LANE * DIMENSIONS, "little"), "I").tolist()
@@ -349,7 +349,7 @@ def stored(lanes: int, weight: int) -> bytes:
 
 
 def _cut(values: bytes, marks: bytes) -> bytes:
-    """The values with those that do not fit cut: their mark is 0 below, 2 above."""
+    """Return the values, those that do not fit cut: their mark is 0 below, 2 above."""
     return bytes([(0, value, 255)[mark] for value, mark in zip(values, marks)])
 
 
@@ -357,7 +357,7 @@ _opened: dict[str, Vectors] = {}
 
 
 def shared() -> Vectors:
-    """The vectors by the table of the package, opened once; OSError or BadTable if there is none."""
+    """Return the vectors by the table of the package, opened once. Raises OSError or BadTable."""
     file = FILE
     if file not in _opened:
         _opened[file] = Vectors(open_table(file))
@@ -365,28 +365,28 @@ def shared() -> Vectors:
 
 
 def signed(vector: bytes) -> list[int]:
-    """The values of a stored vector."""
+    """Return the values of a stored vector."""
     return [value - 128 for value in vector]
 
 
 def columns(vectors: bytes, size: int) -> Iterator[bytes]:
-    """The columns of vectors of some size that are stored behind each other."""
+    """Yield the columns of vectors of `size` dimensions that are stored one after the other."""
     return (vectors[dimension::size] for dimension in range(size))
 
 
 def products(query: Sequence[int], columns: Iterable[bytes], count: int) -> list[int]:
-    """The product of a query with each of some vectors, given as columns of stored bytes."""
+    """Return the product of a query with each vector, given as columns of stored bytes."""
     return _Products(count).of(query, _split(columns, count))
 
 
 def products_of_each(queries: Iterable[Sequence[int]], columns: Iterable[bytes], count: int) -> list[list[int]]:
-    """The same for several queries, for which the columns are made ready once."""
+    """Return the products for several queries; the columns are prepared once."""
     pairs = list(_split(columns, count))
     return [_Products(count).of(query, pairs) for query in queries]
 
 
 def _split(columns: Iterable[bytes], count: int) -> Iterator[tuple[int, int]]:
-    """Each column as two integers of every second byte, which gets the room of two."""
+    """Yield each column as two integers of every second byte, which gets the room of two."""
     narrow = _repeated(b"\xff\0", 2 * -(-count // 2))
     for stored in columns:
         column = int.from_bytes(stored, "little")
@@ -431,7 +431,7 @@ class _Products:
         self._surplus += 255 * below
 
     def _unpacked(self, total: int) -> list[int]:
-        """Wide lanes as numbers without the surplus: the highest bit of each is turned, and then is that of a sign."""
+        """Return wide lanes as numbers without the surplus: the highest bit of each is flipped and becomes the sign."""
         half, ones = 1 << 31, _repeated(b"\1\0\0\0", self._size)
         lanes = (total + (half - self._surplus) * ones) ^ half * ones
         return list(read_numbers(lanes.to_bytes(self._size, "little"), "i"))

@@ -36,7 +36,7 @@ _SHORTEST_TRIGGER = 4
 
 
 def measure(query: WeightedQuery, title: str, tags: str, triggers: str, body: str) -> list[float]:
-    """The features of words of one record, given its analysed fields."""
+    """Return the word features of one record, given its analysed fields."""
     concept, weights, total, corpus = query.concept, query.weights, query.total, query.corpus
     title_terms, body_terms = title.split(), body.split()
     in_title, in_body = _positions(concept, title_terms), _positions(concept, body_terms)
@@ -83,12 +83,12 @@ def measure(query: WeightedQuery, title: str, tags: str, triggers: str, body: st
 
 
 def coverage(query: WeightedQuery, row: Row) -> float:
-    """The first of these features alone, which takes a fraction of the time."""
+    """Return the first of these features alone, in a fraction of the time."""
     return _mass(matched(query, row), query.weights) / query.total
 
 
 def matched(query: WeightedQuery, row: Row) -> set[int]:
-    """The concepts of the query that a record has anywhere."""
+    """Return the concepts of the query that a record has anywhere."""
     # In the order of `measure`: sums over a set that was filled in another order differ in their last digit.
     text, concept = f"{row.title_terms} {row.body_terms} {row.tag_terms} {row.trigger_terms}", query.concept
     return {concept[term] for term in text.split() if term in concept}
@@ -104,7 +104,7 @@ def _mass(concepts: Collection[int], weights: list[float]) -> float:
 
 
 def _window(places: list[tuple[int, int]], weights: list[float]) -> tuple[float, set[int], int]:
-    """The heaviest stretch of WINDOW words: its mass, its concepts and where it begins."""
+    """Return the heaviest stretch of WINDOW words: its mass, its concepts and where it begins."""
     best, inside, start = 0.0, set[int](), 0
     mass, low = 0.0, 0
     times: dict[int, int] = {}
@@ -125,13 +125,13 @@ def _window(places: list[tuple[int, int]], weights: list[float]) -> tuple[float,
 
 
 def _title_asked(title: list[str], concept: dict[str, int]) -> float:
-    """The share of the title's distinctive terms that the query asks for."""
+    """Return the share of the title's distinctive terms that are in the query."""
     distinctive = {term for term in title if len(term) > 2 or not term.isascii()} or set(title)
     return sum(term in concept for term in distinctive) / (len(distinctive) or 1)
 
 
 def _best_trigger(query: WeightedQuery, phrases: list[list[str]]) -> tuple[float, float, float, set[int]]:
-    """Of the triggers, what the best one has in common with the query, and all concepts in them.
+    """Return what the best trigger has in common with the query, and all concepts in the triggers.
 
     That is the share of it that was asked for, its share of the query, and how scarce its words are for its length.
     """
@@ -151,7 +151,7 @@ def _best_trigger(query: WeightedQuery, phrases: list[list[str]]) -> tuple[float
 
 
 def _adjacent(query: WeightedQuery, *fields: list[tuple[int, int]]) -> float:
-    """The share of neighbouring query terms that are neighbours here too."""
+    """Return the share of neighbouring query terms that are neighbours here too."""
     if not query.pairs:
         return 0.0
     matched = {
@@ -178,7 +178,7 @@ def _times(
     tags: list[str],
     phrases: list[list[str]],
 ) -> dict[int, int]:
-    """How often each concept occurs in the whole record, where words of title and tags count several times."""
+    """Return how often each concept occurs in the record, where words of title and tags count several times."""
     concept = query.concept
     times: dict[int, int] = {}
     for places, count in ((in_title, _IN_TITLE), (in_body, 1)):
@@ -193,7 +193,7 @@ def _times(
 
 
 def _bm25_fields(query: WeightedQuery, times: dict[int, int], length: int) -> float:
-    """BM25 of the record as one text."""
+    """Return BM25 of the record as one text."""
     corpus = query.corpus
     average = _IN_TITLE * corpus.title_length + corpus.body_length + _OTHER_TERMS
     scale = _K1 * (1 - _B + _B * length / average)
