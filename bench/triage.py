@@ -23,7 +23,7 @@ from bench.capture import Outcome
 from bench.sessions import Session
 from onrecord.capture import triage
 from onrecord.capture.conversation import Conversation, Speech
-from onrecord.capture.features import of_line, of_speech
+from onrecord.capture.features import line_features, speech_features
 from onrecord.capture.triage import ALWAYS, WEIGHTS, SaveCandidate, TriageModel
 from onrecord.categories import CATEGORIES
 from onrecord.session.transcript import Ending
@@ -99,7 +99,7 @@ def _examples(
 ) -> Iterable[Example]:
     """Examples of a speech; with `but`, none of the labelled sentences."""
     labelled = [session.quotes(line.sentence.raw) for line in speech.lines]
-    shared = of_speech(talk, speech)
+    shared = speech_features(talk, speech)
     for number, line in enumerate(speech.lines):
         if line.is_question or len(line.sentence.words) < 2 or (any(labelled) and not labelled[number]):
             continue
@@ -107,7 +107,7 @@ def _examples(
             continue
         outcome = label if labelled[number] else "nothing"
         importance = _importance(session) * (1.0 if outcome == "nothing" else OF_SOMETHING)
-        yield Example([*shared, *of_line(talk, speech, number)], outcome, importance)
+        yield Example([*shared, *line_features(talk, speech, number)], outcome, importance)
 
 
 def _importance(session: Session) -> float:

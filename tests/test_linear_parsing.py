@@ -88,7 +88,7 @@ ELSEWHERE = {
     },
     "triage": {"SaveCandidate", "TriageModel", "default_threshold", "distinct", "candidates", "is_eligible"},
     "conversation": {"SpeechLine", "Speech", "Activity"},
-    "features": {"of_speech", "of_line"},
+    "features": {"speech_features", "line_features"},
 }
 """Public names that take no text of a stranger, take it from those above, or read a transcript (tested below)."""
 

@@ -92,10 +92,10 @@ def test_a_sentence_of_a_first_prompt_needs_a_cue_of_its_own():
     talk = Conversation(Ending([user("Zulu yankee. From now on xray."), agent("Done.")], is_whole=True))
     first = talk.speeches[0]
 
-    may = [triage._may_open(talk, first, line, "preference") for line in first.lines]
+    may = [triage._fits_first_prompt(talk, first, line, "preference") for line in first.lines]
 
     assert may == [False, True]
-    assert triage._may_open(talk, first, first.lines[0], "runbook")
+    assert triage._fits_first_prompt(talk, first, first.lines[0], "runbook")
 
 
 def test_a_correction_of_what_was_just_done_is_told_as_one():
@@ -200,7 +200,7 @@ def test_nobody_spoke_before_the_first_or_after_the_last():
     )
     first, second, third, last = talk.speeches
 
-    assert [talk.asked(speech) for speech in talk.speeches] == [None, first, None, third]
+    assert [talk.assistant_before(speech) for speech in talk.speeches] == [None, first, None, third]
     assert [talk.reply(speech) for speech in talk.speeches] == [second, None, last, None]
     assert talk.around(first) == [first, second]
     assert talk.around(second) == [first, second, third]

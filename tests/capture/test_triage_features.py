@@ -27,18 +27,18 @@ def conversation(*messages: Message, is_whole: bool = True) -> Conversation:
     return Conversation(Ending(list(messages), is_whole=is_whole))
 
 
-def of_speech(number: int, *messages: Message, is_whole: bool = True) -> set[str]:
+def speech_features(number: int, *messages: Message, is_whole: bool = True) -> set[str]:
     """The features of a speech that are no cues of its own or of the reply."""
     talk = conversation(*messages, is_whole=is_whole)
-    shared = features.of_speech(talk, talk.speeches[number])
+    shared = features.speech_features(talk, talk.speeches[number])
     assert len(shared) == len(set(shared))
     return {name for name in shared if not name.startswith(("speech ", "r "))}
 
 
-def of_line(number: int, at: int, *messages: Message) -> set[str]:
+def line_features(number: int, at: int, *messages: Message) -> set[str]:
     """The features of a sentence that are neither its words nor cues."""
     talk = conversation(*messages)
-    names = features.of_line(talk, talk.speeches[number], at)
+    names = features.line_features(talk, talk.speeches[number], at)
     return {name for name in names if not name.startswith(("own ", "near ", "u ", "b ", "p ", "A "))}
 
 
@@ -61,37 +61,42 @@ def of_line(number: int, at: int, *messages: Message) -> set[str]:
     ],
 )
 def test_the_situation_of_each_speech(number, expected):
-    assert of_speech(number, *TALK) == set(expected.split("|"))
+    assert speech_features(number, *TALK) == set(expected.split("|"))
 
 
 def test_a_part_of_a_session_has_no_first_prompt_and_may_have_begun_with_an_act():
-    assert of_speech(0, user("go on with it"), is_whole=False) == {"user", "U sentences 1", "alone", "after an act"}
-    assert of_speech(0, user("go on with it")) == {"user", "U sentences 1", "alone", "first prompt"}
+    assert speech_features(0, user("go on with it"), is_whole=False) == {
+        "user",
+        "U sentences 1",
+        "alone",
+        "after an act",
+    }
+    assert speech_features(0, user("go on with it")) == {"user", "U sentences 1", "alone", "first prompt"}
 
 
 @pytest.mark.parametrize(("sentences", "counted"), [(1, 1), (3, 3), (4, 4), (7, 4)])
 def test_sentences_are_counted_to_four(sentences, counted):
-    assert f"U sentences {counted}" in of_speech(0, user("Alpha bravo. " * sentences))
+    assert f"U sentences {counted}" in speech_features(0, user("Alpha bravo. " * sentences))
 
 
 def test_the_last_words_of_an_assistant_who_did_much_and_is_left():
     edits = [Message("assistant", "tool_use", "", "Edit", {"file_path": f"/p/{n}.py"}) for n in range(3)]
     talk = (user("convert them"), *edits, user("that is enough for today"), agent("Left: the reports."))
 
-    assert of_speech(2, *talk) == {
+    assert speech_features(2, *talk) == {
         "assistant", "A edited", "A busy", "A leaving", "A leaving busy", "A last", "alone", "busy leftover",
     }  # fmt: skip
-    assert "left and leaving" in of_line(2, 0, *talk)
-    assert "left and leaving" not in of_line(1, 0, user("convert them"), agent("Left: the reports."))
-    assert "U last" not in of_speech(1, *talk[:-1])
+    assert "left and leaving" in line_features(2, 0, *talk)
+    assert "left and leaving" not in line_features(1, 0, user("convert them"), agent("Left: the reports."))
+    assert "U last" not in speech_features(1, *talk[:-1])
 
 
 def test_trouble_that_was_told_is_cured_later():
     talk = (user("the login is broken"), SHELL, agent("I look."), user("ok"), agent("Fixed it, it works again."))
 
-    assert {"A trouble told", "A trouble ran", "A trouble cured after", "A ran"} <= of_speech(1, *talk)
-    assert "U trouble told" not in of_speech(0, *talk)
-    assert not {name for name in of_speech(1, user("add a page"), *talk[1:]) if "trouble" in name}
+    assert {"A trouble told", "A trouble ran", "A trouble cured after", "A ran"} <= speech_features(1, *talk)
+    assert "U trouble told" not in speech_features(0, *talk)
+    assert not {name for name in speech_features(1, user("add a page"), *talk[1:]) if "trouble" in name}
 
 
 @pytest.mark.parametrize(
@@ -117,7 +122,7 @@ def test_trouble_that_was_told_is_cured_later():
     ],
 )
 def test_how_each_sentence_is_made(number, at, expected):
-    made = {name for name in of_line(number, at, *TALK) if not name.startswith("first ")}
+    made = {name for name in line_features(number, at, *TALK) if not name.startswith("first ")}
 
     assert made == set(expected.split("|"))
 
@@ -125,8 +130,8 @@ def test_how_each_sentence_is_made(number, at, expected):
 def test_the_cues_of_a_first_prompt_are_told_from_those_of_a_later_one():
     said = user("from now on use tabs")
 
-    assert "first preference.strong" in of_line(0, 0, said)
-    assert not {name for name in of_line(1, 0, user("begin"), said) if name.startswith("first ")}
+    assert "first preference.strong" in line_features(0, 0, said)
+    assert not {name for name in line_features(1, 0, user("begin"), said) if name.startswith("first ")}
 
 
 @pytest.mark.parametrize(
@@ -143,7 +148,7 @@ def test_the_cues_of_a_first_prompt_are_told_from_those_of_a_later_one():
     ],
 )
 def test_the_length_of_a_sentence(words, sizes):
-    found = of_line(0, 0, user(" ".join(["zulu"] * words)))
+    found = line_features(0, 0, user(" ".join(["zulu"] * words)))
 
     assert found & {"short", "middling", "long"} == set(filter(None, sizes.split("|")))
 
@@ -152,14 +157,14 @@ def test_the_length_of_a_sentence(words, sizes):
 def test_a_statement_of_seven_words_in_the_course_of_a_session(words, is_statement):
     said = user(" ".join(["zulu"] * words))
 
-    assert ("later statement" in of_line(1, 0, user("begin"), said)) is is_statement
-    assert "later statement" not in of_line(0, 0, said)
+    assert ("later statement" in line_features(1, 0, user("begin"), said)) is is_statement
+    assert "later statement" not in line_features(0, 0, said)
 
 
 def test_words_pairs_and_beginnings():
     talk = conversation(user("Deploy deploys 14 deploys now"))
 
-    names = features.of_line(talk, talk.speeches[0], 0)
+    names = features.line_features(talk, talk.speeches[0], 0)
 
     assert [name for name in names if name.startswith(("u ", "b ", "p "))] == [
         "u deploy", "u deploys", "u #", "u now", "b ^ deploy", "b deploy deploys", "b deploys #", "b # deploys",
@@ -179,10 +184,10 @@ def test_words_pairs_and_beginnings():
 def test_who_picks_an_option_names_it(answer, expected):
     question = agent("alpha, bravo, charlie, delta or echoes?")
 
-    assert {name for name in of_line(1, 0, question, user(answer)) if name[:4] in ("echo", "chos")} == set(
+    assert {name for name in line_features(1, 0, question, user(answer)) if name[:4] in ("echo", "chos")} == set(
         expected.split("|")
     )
-    plain = of_line(1, 0, agent("alpha, bravo, charlie, delta, echoes."), user(answer))
+    plain = line_features(1, 0, agent("alpha, bravo, charlie, delta, echoes."), user(answer))
     assert {name for name in plain if name.startswith(("chosen", "echo"))} == {
         name for name in expected.split("|") if name.startswith("echo")
     }

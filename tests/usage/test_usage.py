@@ -166,7 +166,7 @@ def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, m
     path = kept(tmp_path / "t.jsonl", *ASKED, says("ok"))
     for _ in range(4):
         usage.observe("s1", path, [store])
-    monkeypatch.setattr(onrecord.session.transcript, "messages", lambda *a, **k: pytest.fail("read again"))
+    monkeypatch.setattr(onrecord.session.transcript, "read_messages", lambda *a, **k: pytest.fail("read again"))
 
     usage.observe("s1", path, [store])
 

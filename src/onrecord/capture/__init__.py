@@ -1,1 +1,1 @@
-"""What of a session is worth keeping, and the consent to keep it."""
+"""Triage of sessions, suggestions to save, and the review of drafts."""

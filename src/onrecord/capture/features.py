@@ -1,8 +1,7 @@
 """The features of a sentence by which triage's model decides whether it is worth saving.
 
-Four kinds: the cues that the sentence carries, those beside it, its words, and the situation: who speaks, what was done
-before, whether a choice is answered, whether something was broken, whether somebody is leaving. Their names are those
-in `cues/weights.tsv`.
+Four kinds: cues in the sentence, cues in the sentences beside it, its words, and the situation: the speaker, the work
+before it, an answered choice, a failure, the end of the session. The names are those in `cues/weights.tsv`.
 """
 
 from __future__ import annotations
@@ -20,77 +19,77 @@ _SPEECH_WIDE = frozenset(
 _CURES = ("cause.strong", "cause.weak", "solved", "w.fix")
 _ENDS = ("leftover", "wrap_up")
 _NO_ANSWER = ("accept", "correction", "w.thanks", "joke", "hedge", "question", "one_off", "w.see")
-_STATEMENT = 7
-"""Words from which what a user says in the course of a session is more than an acknowledgement."""
+_MIN_STATEMENT_WORDS = 7
+"""A shorter sentence of the user is only an acknowledgement."""
 
-_STEM = 6
-_REPLY = 8
+_STEM_CHARS = 6
+_MAX_REPLY_FEATURES = 8
 
 
-def of_speech(talk: Conversation, speech: Speech) -> list[str]:
-    """The features that all sentences of a speech share."""
+def speech_features(conversation: Conversation, speech: Speech) -> list[str]:
+    """Return the features that all sentences of a speech share."""
     tags = {tag: None for line in speech.lines for tag in line.tags if tag in _SPEECH_WIDE}
     features = [f"speech {tag}" for tag in tags]
-    features += _work(talk, speech, tags)
-    features += _users(talk, speech) if speech.by_user else _assistants(talk, speech)
+    features += _work_features(conversation, speech, tags)
+    features += _user_features(conversation, speech) if speech.by_user else _assistant_features(conversation, speech)
     if len(speech.lines) == 1:
         features.append("alone")
     return features
 
 
-def of_line(talk: Conversation, speech: Speech, number: int) -> list[str]:
-    """The features of one sentence beyond those."""
+def line_features(conversation: Conversation, speech: Speech, number: int) -> list[str]:
+    """Return the further features of one sentence."""
     line = speech.lines[number]
-    near = speech.near(number)
+    neighbours = speech.neighbours(number)
     features = [f"own {tag}" for tag in line.tags]
-    features += {f"near {tag}": None for beside in near for tag in beside.tags}
-    features += _words(line)
-    features += _together(line, near)
-    features += _build(talk, speech, line)
-    if talk.is_first(speech):
-        # A first prompt mostly asks for work: what tells a rule in it is not what tells one later.
+    features += {f"near {tag}": None for neighbour in neighbours for tag in neighbour.tags}
+    features += _word_features(line)
+    features += _boosted_features(line, neighbours)
+    features += _form_features(conversation, speech, line)
+    if conversation.is_first(speech):
+        # A first prompt mostly describes a task, so rules look different in it.
         features += [f"first {tag}" for tag in line.tags]
     if speech.by_user:
-        features += _choice(talk, speech, line)
+        features += _overlap_features(conversation, speech, line)
     else:
         features += [f"A {tag}" for tag in line.tags]
-    if talk.activity.is_substantial and line.has("leftover") and talk.is_left(speech):
+    if conversation.activity.is_substantial and line.has("leftover") and conversation.is_farewell(speech):
         features.append("left and leaving")
     return features
 
 
-def _words(line: SpeechLine) -> list[str]:
-    """A sentence's words, the pairs of them, and the beginnings of the long ones."""
+def _word_features(line: SpeechLine) -> list[str]:
+    """Return the words of a sentence, their pairs, and the stems of long words."""
     row = ["^", *("#" if any(map(str.isdigit, word)) else word for word in line.sentence.words), "$"]
     features = [f"u {word}" for word in row[1:-1]]
     features += [f"b {first} {second}" for first, second in zip(row, row[1:])]
-    features += [f"p {word[:_STEM]}" for word in row if len(word) >= _STEM]
+    features += [f"p {word[:_STEM_CHARS]}" for word in row if len(word) >= _STEM_CHARS]
     return list(dict.fromkeys(features))
 
 
 def _true(facts: dict[str, bool]) -> list[str]:
-    return [name for name, is_so in facts.items() if is_so]
+    return [name for name, is_true in facts.items() if is_true]
 
 
-def _work(talk: Conversation, speech: Speech, tags: Iterable[str]) -> list[str]:
-    """What was done and what went wrong before a speech, and whether the session is being left."""
+def _work_features(conversation: Conversation, speech: Speech, tags: Iterable[str]) -> list[str]:
+    """Return features of the work and failures before a speech, and of the end of the session."""
     who = "U" if speech.by_user else "A"
-    before, after = talk.speeches[: speech.place], talk.speeches[speech.place + 1 :]
-    is_told = any(earlier.by_user and earlier.has("failure", "w.fault") for earlier in before)
-    is_seen = talk.failed_at < speech.at
-    in_trouble = is_told or is_seen
-    is_busy, is_left = talk.activity.is_substantial, talk.is_left(speech)
+    before, after = conversation.speeches[: speech.number], conversation.speeches[speech.number + 1 :]
+    is_reported = any(earlier.by_user and earlier.has("failure", "w.fault") for earlier in before)
+    has_failed = conversation.failed_at < speech.message_number
+    in_trouble = is_reported or has_failed
+    is_busy, is_farewell = conversation.activity.is_substantial, conversation.is_farewell(speech)
     facts = {
-        "trouble told": is_told,
-        "trouble seen": is_seen,
-        "trouble ran": in_trouble and talk.ran_at < speech.at,
+        "trouble told": is_reported,
+        "trouble seen": has_failed,
+        "trouble ran": in_trouble and conversation.ran_at < speech.message_number,
         "trouble explained": in_trouble and any(earlier.has("cause.strong") for earlier in before),
         "trouble cured after": in_trouble and any(later.has("solved", "w.fix") for later in after),
-        "ran": talk.ran_at < speech.at,
-        "edited": talk.edited_at < speech.at,
+        "ran": conversation.ran_at < speech.message_number,
+        "edited": conversation.edited_at < speech.message_number,
         "busy": is_busy,
-        "leaving": is_left,
-        "leaving busy": is_left and is_busy,
+        "leaving": is_farewell,
+        "leaving busy": is_farewell and is_busy,
         "last": not after and not speech.by_user,
     }
     features = [f"{who} {name}" for name in _true(facts)]
@@ -98,18 +97,18 @@ def _work(talk: Conversation, speech: Speech, tags: Iterable[str]) -> list[str]:
     return features + [f"busy {tag}" for tag in tags if is_busy and tag in _ENDS]
 
 
-def _users(talk: Conversation, speech: Speech) -> list[str]:
-    asked = talk.asked(speech)
-    earlier, first = talk.by_user_before(speech), speech.lines[0]
+def _user_features(conversation: Conversation, speech: Speech) -> list[str]:
+    before = conversation.assistant_before(speech)
+    earlier, first = conversation.by_user_before(speech), speech.lines[0]
     facts = {
         "user": True,
         "corrects": speech.corrects,
         "corrects what was done": speech.corrects and speech.acted_before,
-        "answers a choice": asked is not None and asked.offers_choice,
-        "answers a question": asked is not None and asked.lines[-1].sentence.is_question,
+        "answers a choice": before is not None and before.offers_choice,
+        "answers a question": before is not None and before.lines[-1].sentence.is_question,
         "weighed before": bool(earlier) and any(map(_asks_which, earlier[-1].lines)),
         "after an act": speech.acted_before,
-        "first prompt": talk.is_first(speech),
+        "first prompt": conversation.is_first(speech),
         # A word or two that name something, and then more: "Postgres. One thing less to run."
         "bare answer": len(speech.lines) > 1 and len(first.sentence.words) < 4 and not first.has(*_NO_ANSWER),
         "U asks": speech.asks,
@@ -122,9 +121,9 @@ def _asks_which(line: SpeechLine) -> bool:
     return line.is_question and not {"or", "oder", "o"}.isdisjoint(line.sentence.words)
 
 
-def _assistants(talk: Conversation, speech: Speech) -> list[str]:
-    reply = talk.reply(speech)
-    is_accepted = talk.is_accepted(speech)
+def _assistant_features(conversation: Conversation, speech: Speech) -> list[str]:
+    reply = conversation.reply(speech)
+    is_accepted = conversation.is_accepted(speech)
     facts = {
         "assistant": True,
         "accepted": is_accepted,
@@ -139,20 +138,28 @@ def _assistants(talk: Conversation, speech: Speech) -> list[str]:
     if reply is None:
         return _true(facts)
     first = reply.lines[0]
-    start = [feature for feature in _words(first) if feature.startswith(("u ", "b ^"))]
-    return [*_true(facts), *(f"r {feature}" for feature in start[:_REPLY]), *(f"r {tag}" for tag in first.tags)]
+    start = [feature for feature in _word_features(first) if feature.startswith(("u ", "b ^"))]
+    return [
+        *_true(facts),
+        *(f"r {feature}" for feature in start[:_MAX_REPLY_FEATURES]),
+        *(f"r {tag}" for tag in first.tags),
+    ]
 
 
-def _build(talk: Conversation, speech: Speech, line: SpeechLine) -> list[str]:
-    """How a sentence is made."""
+def _form_features(conversation: Conversation, speech: Speech, line: SpeechLine) -> list[str]:
+    """Return features of the length and form of a sentence."""
     size, rest = len(line.sentence.words), line.sentence.raw.split()[1:]
     facts = {
-        "later statement": speech.by_user and not talk.is_first(speech) and size >= _STATEMENT and not speech.asks,
+        "later statement": speech.by_user
+        and not conversation.is_first(speech)
+        and size >= _MIN_STATEMENT_WORDS
+        and not speech.asks,
         "code": line.sentence.has_code,
         "command": line.sentence.has_command,
         "number": any(word[:1].isdigit() for word in line.sentence.words),
-        # German writes every noun with a capital.
-        "name": talk.language != "de" and any(word[:1].isupper() and word[:2] not in ("I", "I'") for word in rest),
+        # German capitalizes every noun.
+        "name": conversation.language != "de"
+        and any(word[:1].isupper() and word[:2] not in ("I", "I'") for word in rest),
         "short": size < 5,
         "middling": 8 <= size <= 30,
         "long": size > 20,
@@ -160,14 +167,14 @@ def _build(talk: Conversation, speech: Speech, line: SpeechLine) -> list[str]:
     return _true(facts)
 
 
-def _choice(talk: Conversation, speech: Speech, line: SpeechLine) -> Iterator[str]:
-    """How much of a user's sentence takes up what the assistant said before: who picks an option names it."""
-    asked = talk.asked(speech)
-    if asked is None:
+def _overlap_features(conversation: Conversation, speech: Speech, line: SpeechLine) -> Iterator[str]:
+    """Yield the overlap of a user's sentence with the assistant's speech before it: a chosen option is named."""
+    before = conversation.assistant_before(speech)
+    if before is None:
         return
     own = _content(line)
-    shared = len(own & {stem for other in asked.lines for stem in _content(other)})
-    kinds = ("echo", "chosen") if asked.offers_choice or asked.lines[-1].is_question else ("echo",)
+    shared = len(own & {stem for other in before.lines for stem in _content(other)})
+    kinds = ("echo", "chosen") if before.offers_choice or before.lines[-1].is_question else ("echo",)
     for kind in kinds:
         yield f"{kind} {min(shared, 3)}"
         if own:
@@ -175,7 +182,7 @@ def _choice(talk: Conversation, speech: Speech, line: SpeechLine) -> Iterator[st
 
 
 def _content(line: SpeechLine) -> set[str]:
-    return {word[:_STEM] for word in line.sentence.words if len(word) > 3}
+    return {word[:_STEM_CHARS] for word in line.sentence.words if len(word) > 3}
 
 
 _BOOSTED = {
@@ -189,14 +196,14 @@ _BOOSTED = {
 }
 
 
-def _together(line: SpeechLine, near: list[SpeechLine]) -> Iterator[str]:
-    """Cues with their boosters in the same sentence or beside it: more than the two of them apart."""
-    around = (line, *near)
+def _boosted_features(line: SpeechLine, neighbours: list[SpeechLine]) -> Iterator[str]:
+    """Yield features for cues with a booster in the same sentence or beside it."""
+    lines = (line, *neighbours)
     for category, (cues, boosters) in _BOOSTED.items():
         boosts = sum(line.has(booster) for booster in boosters) if line.has(*cues) else 0
         if boosts:
             yield f"{category} boosted"
         if boosts > 1:
             yield f"{category} boosted twice"
-        if any(part.has(*cues) for part in around) and any(part.has(*boosters) for part in around):
+        if any(part.has(*cues) for part in lines) and any(part.has(*boosters) for part in lines):
             yield f"{category} boosted nearby"

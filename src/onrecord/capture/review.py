@@ -1,4 +1,4 @@
-"""What becomes of a draft: accepted, merged into a record that is there, or rejected."""
+"""Decisions on drafts: accept, merge into an existing record, reject, and edit."""
 
 from __future__ import annotations
 
@@ -18,19 +18,22 @@ from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 
-_LONGEST_SOURCE = 1_000
+_MAX_SOURCE_CHARS = 1_000
 
 
 def source(session: str, evidence: tuple[str, ...]) -> str:
-    """Where a record came from: the session, and the words it rests on."""
-    quoted = f': "{" … ".join(evidence)}"' if evidence else ""
-    return f"session {session or 'unknown'}{quoted}"[:_LONGEST_SOURCE]
+    """Return the `source` of a record: the session, and the quoted evidence."""
+    quotes = f': "{" … ".join(evidence)}"' if evidence else ""
+    return f"session {session or 'unknown'}{quotes}"[:_MAX_SOURCE_CHARS]
 
 
 def accept(writer: Writer, draft: Draft, *, project: str, force: bool = False) -> Entry:
-    """Make a draft a record: a new one, a change of the one it updates, or the successor of the one it supersedes."""
+    """Save a draft as a new record, or as an update or the successor of an existing one.
+
+    Raises NearDuplicate unless `force`, and Changed if the record to update has changed.
+    """
     if draft.updates:
-        return _put_into(writer, draft, writer.store.get(draft.updates), project)
+        return _update(writer, draft, writer.store.get(draft.updates), project)
     record = accepted_record(draft.record, writer.now)
     if not draft.supersedes and not record.superseded_by and not force:
         retry = similar.command_fix(f"onrecord review --accept {draft.name}")
@@ -45,7 +48,7 @@ def accept(writer: Writer, draft: Draft, *, project: str, force: bool = False) -
 
 
 def accepted_record(record: Memory, now: str) -> Memory:
-    """The record of a draft as it is saved: from now on, or from the day of the document that it was imported from."""
+    """Return the record of a draft, dated now, or with the date of the imported document."""
     record = compose.check(memory.to_json(record))
     since = record.created_at if record.origin == "import" else now
     change = HistoryEntry(now, "Accepted from the inbox")
@@ -53,17 +56,17 @@ def accepted_record(record: Memory, now: str) -> Memory:
 
 
 def merge(writer: Writer, draft: Draft, into: str, *, project: str) -> Entry:
-    """Put what a draft says into an existing record, as that is now."""
+    """Merge a draft into the current version of an existing record."""
     before, draft = _target(writer, draft, into)
-    return _put_into(writer, draft, before, project)
+    return _update(writer, draft, before, project)
 
 
-def _put_into(writer: Writer, draft: Draft, before: Entry, project: str) -> Entry:
-    """Change a record as a draft says; Changed if the draft revises a version that is no longer there."""
+def _update(writer: Writer, draft: Draft, before: Entry, project: str) -> Entry:
+    """Update a record with a draft. Raises Changed if the draft revises an older version."""
     if draft.revises and draft.revises != before.hash:
-        add = f"onrecord review --merge {draft.name} --into {before.memory.id}"
-        fix = f"to put it into the record as that is now: {add}; or: onrecord review --reject {draft.name}"
-        raise Changed(f"{before.path} was changed since the draft was made", fix=fix)
+        command = f"onrecord review --merge {draft.name} --into {before.memory.id}"
+        fix = f"to merge it into the current version: {command}; or: onrecord review --reject {draft.name}"
+        raise Changed(f"{before.path} was changed after the draft was written", fix=fix)
     summary = draft.summary or f"Merged a draft: {draft.record.title}"
     patch = revision.draft_patch(draft, before.memory)
     may_shrink = bool(draft.revises or draft.fields)
@@ -73,9 +76,10 @@ def _put_into(writer: Writer, draft: Draft, before: Entry, project: str) -> Entr
 
 
 def _target(writer: Writer, draft: Draft, into: str) -> tuple[Entry, Draft]:
-    """The record that a draft is put into, and the draft: it revises only the version that it was made for.
+    """Return the record to merge into, and the draft as it applies there.
 
-    Into a later version go the fields that it was made to change, into another record what it adds to that.
+    In the version it was written for, the draft replaces the text. In a later version it changes only its own fields,
+    and to another record it only adds.
     """
     entry = writer.store.get(into)
     if not draft.revises or draft.revises == entry.hash:
@@ -85,39 +89,39 @@ def _target(writer: Writer, draft: Draft, into: str) -> tuple[Entry, Draft]:
 
 
 def put(writer: Writer, drafts: Sequence[Draft], action: str = "draft") -> str:
-    """Put drafts into the inbox as one change, over those of the same name; the id of the change."""
-    was_there = writer.store.exists
+    """Write drafts to the inbox as one change, over those of the same name. Return the id of the change."""
+    existed = writer.store.exists
     change_id = writer.draft(drafts, action)
-    if writer.store.exists and not was_there:
+    if writer.store.exists and not existed:
         git_files.ensure(writer.store.root)
     return change_id
 
 
 def revised(record: Memory, patch: Mapping[str, Any]) -> Memory:
-    """The record of a draft with a patch of its form; its id follows the title."""
-    raw = revision.apply(memory.to_json(record), patch)
-    if "tags" in raw:
-        raw["tags"] = list(naming.clean_tags(raw["tags"]))
-    if "title" in raw:
-        raw["title"] = naming.clean_title(raw["title"])
-    changed = compose.check(raw)
-    if changed.title == record.title:
-        return changed
-    return changed._replace(id=naming.slug(changed.title, [*changed.tags, changed.category.replace("_", " ")]))
+    """Return the record of a draft with `patch` applied. A new title gives a new id."""
+    fields = revision.apply(memory.to_json(record), patch)
+    if "tags" in fields:
+        fields["tags"] = list(naming.clean_tags(fields["tags"]))
+    if "title" in fields:
+        fields["title"] = naming.clean_title(fields["title"])
+    after = compose.check(fields)
+    if after.title == record.title:
+        return after
+    return after._replace(id=naming.slug(after.title, [*after.tags, after.category.replace("_", " ")]))
 
 
 def accept_all(writer: Writer, drafts: Sequence[Draft], action: str = "import") -> tuple[list[Entry], str]:
-    """Make drafts records as one change, without asking what is near; the records, and the change's id."""
-    was_there = writer.store.exists
-    accepting = [draft._replace(record=accepted_record(draft.record, writer.now)) for draft in drafts]
-    entries, change_id = writer.accept(accepting, action)
-    if writer.store.exists and not was_there:
+    """Save drafts as records in one change, without a check for duplicates. Return the records and the change's id."""
+    existed = writer.store.exists
+    drafts = [draft._replace(record=accepted_record(draft.record, writer.now)) for draft in drafts]
+    entries, change_id = writer.accept(drafts, action)
+    if writer.store.exists and not existed:
         git_files.ensure(writer.store.root)
     return entries, change_id
 
 
 def accept_group(writer: Writer, drafts: Sequence[Draft], *, project: str) -> list[Entry]:
-    """Make drafts of one source records as one change."""
+    """Save drafts of one source as records in one change."""
     entries, _ = accept_all(writer, drafts, "accept")
     for draft in drafts:
         _log(draft, project, "saved")
@@ -125,25 +129,25 @@ def accept_group(writer: Writer, drafts: Sequence[Draft], *, project: str) -> li
 
 
 def needs_own_decision(writer: Writer, draft: Draft) -> bool:
-    """Whether a draft must be decided on alone: it changes or replaces a record, or says what one says already."""
-    linked = draft.updates or draft.supersedes or draft.record.superseded_by
-    return bool(linked) or any(each.is_same for each in similar.find(writer.store, draft.record))
+    """True if a draft cannot be accepted in a group: it changes or replaces a record, or duplicates one."""
+    target = draft.updates or draft.supersedes or draft.record.superseded_by
+    return bool(target) or any(match.is_same for match in similar.find(writer.store, draft.record))
 
 
 def undo_decision(writer: Writer, change_id: str, drafts: Sequence[Draft], *, project: str) -> None:
-    """Undo a decision: the drafts are in the inbox again, and count as waiting."""
+    """Undo a decision: put the drafts back into the inbox."""
     history.undo(writer.store, change_id)
     for draft in drafts:
         _log(draft, project, "drafted")
 
 
 def reject(writer: Writer, draft: Union[Draft, BrokenDraft], *, project: str) -> None:
-    """Throw a draft away and remember its evidence, so that it is not suggested again."""
+    """Delete a draft and log its evidence, so that it is not suggested again."""
     box = Inbox(writer.store.root)
     if os.path.isfile(box.path(draft.name)):
         writer.reject(draft.name, draft.hash if isinstance(draft, Draft) else "")
     else:
-        # What is no file cannot be given back by an undo, so it is no change of the store.
+        # An undo could not restore what is not a file, so this is not logged as a change.
         box.drop(draft.name)
     if isinstance(draft, Draft):
         _log(draft, project, "rejected")
@@ -155,7 +159,7 @@ def _log(draft: Draft, project: str, state: str) -> None:
 
 
 def preview(writer: Writer, draft: Draft, into: str = "") -> tuple[Memory, Memory]:
-    """The record that a draft updates, or is merged into, as it is, and as it would be with the draft."""
+    """Return the record that a draft updates, or is merged into, before and after."""
     before, draft = _target(writer, draft, into) if into else (writer.store.get(draft.updates), draft)
     patch = revision.draft_patch(draft, before.memory)
     after = lifecycle.revise(before.memory, patch, now=writer.now, may_shrink=bool(draft.revises or draft.fields))

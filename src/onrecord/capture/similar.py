@@ -1,8 +1,8 @@
-"""Records that somebody should see before a new one is saved, because they settle the same question.
+"""Existing records that are similar to a new one, to be shown before it is saved.
 
-Two records are similar if both say what to do, are of one category, are close in meaning and share some wording. Either
+Two records are similar if both are rules of one category, close in meaning, and have some wording in common. Either
 alone is not enough: the records of one project share its words, and those about one part of it are all close to each
-other. The thresholds are chosen by `python -m bench similar` on pairs that were labelled by reading.
+other. The thresholds are chosen by `python -m bench similar` on pairs that were labelled by hand.
 """
 
 from __future__ import annotations
@@ -23,66 +23,66 @@ from onrecord.search import index, query, rank, record_vectors, terms, vectors
 from onrecord.store.store import Entry, Store
 
 SAME_WORDING = 0.7
-"""Share of wording from which two records say the same; procedures that only resemble each other reach 0.65."""
+"""Share of common wording at which two records say the same; procedures that are only similar reach 0.65."""
 
 MIN_CLOSENESS, MIN_WORDING = 0.75, 0.18
-"""The cosine of two records, and the share of wording, from which they are similar."""
+"""Lowest cosine and lowest share of common wording of similar records."""
 
-_CANDIDATES = 8
-"""Results of a search that are compared: of 90 records that were replaced, 87 were among the first six."""
+_MAX_CANDIDATES = 8
+"""Search results to compare: of 90 replaced records, 87 were among the first six."""
 
-_LONGEST_QUERY = 1_200
-_LONGEST_TEXT = 20_000
+_MAX_QUERY_CHARS = 1_200
+_MAX_TEXT_CHARS = 20_000
 
 
 class Similar(NamedTuple):
-    """A record that settles the same question as a new one."""
+    """A record that is similar to a new one."""
 
     entry: Entry
     closeness: float
-    """The cosine of the two: how close they are in meaning."""
+    """Cosine of the two: closeness in meaning."""
 
     wording: float
-    """The share of words that both have, in the statement or in all of the text."""
+    """Share of common words, in the statement or in the whole text."""
 
     is_same: bool
-    """Whether it says nearly the same, so that a second record would be one too many."""
+    """True if it says nearly the same, so that a second record would be a duplicate."""
 
     @property
     def memory(self) -> Memory:
         return self.entry.memory
 
 
-def find(store: Store, record: Memory, most: int = 2) -> list[Similar]:
-    """The current records that are similar to a new one, those that say the same and the closest first."""
+def find(store: Store, record: Memory, limit: int = 2) -> list[Similar]:
+    """Return the current records that are similar to `record`, duplicates and the closest first."""
     if not store.exists:
         return []
     text = f"{record.title}\n{summary_line.render(record)}"
-    others = [
+    entries = [
         entry
-        for entry in _matches(store, text, _CANDIDATES, hook=False)
+        for entry in _matches(store, text, _MAX_CANDIDATES, hook=False)
         if entry.memory.is_current and entry.memory.id not in record.supersedes
     ]
-    similar = [each for each in (compare(record, entry) for entry in others) if each]
-    return sorted(similar, key=lambda each: (not each.is_same, -each.closeness))[:most]
+    similar = [match for match in (compare(record, entry) for entry in entries) if match]
+    return sorted(similar, key=lambda match: (not match.is_same, -match.closeness))[:limit]
 
 
 def compare(record: Memory, entry: Entry) -> Similar | None:
-    """A record beside a new one; None if they do not settle the same question."""
+    """Compare a new record with an existing one. None if they are not similar."""
     other = entry.memory
     if record.category != other.category:
         return None
-    shared = _shared(_text(record), _text(other))
-    wording = max(shared, _shared(summary_line.render(record), summary_line.render(other)))
+    text_wording = _common_wording(_text(record), _text(other))
+    wording = max(text_wording, _common_wording(summary_line.render(record), summary_line.render(other)))
     is_same = wording >= SAME_WORDING and bool(_title_terms(record) & _title_terms(other))
-    if not is_same and (shared < MIN_WORDING or not CATEGORIES[record.category].is_rule):
+    if not is_same and (text_wording < MIN_WORDING or not CATEGORIES[record.category].is_rule):
         return None
     closeness = cosine(record, other)
     return Similar(entry, closeness, wording, is_same) if is_same or closeness >= MIN_CLOSENESS else None
 
 
-def _shared(left: str, right: str) -> float:
-    return similarity(frozenset(terms.stream(left)), frozenset(terms.stream(right)))
+def _common_wording(text: str, other: str) -> float:
+    return similarity(frozenset(terms.stream(text)), frozenset(terms.stream(other)))
 
 
 def _title_terms(record: Memory) -> set[str]:
@@ -91,23 +91,23 @@ def _title_terms(record: Memory) -> set[str]:
 
 def _text(record: Memory) -> str:
     item = audit_item.from_record(record)
-    return f"{item.title}\n{item.text[:_LONGEST_TEXT]}"
+    return f"{item.title}\n{item.text[:_MAX_TEXT_CHARS]}"
 
 
-def cosine(first: Memory, second: Memory) -> float:
-    """How close two records are in meaning; 0 where there is no table of word vectors."""
+def cosine(record: Memory, other: Memory) -> float:
+    """Return the cosine of two records; 0 without a table of word vectors."""
     try:
-        made = vectors.shared()
+        table = vectors.shared()
     except (OSError, ValueError):
         return 0.0
-    left, right = (vectors.signed(record_vectors.of(record, made).gist) for record in (first, second))
-    return sum(a * b for a, b in zip(left, right)) / (hypot(*left) * hypot(*right) or 1.0)
+    first, second = (vectors.signed(record_vectors.of(record, table).gist) for record in (record, other))
+    return sum(a * b for a, b in zip(first, second)) / (hypot(*first) * hypot(*second) or 1.0)
 
 
-def _matches(store: Store, text: str, most: int, *, hook: bool) -> Iterator[Entry]:
-    opened = index.open(store.root, hook=hook)
-    matches = rank.find(opened, query.parse(text[:_LONGEST_QUERY]), limit=most)
-    opened.close()
+def _matches(store: Store, text: str, limit: int, *, hook: bool) -> Iterator[Entry]:
+    store_index = index.open(store.root, hook=hook)
+    matches = rank.find(store_index, query.parse(text[:_MAX_QUERY_CHARS]), limit=limit)
+    store_index.close()
     for match in matches:
         try:
             yield store.read(match.path)
@@ -116,27 +116,29 @@ def _matches(store: Store, text: str, most: int, *, hook: bool) -> Iterator[Entr
 
 
 def find_restated(store_root: str, sentence: str) -> Memory | None:
-    """The current record that says what a sentence says, if there is one: its words are all there."""
+    """Return the current record that has nearly all the words of `sentence`, or None."""
     records = (entry.memory for entry in _matches(Store(store_root), sentence, 3, hook=True))
-    return next((each for each in records if each.is_current and triage.is_repeated_in(sentence, [_text(each)])), None)
+    return next(
+        (record for record in records if record.is_current and triage.is_repeated_in(sentence, [_text(record)])), None
+    )
 
 
 def refuse(similar: Sequence[Similar], fix: Callable[[str], str]) -> None:
-    """NearDuplicate if a record says nearly the same; `fix` tells, given its id, what to do then."""
-    same = next((each for each in similar if each.is_same), None)
-    if same is not None:
-        raise NearDuplicate(describe(same), fix=fix(same.memory.id))
+    """Raise NearDuplicate if one of `similar` says nearly the same; `fix` returns the fix for its id."""
+    duplicate = next((match for match in similar if match.is_same), None)
+    if duplicate is not None:
+        raise NearDuplicate(describe(duplicate), fix=fix(duplicate.memory.id))
 
 
 def command_fix(retry: str) -> Callable[[str], str]:
-    """What to do on the command line, where `retry` is the command to give again."""
-    return lambda same: (
-        f"to change it: {retry} --update {same}; if it no longer holds: {retry} --supersedes {same}; "
-        f"if both hold: {retry} --force; or leave it"
+    """Return the fix for the command line, where `retry` is the command to repeat."""
+    return lambda record_id: (
+        f"to update it: {retry} --update {record_id}; to replace it: {retry} --supersedes {record_id}; "
+        f"to keep both: {retry} --force"
     )
 
 
 def describe(similar: Similar) -> str:
-    """What to say of a record that says nearly the same."""
-    where = f"{similar.entry.path} ({shorten(similar.memory.title)})"
-    return f"{where} says nearly the same: {similar.wording:.0%} of the wording is the same"
+    """Return the message about a record that says nearly the same."""
+    name = f"{similar.entry.path} ({shorten(similar.memory.title)})"
+    return f"{name} says nearly the same: {similar.wording:.0%} of the wording is the same"

@@ -1,8 +1,8 @@
-"""What the Stop hook suggests to save, and the log of it, so that nothing is suggested twice.
+"""Suggestions to save of the Stop hook, and their log, so that nothing is suggested twice.
 
-No record is written here: a note asks the agent, which has the context, to save what was settled or to drop it. The
-log is one small file per project in the user's state folder, a line of JSON for each event. Losing it loses no record;
-it only means that something may be suggested once more.
+No record is written here: a note asks the agent, which has the context, to save a record or to drop the suggestion. The
+log is one small file per project in the user's state folder, a line of JSON for each event. If it is lost, something
+may be suggested again.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from onrecord.settings import Settings
 
 MAX_LOG_BYTES = 400_000
-"""Bytes of a project's log: about 1,000 suggestions."""
+"""Size of a project's log: about 1,000 suggestions."""
 
-_LONGEST_EVIDENCE = 600
-_QUOTED = 320
-_KEY = 12
-_DISTINCT = 4
-"""Words from which a sentence differs from others; "go ahead" stands beside everything."""
+_MAX_EVIDENCE_CHARS = 600
+_MAX_QUOTE_CHARS = 320
+_KEY_CHARS = 12
+_MIN_DISTINCT_WORDS = 4
+"""A shorter sentence, such as "go ahead", can occur beside anything."""
 
 
 class Suggestion(NamedTuple):
-    """Something that was suggested: what became of it, and the words it rests on, in which session."""
+    """A suggestion with its state, session and evidence."""
 
     state: str
     category: str
@@ -44,53 +44,53 @@ class Suggestion(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The id by which a command refers to it."""
+        """Id of the suggestion in commands."""
         return self.keys[0]
 
 
-def suggest(findings: Sequence[SaveCandidate], *, project: str, store: str, session: str, settings: Settings) -> str:
-    """The note that asks for the best new finding to be saved; empty if there is none, or enough was asked."""
-    made = read(project)
-    if count(made, session) >= settings.count("capture.max_suggestions"):
+def suggest(candidates: Sequence[SaveCandidate], *, project: str, store: str, session: str, settings: Settings) -> str:
+    """Return the note that suggests the best new candidate; empty if there is none, or the limit is reached."""
+    earlier = read(project)
+    if count(earlier, session) >= settings.count("capture.max_suggestions"):
         return ""
-    for finding in findings:
-        if not is_new(finding, made, session) or _has_secret(finding):
+    for candidate in candidates:
+        if not is_new(candidate, earlier, session) or _has_secret(candidate):
             continue
         from onrecord.capture import similar
 
-        if similar.find_restated(store, finding.core):
+        if similar.find_restated(store, candidate.core):
             continue
-        add(project, "suggested", finding.category, session, finding.evidence)
-        return note(finding)
+        add(project, "suggested", candidate.category, session, candidate.evidence)
+        return note(candidate)
     return ""
 
 
-def is_new(finding: SaveCandidate, made: list[Suggestion], session: str) -> bool:
-    """Whether nothing of the kind was suggested: these words in any session, or words beside them in this one."""
-    own = [suggestion for suggestion in made if suggestion.session == session]
-    around = [sentence for sentence in finding.around if len(sentence.split()) >= _DISTINCT]
-    return not any_suggested(made, [finding.core]) and not any_suggested(own, around)
+def is_new(candidate: SaveCandidate, earlier: list[Suggestion], session: str) -> bool:
+    """True if the sentence was never suggested, and none of the sentences around it in this session."""
+    own = [suggestion for suggestion in earlier if suggestion.session == session]
+    around = [sentence for sentence in candidate.around if len(sentence.split()) >= _MIN_DISTINCT_WORDS]
+    return not any_suggested(earlier, [candidate.core]) and not any_suggested(own, around)
 
 
-def note(finding: SaveCandidate) -> str:
-    """Two lines for the agent, which the user sees too: the words it is about, and what to do."""
-    kind = "a correction" if finding.is_correction else CATEGORIES[finding.category].called
-    quoted = flat(cut(" … ".join(finding.evidence), _QUOTED))
-    # An agent that says nothing at all is asked once more by the host: another request.
+def note(candidate: SaveCandidate) -> str:
+    """Return two lines for the agent, which the user sees too: the quotation, and what to do."""
+    kind = "a correction" if candidate.is_correction else CATEGORIES[candidate.category].called
+    quote = flat(cut(" … ".join(candidate.evidence), _MAX_QUOTE_CHARS))
+    # An agent that answers nothing is asked again by the host, which costs another request.
     return (
-        f'Memory: later sessions may need to know this ({kind}): "{quoted}"\n'
+        f'Memory: later sessions may need to know this ({kind}): "{quote}"\n'
         'If so, save it as suggested, with the memory:save skill. If not, answer "Nothing to save." and stop.'
     )
 
 
-def _has_secret(finding: SaveCandidate) -> bool:
+def _has_secret(candidate: SaveCandidate) -> bool:
     from onrecord.record import secrets
 
-    return any(True for _ in secrets.find_leaks(list(finding.evidence)))
+    return any(True for _ in secrets.find_leaks(list(candidate.evidence)))
 
 
 def read(project: str) -> list[Suggestion]:
-    """Everything that was suggested in a project, oldest first, each with its last state."""
+    """Return all suggestions in a project, oldest first, each with its last state."""
     latest: dict[str, Suggestion] = {}
     for suggestion in _parsed(_file(project).lines()):
         latest.pop(suggestion.key, None)
@@ -99,34 +99,34 @@ def read(project: str) -> list[Suggestion]:
 
 
 def add(project: str, state: str, category: str, session: str, evidence: tuple[str, ...]) -> Suggestion:
-    """Log that something was suggested, drafted, saved or rejected."""
-    shortened = tuple(sentence[:_LONGEST_EVIDENCE] for sentence in evidence)
-    suggestion = Suggestion(state, category, session, timestamps.now(), keys(evidence), shortened)
+    """Log that a suggestion was made, drafted, saved or rejected."""
+    quotes = tuple(sentence[:_MAX_EVIDENCE_CHARS] for sentence in evidence)
+    suggestion = Suggestion(state, category, session, timestamps.now(), keys(evidence), quotes)
     _file(project).append(coldstart.dumps(suggestion._asdict()) + "\n")
     return suggestion
 
 
 def newest_open(project: str, session: str) -> Suggestion | None:
-    """The newest suggestion that nothing came of yet: of a session, or of any where the session is unknown."""
-    made = (each for each in reversed(read(project)) if each.state == "suggested")
-    return next((each for each in made if not session or each.session == session), None)
+    """Return the newest suggestion without an answer, of `session` or, if that is unknown, of any session."""
+    suggestions = (suggestion for suggestion in reversed(read(project)) if suggestion.state == "suggested")
+    return next((suggestion for suggestion in suggestions if session in ("", suggestion.session)), None)
 
 
-def any_suggested(made: list[Suggestion], sentences: Iterable[str]) -> bool:
-    """Whether any of these sentences was suggested before, whatever became of it."""
-    wanted = set(keys(sentences)) if made else set()
-    return any(wanted.intersection(suggestion.keys) for suggestion in made)
+def any_suggested(earlier: list[Suggestion], sentences: Iterable[str]) -> bool:
+    """True if any of `sentences` was suggested before, in any state."""
+    new_keys = set(keys(sentences)) if earlier else set()
+    return any(new_keys.intersection(suggestion.keys) for suggestion in earlier)
 
 
-def count(made: list[Suggestion], session: str) -> int:
-    """How many suggestions a session has had."""
-    return sum(suggestion.session == session for suggestion in made)
+def count(suggestions: list[Suggestion], session: str) -> int:
+    """Return the number of suggestions in a session."""
+    return sum(suggestion.session == session for suggestion in suggestions)
 
 
 def keys(evidence: Iterable[str]) -> tuple[str, ...]:
-    """What tells one sentence from another, whatever its spacing, case and punctuation."""
+    """Return a key for each sentence that ignores spacing, case and punctuation."""
     plain = (" ".join("".join(c.lower() if c.isalnum() else " " for c in text).split()) for text in evidence)
-    return tuple(dict.fromkeys(coldstart.content_hash(text.encode("utf-8", "replace"))[:_KEY] for text in plain))
+    return tuple(dict.fromkeys(coldstart.content_hash(text.encode("utf-8", "replace"))[:_KEY_CHARS] for text in plain))
 
 
 def _file(project: str) -> StateFile:
