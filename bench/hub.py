@@ -24,7 +24,7 @@ from bench import hub_clients, plot, results
 from bench.hub_records import Generator
 from onrecord.coldstart import content_hash
 from onrecord.record import memory
-from onrecord.shared import engine, hub_connection, hub_schema, hub_search, hub_teams
+from onrecord.shared import engine, hub_connection, hub_schema, hub_search, hub_teams, remotes
 from onrecord.shared.hub_transport import PostgresTransport
 from onrecord.shared.replicas import Replica
 from onrecord.shared.transport import Push
@@ -99,7 +99,7 @@ class Hub:
         self.generator = Generator(rare_words)
         if not server.execute("SELECT 1 FROM pg_database WHERE datname = %s", _DATABASE):
             server.execute(f"CREATE DATABASE {_DATABASE} TEMPLATE template0")
-        with hub_connection.connected(hub_connection.parse(server.url(_DATABASE))) as session:
+        with hub_connection.connect(remotes.parse_team_address(server.url(_DATABASE))) as session:
             hub_schema.migrate(session)
         self.grant("everything", "reader", *map(_team, range(team_count)))
         for login in ("member", "colleague"):
@@ -109,9 +109,9 @@ class Hub:
     def grant(self, login: str, role: str, *names: str) -> None:
         """Make a login and some teams, if they are not there, and the login a member of them."""
         self.server.login(login)
-        with hub_connection.connected(hub_connection.parse(self.server.url(_DATABASE))) as session:
+        with hub_connection.connect(remotes.parse_team_address(self.server.url(_DATABASE))) as session:
             for name in names:
-                hub_teams.make(session, name, None)
+                hub_teams.make_team(session, name, None)
                 hub_teams.grant(session, name, login, role)
 
     def url(self, login: str, team: str = "") -> str:
@@ -131,7 +131,7 @@ class Hub:
     def _load(self, size: int) -> None:
         """Load records up to that number in one transaction."""
         with (
-            hub_connection.connected(hub_connection.parse(self.server.url(_DATABASE))) as session,
+            hub_connection.connect(remotes.parse_team_address(self.server.url(_DATABASE))) as session,
             session.transaction(),
         ):
             rows = session.execute("SELECT name, team, number FROM onrecord.teams").fetchall()
@@ -174,7 +174,7 @@ def measure(hub: Hub, questions: int, times: int) -> dict[str, Any]:
         "load average": round(os.getloadavg()[0], 1),
         "bytes for a record": hub.bytes_for_a_record(),
         "connect": spread(
-            lambda _: hub_connection.connected(hub_connection.parse(hub.url("member"))).close(), range(times)
+            lambda _: hub_connection.connect(remotes.parse_team_address(hub.url("member"))).close(), range(times)
         ),
     }
     for name, login in (("search in all teams", "everything"), ("search in one team", "member")):

@@ -162,9 +162,9 @@ def _files(store: Path) -> dict[str, bytes]:
 
 
 def _history(url: str) -> str:
-    from onrecord.shared import hub_connection
+    from onrecord.shared import hub_connection, remotes
 
-    with hub_connection.connected(hub_connection.parse(url)) as session:
+    with hub_connection.connect(remotes.parse_team_address(url)) as session:
         rows = session.execute("SELECT data FROM onrecord.history", binary=True).fetchall()
     return "\n".join(row[0].decode() for row in rows)
 

@@ -147,7 +147,7 @@ class Project:
 
         is_one = os.path.realpath(self.store.root) == os.path.realpath(self.user.root)
         own = self.store.root if self.store.exists and not is_one else ""
-        replicas = shared.chosen(shared.replicas(self.root), self.settings)
+        replicas = shared.select(shared.replicas(self.root), self.settings)
         return paths.store_refs(own, self.user.root if self.user.exists else "", replicas)
 
     def require_a_store(self) -> str:

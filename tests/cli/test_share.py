@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from onrecord.shared import remotes
-from onrecord.shared.engine import Synced
+from onrecord.shared.engine import SyncResult
 from onrecord.shared.reconcile import Conflict
-from onrecord.shared.replicas import Replica, State
+from onrecord.shared.replicas import Replica, SyncState
 from onrecord.store import history
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
@@ -33,7 +33,7 @@ def platform(project: Path, onrecord: Any) -> Store:
 def connected(name: str, **flags: bool) -> Store:
     remotes.add(name, f"/srv/{name}.git", **flags)
     replica = Replica(name)
-    replica.write_state(State(last_sync=NOW))
+    replica.write_state(SyncState(last_sync=NOW))
     return Store(replica.store)
 
 
@@ -292,7 +292,7 @@ def test_what_waits_for_a_merge_is_not_called_sent(onrecord, saved, tmp_path):
 
 
 def test_what_another_wrote_under_the_same_name_is_told(onrecord, saved, tmp_path, monkeypatch):
-    monkeypatch.setattr("onrecord.cli.syncing.engine.sync", lambda *_, **__: Synced(conflicts=(CONFLICT,)))
+    monkeypatch.setattr("onrecord.cli.syncing.engine.sync", lambda *_, **__: SyncResult(conflicts=(CONFLICT,)))
     remotes.add("platform", str(tmp_path / "memory.git"))
 
     outcome = onrecord("share", saved["id"], "--to=platform", "--yes", "--sync")

@@ -15,7 +15,7 @@ import pytest
 from onrecord import paths
 from onrecord.cli import sync
 from onrecord.cli.output import Screen
-from onrecord.shared.engine import Renamed, Synced
+from onrecord.shared.engine import RenamedPair, SyncResult
 from tests import time_limit
 
 from .conftest import DECISION
@@ -81,7 +81,7 @@ def test_a_change_that_was_refused_is_offered_again_until_it_is_taken_back(proje
 
 def test_a_record_that_is_there_twice_since_a_rename_is_told_with_a_way_to_keep_one():
     theirs, ours = "decisions/uv-installs.json", "decisions/use-uv.json"
-    done = Synced(revived=(ours,), renamed=(Renamed("use-uv", theirs, ours),))
+    done = SyncResult(revived=(ours,), renamed=(RenamedPair("use-uv", theirs, ours),))
 
     told = list(sync.lines(Screen(), "platform", done))
 

@@ -301,7 +301,7 @@ def test_templates_and_indexes_are_no_records(text, reason):
     ],
 )
 def test_status_words(text, status):
-    assert adr.status_of(text) == status
+    assert adr.parse_status(text) == status
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def gathered(project: Path, *names: str, **about):
-    chosen = sources.named(str(project), [str(project / name) for name in names])
+    chosen = sources.from_names(str(project), [str(project / name) for name in names])
     return proposals.gather(str(project), chosen or sources.discover(str(project)), NOW, **about)
 
 
@@ -69,7 +69,7 @@ def test_a_named_folder_gives_the_same_for_the_same_files(project):
     assert len(named) == 5
     assert [everything[report.path] for report in named] == named
     with pytest.raises(BadInput):
-        sources.named(str(project), ["nowhere.md"])
+        sources.from_names(str(project), ["nowhere.md"])
 
 
 def test_each_file_says_what_became_of_it(project):
@@ -160,7 +160,7 @@ def test_a_file_that_cannot_be_read_is_reported(project):
 
 def test_the_log_of_imports_forgets_what_was_taken_back(tmp_path):
     root = str(tmp_path)
-    document = import_log.Imported("docs/adr/1.md", "abc", ("p1",))
+    document = import_log.ImportedDocument("docs/adr/1.md", "abc", ("p1",))
     import_log.add(root, "c1", [document])
     import_log.add(root, "c2", [document._replace(fingerprint="def", proposals=("p2",))])
 

@@ -32,7 +32,7 @@ def share() -> Share:
     def put(name: str, category: str, fields: dict[str, Any], **more: Any) -> Entry:
         if all(each.name != name for each in remotes.connected()):
             remotes.add(name, f"/srv/{name}.git")
-        writer = Writer(Store(replicas.ready(name).store), Settings())
+        writer = Writer(Store(replicas.prepare(name).store), Settings())
         return projects.save(writer, category, {**fields, **more})
 
     return put

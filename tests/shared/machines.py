@@ -10,7 +10,7 @@ from typing import Any
 from onrecord.record import memory
 from onrecord.settings import Settings
 from onrecord.shared import engine
-from onrecord.shared.engine import Synced
+from onrecord.shared.engine import SyncResult
 from onrecord.shared.replicas import Replica
 from onrecord.shared.transport import Pulled, Push, Pushed, Transport, Version, version_hash
 from onrecord.store.store import Store
@@ -89,7 +89,7 @@ class Machine:
     def writer(self) -> Writer:
         return Writer(self.store, Settings(), self.now)
 
-    def sync(self, **options: Any) -> Synced:
+    def sync(self, **options: Any) -> SyncResult:
         return engine.sync(self.replica, self.transport, **options)
 
     def save(self, record_id: str, **fields: Any) -> None:
@@ -118,7 +118,7 @@ class Machine:
         return files_in(self.replica.store)
 
 
-def conflict_in_a_hundred(ann: Machine, bob: Machine) -> Synced:
+def conflict_in_a_hundred(ann: Machine, bob: Machine) -> SyncResult:
     """Two machines that have changed the same field of a hundred records, and have synced."""
     ann.save_all(range(100), "first")
     ann.sync()

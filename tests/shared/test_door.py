@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from onrecord.record import memory
 from onrecord.shared import git_transport, incoming
-from onrecord.shared.git_mirror import Answer
+from onrecord.shared.git_mirror import GitResult
 from onrecord.shared.incoming import Spool
 from onrecord.shared.reconcile import reconcile
 from onrecord.shared.transport import Version
@@ -24,7 +24,7 @@ DATA = st.one_of(st.binary(), st.text().map(str.encode), st.builds(lambda value:
 
 @given(PATHS, DATA)
 def test_anything_is_judged(path, data):
-    flaw = incoming.flaw(path, data)
+    flaw = incoming.file_flaw(path, data)
 
     assert flaw or not data or json.loads(data)
 
@@ -34,17 +34,17 @@ def test_what_comes_out_of_a_spool_is_what_went_in_and_has_no_flaw(tmp_path_fact
     with Spool(str(tmp_path_factory.getbasetemp())) as spool:
         spool.fill(Version(path, data) for path, data in pairs)
 
-        assert [(each.path, each.data) for each in spool] == [pair for pair in pairs if not incoming.flaw(*pair)]
+        assert [(each.path, each.data) for each in spool] == [pair for pair in pairs if not incoming.file_flaw(*pair)]
 
 
 @given(st.text())
 def test_anything_that_git_says_is_read(text):
-    answer = Answer(1, text.encode("utf-8", "replace"), text)
+    answer = GitResult(1, text.encode("utf-8", "replace"), text)
 
-    assert git_transport.heads(text, "own").branch == git_transport.heads(text, "own").branch.strip("\n")
-    assert git_transport.pushed(answer) in ("", "done", "behind", "protected")
-    assert len(git_transport.shortened(text)) <= 300
-    assert git_transport.failure(answer, "https://h/").code in ("OFFLINE", "REFUSED", "BAD_REMOTE")
+    assert git_transport.parse_heads(text, "own").branch == git_transport.parse_heads(text, "own").branch.strip("\n")
+    assert git_transport.push_outcome(answer) in ("", "done", "behind", "protected")
+    assert len(git_transport.shorten(text)) <= 300
+    assert git_transport.error_from_git(answer, "https://h/").code in ("OFFLINE", "REFUSED", "BAD_REMOTE")
 
 
 VERSIONS = valid_records(("decision",))
@@ -57,13 +57,13 @@ def test_two_versions_of_any_record_become_valid_files_that_a_repetition_does_no
 
     done = reconcile("decisions/x.json", *files)
 
-    assert incoming.flaw("decisions/x.json", done.local) == ""
+    assert incoming.file_flaw("decisions/x.json", done.local) == ""
     assert done.base == files[2]
     if done.beside:
-        assert incoming.flaw(*done.beside) == ""
+        assert incoming.file_flaw(*done.beside) == ""
     assert reconcile("decisions/x.json", done.base, done.local, done.base).local == done.local
 
 
 @pytest.mark.parametrize("name", ["CON.json", "nul.json", "lpt1.json", "a b.json", "ä.json", "a/b.json", "-a.json"])
 def test_names_that_some_system_cannot_keep_are_refused(name):
-    assert incoming.flaw_of_path(f"decisions/{name}")
+    assert incoming.path_flaw(f"decisions/{name}")

@@ -13,7 +13,7 @@ from onrecord.coldstart import content_hash
 from onrecord.errors import BadInput, BadRemote, CannotUndo, Changed, Offline
 from onrecord.record import memory
 from onrecord.shared import engine, incoming, sync_base
-from onrecord.shared.engine import Renamed
+from onrecord.shared.engine import RenamedPair
 from onrecord.shared.transport import Pulled, Pushed, Version
 from onrecord.store import history
 from onrecord.store.inbox import Inbox
@@ -42,7 +42,7 @@ def test_what_one_machine_saves_the_other_has(ann, bob):
     assert ann.sync().pushed == ("decisions/use-uv.json",)
     assert bob.sync().pulled == ("decisions/use-uv.json",)
     assert ann.files() == bob.files() != {}
-    assert (ann.sync(), bob.sync()) == (engine.Synced(), engine.Synced())
+    assert (ann.sync(), bob.sync()) == (engine.SyncResult(), engine.SyncResult())
 
 
 def test_edits_of_different_fields_are_both_in_the_record(ann, bob):
@@ -66,9 +66,9 @@ UV, INSTALLS, WITH_UV = (f"decisions/{name}.json" for name in ("use-uv", "uv-ins
 @pytest.mark.parametrize(
     ("by_ann", "by_bob", "expected"),
     [
-        ({"title": "uv installs"}, {"title": "packages with uv"}, Renamed("use-uv", INSTALLS, WITH_UV)),
-        ({"title": "uv installs"}, {"tags": ["more"]}, Renamed("use-uv", INSTALLS, UV)),
-        ({"tags": ["more"]}, {"title": "packages with uv"}, Renamed("use-uv", UV, WITH_UV)),
+        ({"title": "uv installs"}, {"title": "packages with uv"}, RenamedPair("use-uv", INSTALLS, WITH_UV)),
+        ({"title": "uv installs"}, {"tags": ["more"]}, RenamedPair("use-uv", INSTALLS, UV)),
+        ({"tags": ["more"]}, {"title": "packages with uv"}, RenamedPair("use-uv", UV, WITH_UV)),
     ],
 )
 def test_a_record_that_one_renames_while_the_other_changes_it_becomes_two_which_is_told(
@@ -281,7 +281,7 @@ def test_a_version_that_we_cannot_read_and_that_came_between_pull_and_push_is_na
 
 
 def test_a_million_records_are_refused_and_the_replica_stays_as_it_was(ann, monkeypatch):
-    monkeypatch.setattr(incoming, "MOST_FILES", 50)
+    monkeypatch.setattr(incoming, "MAX_FILES", 50)
     ann.save("use-uv")
     ann.sync()
     before = ann.files()
@@ -415,7 +415,7 @@ def test_a_remote_that_cannot_be_reached_leaves_the_moment_when_that_began(ann, 
             ann.sync()
 
     assert since and ann.replica.state.offline_since == since
-    assert sync_base.changes(ann.replica) == ["decisions/use-uv.json"]
+    assert sync_base.unpushed_paths(ann.replica) == ["decisions/use-uv.json"]
     ann.sync()
     state = ann.replica.state
     assert (state.offline_since, state.last_error, bool(state.last_sync)) == ("", "", True)

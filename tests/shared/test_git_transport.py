@@ -14,7 +14,7 @@ import pytest
 from onrecord.errors import BadRemote, Offline, OnrecordError, Refused
 from onrecord.record import memory
 from onrecord.shared import git_transport
-from onrecord.shared.git_mirror import Answer, Mirror
+from onrecord.shared.git_mirror import GitResult, Mirror
 from onrecord.shared.git_transport import GitTransport
 from onrecord.store.inbox import Inbox
 from tests.git_project import GitProject
@@ -383,14 +383,16 @@ def test_a_push_that_meets_another_is_built_again_on_top_of_it(ann, bob, server,
 def test_why_a_remote_does_not_answer(message, code):
     answer = git_transport.Answer(128, b"", message)
 
-    assert git_transport.failure(answer, "https://h/not-allowed-transport").code == code
+    assert git_transport.error_from_git(answer, "https://h/not-allowed-transport").code == code
 
 
 @pytest.mark.parametrize("name", ["main:refs/heads/other", "*", "a b", "x" * 300, "a..b", "a\x1b[0m"])
 def test_a_default_branch_with_a_name_that_no_branch_has_is_not_used(name):
     commit = "a" * 40
 
-    heads = git_transport.heads(f"ref: refs/heads/{name}\tHEAD\n{commit}\tHEAD\n{commit}\trefs/heads/main\n", "own")
+    heads = git_transport.parse_heads(
+        f"ref: refs/heads/{name}\tHEAD\n{commit}\tHEAD\n{commit}\trefs/heads/main\n", "own"
+    )
 
     assert heads == git_transport.Heads("main", commit)
 
@@ -411,7 +413,7 @@ def test_a_default_branch_with_a_name_that_no_branch_has_is_not_used(name):
 def test_how_a_push_ended(line, outcome):
     answer = git_transport.Answer(1, f"To file:///x\n{line}\nDone\n".encode(), "")
 
-    assert git_transport.pushed(answer) == outcome
+    assert git_transport.push_outcome(answer) == outcome
 
 
 def test_a_branch_that_is_set_back_to_before_our_push_gets_it_again(ann, bob, server):
@@ -545,13 +547,15 @@ def test_a_git_that_gives_no_answer_is_no_rewritten_history(ann, bob, monkeypatc
     both_have(ann, bob)
     ann.edit("use-uv", {"tags": ["more"]})
     ann.sync()
-    ask = Mirror.ask
+    ask = Mirror.run_local
 
     def late(self, *words, **options):
-        return Answer(None, b"", "did not answer in time") if words[0] == "merge-base" else ask(self, *words, **options)
+        return (
+            GitResult(None, b"", "did not answer in time") if words[0] == "merge-base" else ask(self, *words, **options)
+        )
 
     with monkeypatch.context() as patch:
-        patch.setattr(Mirror, "ask", late)
+        patch.setattr(Mirror, "run_local", late)
         with pytest.raises(OnrecordError):
             bob.sync()
     done = bob.sync()
@@ -568,17 +572,17 @@ def test_a_fetch_of_a_killed_sync_that_ends_late_is_no_rewritten_history(ann, bo
     bob.sync()
     ann.edit("use-uv", {"tags": ["most"]})
     ann.sync()
-    reach = Mirror.reach
+    reach = Mirror.run_remote
 
     def late(self, *words, **options):
         answer = reach(self, *words, **options)
         if words[0] == "fetch":
-            self.ask("update-ref", "refs/onrecord/theirs", older)
+            self.run_local("update-ref", "refs/onrecord/theirs", older)
         return answer
 
     bob.save("use-ruff")
     with monkeypatch.context() as patch:
-        patch.setattr(Mirror, "reach", late)
+        patch.setattr(Mirror, "run_remote", late)
         done = bob.sync()
     ann.sync()
 
@@ -662,6 +666,6 @@ def test_a_start_of_git_that_is_interrupted_leaves_none_behind(tmp_path, monkeyp
     monkeypatch.setattr(subprocess.Popen, "_execute_child", interrupted)
 
     with pytest.raises(KeyboardInterrupt):
-        Mirror(str(tmp_path / "repository")).ask("cat-file", "--batch")
+        Mirror(str(tmp_path / "repository")).run_local("cat-file", "--batch")
 
     assert started[0].wait(60) == -signal.SIGKILL

@@ -25,7 +25,7 @@ from onrecord.errors import BadRemote, OnrecordError
 from onrecord.project import Project
 from onrecord.record import memory
 from onrecord.shared import engine, incoming, remotes
-from onrecord.shared.engine import Synced
+from onrecord.shared.engine import SyncResult
 from onrecord.shared.git_transport import GitTransport
 from onrecord.shared.replicas import Replica
 from onrecord.shared.transport import Pulled, Version
@@ -120,7 +120,7 @@ def hostile(tmp_path: Path) -> HostileRepository:
     return repository
 
 
-def synced(repository: HostileRepository) -> Synced:
+def synced(repository: HostileRepository) -> SyncResult:
     replica = Replica("platform")
     return engine.sync(replica, GitTransport(repository.url, replica.repository))
 
@@ -207,8 +207,8 @@ class Endless(MemoryTransport):
     ids=["records", "bytes", "names"],
 )
 def test_a_remote_that_never_stops_is_ended_and_the_replica_is_as_it_was(monkeypatch, versions):
-    monkeypatch.setattr(incoming, "MOST_FILES", 500)
-    monkeypatch.setattr(incoming, "MOST_BYTES", 20_000_000)
+    monkeypatch.setattr(incoming, "MAX_FILES", 500)
+    monkeypatch.setattr(incoming, "MAX_BYTES", 20_000_000)
     replica, there = Replica("platform"), MemoryRemote()
     there.write(GOOD, record())
     engine.sync(replica, MemoryTransport(there))
@@ -223,7 +223,7 @@ def test_a_remote_that_never_stops_is_ended_and_the_replica_is_as_it_was(monkeyp
 
 
 def test_a_repository_with_too_many_records_is_refused_whole(hostile, monkeypatch):
-    monkeypatch.setattr(incoming, "MOST_FILES", 50)
+    monkeypatch.setattr(incoming, "MAX_FILES", 50)
     hostile.commit(folded([(GOOD.encode(), Node(record()))]))
     synced(hostile)
 

@@ -10,7 +10,7 @@ from onrecord import paths, state_file
 from onrecord.errors import AlreadyExists, BadInput, NotFound, OnrecordError
 from onrecord.shared import remotes
 from onrecord.shared.remotes import Remote
-from onrecord.shared.replicas import Replica, State
+from onrecord.shared.replicas import Replica, SyncState
 
 GIT = "git@example.com:team/memory.git"
 
@@ -167,8 +167,8 @@ def test_a_replica_lies_in_the_data_folder(home, monkeypatch):
 
     assert replica.store == str(home / "data" / "remotes" / "platform" / "store")
     assert replica.base == str(home / "data" / "remotes" / "platform" / "base")
-    assert replica.state == State()
-    state = State(cursor="7", last_error="x", refused=(("decisions/a.json", "protected"),))
+    assert replica.state == SyncState()
+    state = SyncState(cursor="7", last_error="x", refused=(("decisions/a.json", "protected"),))
     with replica.lock():
         replica.write_state(state)
 
@@ -188,7 +188,7 @@ def test_a_broken_state_means_nothing_is_known(text):
     with open(os.path.join(replica.root, "state.json"), "w", encoding="latin-1") as file:
         file.write(text)
 
-    assert replica.state == State()
+    assert replica.state == SyncState()
 
 
 def test_the_last_remote_leaves_nothing_in_the_users_store():

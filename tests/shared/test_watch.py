@@ -102,7 +102,7 @@ def test_the_same_trouble_is_told_once_and_so_is_its_end():
     is_down[0] = False
     outcomes += [watched.sync(), watched.sync()]
 
-    assert [type(outcome).__name__ for outcome in outcomes] == ["Offline", "NoneType", "Synced", "NoneType"]
+    assert [type(outcome).__name__ for outcome in outcomes] == ["Offline", "NoneType", "SyncResult", "NoneType"]
 
 
 def test_what_is_not_synced_is_told_once():

@@ -44,7 +44,7 @@ def test_the_start_page_counts_and_says_what_waits(browser, save, draft):
 def test_a_shared_record_is_found_and_read_and_changed_in_its_replica(browser, save):
     save("Something of our own")
     remotes.add("platform", "/srv/platform.git")
-    store = Store(replicas.ready("platform").store)
+    store = Store(replicas.prepare("platform").store)
     content = {"context": "Two", "decision": "Use uv for everything", "rationale": ["one tool"]}
     record = compose.compose("decision", {"title": "Use uv", "content": content}, now="2026-03-02T09:30:00Z")
     entry = Writer(store, Settings()).save(record)
@@ -63,7 +63,7 @@ def test_a_shared_record_is_found_and_read_and_changed_in_its_replica(browser, s
 def test_the_page_of_a_shared_record_says_what_counts_in_its_place(browser, save):
     own = save("Use uv")
     remotes.add("platform", "/srv/platform.git")
-    shared = Writer(Store(replicas.ready("platform").store), Settings()).save(own.memory)
+    shared = Writer(Store(replicas.prepare("platform").store), Settings()).save(own.memory)
 
     page = browser.get(f"/record/platform/{shared.path}")
 

@@ -106,7 +106,7 @@ def require(option: str, value: object, other: str, other_value: object) -> None
 def store_of(args: argparse.Namespace) -> Store:
     """The project's store, the user's with `--user`, or a replica with `--remote`; the first two may not exist yet."""
     if args.remote:
-        store = Store(replicas.ready(args.remote).store)
+        store = Store(replicas.prepare(args.remote).store)
     else:
         store = Store(paths.user_store()) if args.user else Project(args.project).store
     return DryRunStore(store.root) if getattr(args, "dry_run", False) else store

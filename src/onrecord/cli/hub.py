@@ -15,7 +15,7 @@ from onrecord.shared import remotes
 from onrecord.text import plural
 
 if TYPE_CHECKING:
-    from onrecord.shared.hub_connection import Session
+    from onrecord.shared.hub_connection import HubSession
     from onrecord.shared.hub_teams import Team
 
 VARIABLE = "ONRECORD_HUB_URL"
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         where = where._replace(team=args.team)
     # `init` is for tables of any version, and the others ask for what every version has.
     hub = hub_connection.Hub(where, lambda session: None)
-    with closing(hub), hub.explained():
+    with closing(hub), hub.translating_errors():
         session, team = hub.session(), where.team
         if args.action == "init":
             return _init(session, team, args.review)
@@ -73,11 +73,11 @@ def _url(typed: str) -> str:
     return typed if "://" in typed else remotes.get(typed).url
 
 
-def _init(session: Session, team: str, review: bool | None) -> CommandResult:
+def _init(session: HubSession, team: str, review: bool | None) -> CommandResult:
     from onrecord.shared import hub_schema, hub_teams
 
     before, after = hub_schema.migrate(session)
-    is_new = hub_teams.make(session, team, review)
+    is_new = hub_teams.make_team(session, team, review)
     data = {"schema_before": before, "schema": after, "team": team, "is_new": is_new}
     tables = f"updated from schema {before} to {after}" if before < after else f"up to date: schema {after}"
     lines = [f"tables {tables if before else 'made'}", f"team {team} {'made' if is_new else 'is there'}"]
@@ -86,7 +86,7 @@ def _init(session: Session, team: str, review: bool | None) -> CommandResult:
     )
 
 
-def _grant(session: Session, team: str, login: str, role: str, password: str | None) -> CommandResult:
+def _grant(session: HubSession, team: str, login: str, role: str, password: str | None) -> CommandResult:
     """Make a login a member of the team; with a password, make the login first."""
     from onrecord.shared import hub_teams
 
@@ -113,7 +113,7 @@ def _password(can_ask: bool) -> str:
     return password
 
 
-def _revoke(session: Session, team: str, login: str) -> CommandResult:
+def _revoke(session: HubSession, team: str, login: str) -> CommandResult:
     from onrecord.shared import hub_teams
 
     hub_teams.revoke(session, team, login)
@@ -121,10 +121,10 @@ def _revoke(session: Session, team: str, login: str) -> CommandResult:
     return CommandResult(data, lambda screen: f"{clean(login)} is no longer a member of the team {team}")
 
 
-def _forget(session: Session, team: str, path: str) -> CommandResult:
+def _forget(session: HubSession, team: str, path: str) -> CommandResult:
     from onrecord.shared import hub_teams
 
-    count = hub_teams.forget(session, team, path)
+    count = hub_teams.forget_history(session, team, path)
     if not count:
         raise NotFound(f"the hub has no earlier version of {path!r}", fix="give a path such as decisions/use-uv.json")
     data = {"team": team, "path": path, "versions": count}
@@ -132,12 +132,12 @@ def _forget(session: Session, team: str, path: str) -> CommandResult:
     return CommandResult(data, lambda screen: f"deleted {plural(count, 'earlier version')} of {clean(path)}", note=note)
 
 
-def _status(session: Session, team: str) -> CommandResult:
+def _status(session: HubSession, team: str) -> CommandResult:
     """Return what the hub has; only of `team` unless that is empty."""
     from onrecord.shared import hub_schema, hub_teams
 
     hub_schema.check(session)
-    listed = [each for each in hub_teams.listed(session) if not team or each.name == team]
+    listed = [each for each in hub_teams.list_teams(session) if not team or each.name == team]
     data = {
         "server": session.info.server_version,
         "schema": hub_schema.version(session),

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _reports(writer: Writer, root: str, names: Sequence[str], *, again: bool) -> list[FileReport]:
-    chosen = sources.named(root, names) if names else sources.discover(root)
+    chosen = sources.from_names(root, names) if names else sources.discover(root)
     if not chosen:
         fix = "name files or folders"
         raise BadInput(f"nothing to import was found in {root}", fix=fix)

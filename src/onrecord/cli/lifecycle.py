@@ -73,7 +73,7 @@ def _supersede(writer: Writer, asker: Asker, old_name: str, new_name: str) -> Co
 
 def _supersede_shared(writer: Writer, asker: Asker, name: str, record: str, new_name: str) -> CommandResult:
     """Replace a record of a shared store where the other one is read; the shared one stays as it is."""
-    store = Store(replicas.ready(name).store)
+    store = Store(replicas.prepare(name).store)
     old = chosen.record(asker, store, record, changes=True)
     path = chosen.record(asker, writer.store, new_name, changes=True).path
     new = writer.replace_shared(f"{name}:{old.memory.id}", path)

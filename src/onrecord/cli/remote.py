@@ -19,7 +19,7 @@ from onrecord.shared import remotes as address
 from onrecord.shared import remotes as remote
 from onrecord.shared import replicas, sync_base
 from onrecord.shared.remotes import Remote
-from onrecord.shared.replicas import Replica, State
+from onrecord.shared.replicas import Replica, SyncState
 from onrecord.store import record_names
 from onrecord.text import first_few, plural
 
@@ -32,7 +32,7 @@ class _Standing(NamedTuple):
 
     remote: Remote
     replica: Replica
-    state: State
+    state: SyncState
     records: int
     waiting: list[str]
     """Paths with changes that the remote does not have yet."""
@@ -67,10 +67,10 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 def _add(name: str, url: str, *, review: bool, auto: bool) -> CommandResult:
     _refuse_old_replica(name)
-    if address.address_kind(address.absolute(url)) == address.POSTGRES:
+    if address.address_kind(address.absolute_address(url)) == address.POSTGRES:
         address.parse_team_address(url)
     added = remote.add(name, url, review=review, auto=auto)
-    root = replicas.ready(added.name).root
+    root = replicas.prepare(added.name).root
     data = {**added._asdict(), "replica": root}
     text = f"connected {added.name} ({added.kind}); nothing was fetched yet: `onrecord sync` does that"
     return CommandResult(data, lambda screen: wrap(clean(text), screen.width))
@@ -89,7 +89,7 @@ def _refuse_old_replica(name: str) -> None:
 def _remove(name: str, *, force: bool) -> CommandResult:
     removed = remote.get(name)
     left = Replica(removed.name)
-    waiting = sync_base.changes(left)
+    waiting = sync_base.unpushed_paths(left)
     if waiting and not force:
         count = plural(len(waiting), "change")
         fix = f"sync it first, or lose what was not pushed: onrecord remote remove {removed.name} --force"
@@ -105,7 +105,7 @@ def _remove(name: str, *, force: bool) -> CommandResult:
 
 
 def _list(settings: Settings) -> CommandResult:
-    remotes, missing = remote.connected(), replicas.missing(settings)
+    remotes, missing = remote.connected(), replicas.missing_names(settings)
     rows = [(each.name, each.url, ", ".join(_allowed(each))) for each in remotes]
     data = {"remotes": [each._asdict() for each in remotes], "asked_for": missing}
 
@@ -130,7 +130,7 @@ def _status(settings: Settings, name: str | None) -> CommandResult:
     remotes = [remote.get(name)] if name else remote.connected()
     with Progress("comparing files"):
         standings = [_standing(each) for each in remotes]
-    missing = replicas.missing(settings)
+    missing = replicas.missing_names(settings)
     data = {"remotes": [_data(each) for each in standings], "asked_for": missing}
 
     def text(screen: Screen) -> str:
@@ -143,7 +143,7 @@ def _status(settings: Settings, name: str | None) -> CommandResult:
 def _standing(each: Remote) -> _Standing:
     own = Replica(each.name)
     count = sum(1 for _ in record_names.paths(own.store))
-    return _Standing(each, own, own.state, count, sync_base.changes(own), sync_base.conflicts(own))
+    return _Standing(each, own, own.state, count, sync_base.unpushed_paths(own), sync_base.conflict_drafts(own))
 
 
 def _data(standing: _Standing) -> dict[str, Any]:
@@ -198,4 +198,4 @@ def _facts(standing: _Standing, screen: Screen) -> Iterator[str]:
 
 
 def _wishes(screen: Screen, names: Sequence[str]) -> Iterator[str]:
-    yield from (wrap(replicas.wish(name), screen.width) for name in names)
+    yield from (wrap(replicas.missing_note(name), screen.width) for name in names)

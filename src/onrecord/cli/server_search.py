@@ -17,7 +17,7 @@ from onrecord.shared.remotes import POSTGRES
 from onrecord.store.store import Store
 
 if TYPE_CHECKING:
-    from onrecord.shared.hub_search import Found
+    from onrecord.shared.hub_search import ServerMatch
 
 _CUT = "More records match than were compared: with one more word the best are found."
 
@@ -31,14 +31,14 @@ class _Asked(NamedTuple):
     hidden: Mapping[str, str] = {}
     """For the ids of that team that are hidden in the project, the path of the record that hides them."""
 
-    def path(self, hit: Found) -> str:
+    def path(self, hit: ServerMatch) -> str:
         """A path as it is shown: `acme:…` is in the replica, too; `acme#data:…` is of another team."""
         return f"{self.remote}{'' if hit.team == self.team else f'#{hit.team}'}:{hit.path}"
 
-    def hidden_by(self, hit: Found) -> str:
+    def hidden_by(self, hit: ServerMatch) -> str:
         return self.hidden.get(hit.memory.id, "") if hit.team == self.team else ""
 
-    def snippet(self, hit: Found, mark: tuple[str, str] = ("", "")) -> str:
+    def snippet(self, hit: ServerMatch, mark: tuple[str, str] = ("", "")) -> str:
         """The passage that matches best; what the record says in a line, if only its title or tags match."""
         terms = frozenset(query.parse(self.text).terms)
         return document.marked(hit.memory, terms, mark) or summary_line.render(hit.memory)
@@ -82,7 +82,7 @@ def answer(name: str, wanted: Wanted, project: Project) -> CommandResult | None:
     return CommandResult(data, lines, note=_CUT if results.is_cut else "")
 
 
-def _data(asked: _Asked, hit: Found) -> dict[str, Any]:
+def _data(asked: _Asked, hit: ServerMatch) -> dict[str, Any]:
     """A match in the form of any search; how probably it answers the question is not known."""
     record = hit.memory
     return {
@@ -103,7 +103,7 @@ def _data(asked: _Asked, hit: Found) -> dict[str, Any]:
     }
 
 
-def _lines(asked: _Asked, hit: Found, screen: Screen) -> Iterator[str]:
+def _lines(asked: _Asked, hit: ServerMatch, screen: Screen) -> Iterator[str]:
     record, path = hit.memory, clean(asked.path(hit))
     hidden = f" [hidden here by {clean(asked.hidden_by(hit))}]" if asked.hidden_by(hit) else ""
     if not screen.is_terminal:

@@ -24,7 +24,7 @@ from onrecord.record.memory import Memory
 from onrecord.scopes import Scope
 from onrecord.settings import load_settings
 from onrecord.shared import remotes, replicas
-from onrecord.shared.engine import Synced
+from onrecord.shared.engine import SyncResult
 from onrecord.shared.remotes import Remote
 from onrecord.store import inbox
 from onrecord.store.store import DryRunStore, Entry, Store
@@ -62,7 +62,7 @@ class _Shared(NamedTuple):
 
     path: str
     action: str
-    synced: Synced | None = None
+    synced: SyncResult | None = None
     """How the sync ended that sent it; None if it was not sent yet."""
 
 
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 def _writer(remote: Remote, *, dry_run: bool) -> Writer:
     """Return what carries changes out on the replica."""
-    root = replicas.ready(remote.name).store
+    root = replicas.prepare(remote.name).store
     return Writer(DryRunStore(root) if dry_run else Store(root), load_settings(root))
 
 
@@ -185,7 +185,7 @@ def _left_out(record: Memory) -> list[str]:
     return [name for name, value in parts.items() if value] or ["nothing"]
 
 
-def _send(remote: Remote, shared: _Shared) -> Synced:
+def _send(remote: Remote, shared: _Shared) -> SyncResult:
     """Sync the remote, so that it has the copy; what keeps it from that leaves the copy in the replica."""
     try:
         done = sync.sync_one(remote)
@@ -199,7 +199,7 @@ def _send(remote: Remote, shared: _Shared) -> Synced:
     return done
 
 
-def _sent(remote: Remote, path: str, done: Synced) -> str:
+def _sent(remote: Remote, path: str, done: SyncResult) -> str:
     """What became of the copy at the remote, in words."""
     if path in done.waiting:
         return f"not everybody has it yet: {done.note}"

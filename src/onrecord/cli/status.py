@@ -98,8 +98,8 @@ def _status(store: Store, settings: Settings) -> _Status:
         Counts(*(sum(getattr(each, kind) for each in week) for kind in EVENTS)),
         list(switches.off(settings)),
         _agents(),
-        [paths.store_name(store_ref.prefix) for store_ref in replicas.chosen(replicas.replicas(""), settings)],
-        replicas.missing(settings),
+        [paths.store_name(store_ref.prefix) for store_ref in replicas.select(replicas.replicas(""), settings)],
+        replicas.missing_names(settings),
     )
 
 
@@ -202,7 +202,7 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
         yield "agents", f"connected: {', '.join(connected)}" if connected else "none is connected"
     if status.shared:
         yield "shared", f"{', '.join(status.shared)}: onrecord remote status"
-    yield from (("shared", replicas.wish(name)) for name in status.missing)
+    yield from (("shared", replicas.missing_note(name)) for name in status.missing)
     yield from (("off", str(off)) for off in status.off)
 
 

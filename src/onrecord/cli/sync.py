@@ -14,7 +14,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import NotFound, Offline, OnrecordError
 from onrecord.shared import background, engine, incoming, sync_base
 from onrecord.shared import remotes as remote
-from onrecord.shared.engine import Synced
+from onrecord.shared.engine import SyncResult
 from onrecord.shared.remotes import Remote
 from onrecord.shared.replicas import Replica
 from onrecord.text import first_few, plural
@@ -27,7 +27,7 @@ class _Done(NamedTuple):
     """How the sync of one remote ended."""
 
     remote: Remote
-    outcome: Union[Synced, OnrecordError]
+    outcome: Union[SyncResult, OnrecordError]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +73,7 @@ def _watched(remotes: Sequence[Remote], every: float, *, as_lines: bool) -> Comm
     """Sync until it is ended, with a line for each sync that did something; with `as_lines` a line of JSON."""
     screen = Screen.of(sys.stdout)
 
-    def tell(each: Remote, outcome: Union[Synced, OnrecordError]) -> None:
+    def tell(each: Remote, outcome: Union[SyncResult, OnrecordError]) -> None:
         text = "\n".join(lines(screen, each.name, outcome))
         say(to_json(as_json(each, outcome), indent=None) if as_lines else text, screen)
 
@@ -81,7 +81,9 @@ def _watched(remotes: Sequence[Remote], every: float, *, as_lines: bool) -> Comm
     return CommandResult({}, lambda screen: "")
 
 
-def sync_one(connected: Remote, *, dry_run: bool = False, missing: str = "", patience: float | None = None) -> Synced:
+def sync_one(
+    connected: Remote, *, dry_run: bool = False, missing: str = "", patience: float | None = None
+) -> SyncResult:
     """Sync one remote, or find out what that would do; OnrecordError if it cannot be done."""
     replica, transport = Replica(connected.name), syncing.transport(connected)
     try:
@@ -90,7 +92,7 @@ def sync_one(connected: Remote, *, dry_run: bool = False, missing: str = "", pat
                 return engine.preview(replica, transport)
             return syncing.sync(replica, transport, missing=missing, patience=patience)
     except Offline as error:
-        since, left = replica.state.offline_since, len(sync_base.changes(replica))
+        since, left = replica.state.offline_since, len(sync_base.unpushed_paths(replica))
         waits = f"; {plural(left, 'change')} to push" if left else ""
         # A dry run notes nothing, so it may be the first to find out.
         error.message = f"{error.message}{f'; offline since {since}' if since else ''}{waits}"
@@ -107,7 +109,7 @@ def _tried(connected: Remote, **options: Any) -> _Done:
             return _Done(connected, error)
 
 
-def lines(screen: Screen, name: str, outcome: Union[Synced, OnrecordError], dry_run: bool = False) -> Iterator[str]:
+def lines(screen: Screen, name: str, outcome: Union[SyncResult, OnrecordError], dry_run: bool = False) -> Iterator[str]:
     """What a sync did, for people: one line, and one more for each thing that needs a person."""
     label = screen.paint(name, "bold")
     if isinstance(outcome, OnrecordError):
@@ -119,7 +121,7 @@ def lines(screen: Screen, name: str, outcome: Union[Synced, OnrecordError], dry_
         yield fitted(screen, clean(line), _INDENT)
 
 
-def _counts(name: str, done: Synced, dry_run: bool) -> str:
+def _counts(name: str, done: SyncResult, dry_run: bool) -> str:
     would = ("would pull", "would push") if dry_run else ("pulled", "pushed")
     counts = [f"{verb} {len(each):,}" for verb, each in zip(would, (done.pulled, done.pushed)) if each]
     if done.waiting:
@@ -130,7 +132,7 @@ def _counts(name: str, done: Synced, dry_run: bool) -> str:
     return ", ".join(counts) or "up to date"
 
 
-def _remarks(name: str, done: Synced) -> Iterator[str]:
+def _remarks(name: str, done: SyncResult) -> Iterator[str]:
     if done.is_reset:
         yield "the remote has lost what was agreed on (a rewritten history or a backup): every file was compared anew"
     explained = {path for each in done.renamed for path in (each.theirs, each.ours)}
@@ -155,10 +157,10 @@ def _remarks(name: str, done: Synced) -> Iterator[str]:
 def _is_whole(done: _Done) -> bool:
     """Whether nothing is left that a person must look after: a conflict or a waiting branch is kept and told."""
     outcome = done.outcome
-    return isinstance(outcome, Synced) and not outcome.refused and not outcome.outdated
+    return isinstance(outcome, SyncResult) and not outcome.refused and not outcome.outdated
 
 
-def as_json(connected: Remote, outcome: Union[Synced, OnrecordError]) -> dict[str, Any]:
+def as_json(connected: Remote, outcome: Union[SyncResult, OnrecordError]) -> dict[str, Any]:
     """How the sync of a remote ended, for programs."""
     name = connected.name
     if isinstance(outcome, OnrecordError):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from onrecord.search import index
 from onrecord.shared import engine
-from onrecord.shared.engine import Synced
+from onrecord.shared.engine import SyncResult
 from onrecord.shared.remotes import GIT, Remote
 from onrecord.shared.replicas import Replica
 from onrecord.shared.transport import Transport
@@ -30,7 +30,7 @@ def transport(connected: Remote) -> Transport:
     return PostgresTransport(connected.url)
 
 
-def sync(replica: Replica, connection: Transport, *, missing: str = "", patience: float | None = None) -> Synced:
+def sync(replica: Replica, connection: Transport, *, missing: str = "", patience: float | None = None) -> SyncResult:
     """Sync a replica, and put what was pulled into its index: hooks have time for a few records each."""
     done = engine.sync(replica, connection, missing=missing, patience=patience)
     if done.pulled:

@@ -132,7 +132,7 @@ def _without_prompts(project: Project, place: str | None, last: int) -> tuple[li
 
 
 def _harvest(project: Project, files: Sequence[str] | None) -> list[FileReport]:
-    chosen = sources.named(project.root, files) if files else sources.discover(project.root)
+    chosen = sources.from_names(project.root, files) if files else sources.discover(project.root)
     with Progress(f"reading {plural(len(chosen), 'file')}"):
         harvest = proposals.gather(project.root, chosen, timestamps.now())
     if not proposals.records_in(harvest) and not any(_records(Store(store_ref.root)) for store_ref in _others(project)):

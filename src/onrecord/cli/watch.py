@@ -13,7 +13,7 @@ from typing import Callable, Union
 
 from onrecord.cli import syncing
 from onrecord.errors import OnrecordError
-from onrecord.shared.engine import Synced
+from onrecord.shared.engine import SyncResult
 from onrecord.shared.remotes import Remote
 from onrecord.shared.replicas import Replica
 from onrecord.shared.transport import Transport
@@ -22,7 +22,7 @@ EVERY = 60.0
 """Seconds between two syncs of a remote that reports nothing new."""
 
 SHORTEST, LONGEST = 1.0, 86_400.0
-_Tell = Callable[[Remote, Union[Synced, OnrecordError]], None]
+_Tell = Callable[[Remote, Union[SyncResult, OnrecordError]], None]
 
 
 class _Watched:
@@ -33,9 +33,9 @@ class _Watched:
         self._connect = connect
         self._transport: Transport | None = None
         self._trouble = ""
-        self._left = _left(Synced())
+        self._left = _left(SyncResult())
 
-    def sync(self) -> Union[Synced, OnrecordError, None]:
+    def sync(self) -> Union[SyncResult, OnrecordError, None]:
         """What there is to tell: a sync that did something or left something, or a trouble; the same only once."""
         before, left = self._trouble, self._left
         try:
@@ -66,11 +66,11 @@ class _Watched:
             transport.close()
 
 
-def _is_news(synced: Synced) -> bool:
+def _is_news(synced: SyncResult) -> bool:
     return bool(synced.pulled or synced.pushed or synced.conflicts or synced.revived)
 
 
-def _left(synced: Synced) -> tuple[object, ...]:
+def _left(synced: SyncResult) -> tuple[object, ...]:
     """What a sync left for a person to look after."""
     return (dict(synced.refused), synced.waiting, synced.outdated, synced.note)
 

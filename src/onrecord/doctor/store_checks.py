@@ -242,11 +242,11 @@ _WHAT = "remotes"
 def examine_remotes(settings: Settings) -> Iterator[Finding]:
     """What is wrong with the remotes, or that they are connected; nothing where there are none and none is wanted."""
     try:
-        remotes, missing = remote.connected(), replicas.missing(settings)
+        remotes, missing = remote.connected(), replicas.missing_names(settings)
     except BadInput as error:
         yield Finding("error", _WHAT, f"no shared store is read: {error.message}", error.fix)
         return
-    yield from (Finding("note", _WHAT, replicas.wish(name), "onrecord remote list") for name in missing)
+    yield from (Finding("note", _WHAT, replicas.missing_note(name), "onrecord remote list") for name in missing)
     findings = [finding for each in remotes for finding in _remote(each.name)]
     yield from findings
     if remotes and not findings:
@@ -255,7 +255,7 @@ def examine_remotes(settings: Settings) -> Iterator[Finding]:
 
 def _remote(name: str) -> Iterator[Finding]:
     replica = Replica(name)
-    state, conflicts = replica.state, sync_base.conflicts(replica)
+    state, conflicts = replica.state, sync_base.conflict_drafts(replica)
     if state.offline_since:
         yield Finding("warning", _WHAT, f"{name} was not reached since {state.offline_since}", "onrecord remote status")
     if state.last_error:

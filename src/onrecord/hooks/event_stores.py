@@ -43,7 +43,7 @@ class EventStores(coldstart.NamedTuple):
             return paths.store_refs(self.store, user_store)
         from onrecord.shared import replicas as shared
 
-        return paths.store_refs(self.store, user_store, shared.chosen(self.replicas, settings))
+        return paths.store_refs(self.store, user_store, shared.select(self.replicas, settings))
 
 
 def _has_records(user_store: str) -> bool:

@@ -11,8 +11,8 @@ from onrecord import markdown
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Invalid
 from onrecord.importers import adr_outcome, adr_page
-from onrecord.importers.adr_options import Option
-from onrecord.importers.adr_outcome import Outcome
+from onrecord.importers.adr_options import AdrOption
+from onrecord.importers.adr_outcome import AdrOutcome
 from onrecord.importers.adr_page import Fields
 from onrecord.markdown import MarkdownPage
 from onrecord.record import compose, naming
@@ -84,7 +84,7 @@ def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
     is_outdated = _OUTDATED.match(title)
     title = title[is_outdated.end() :] if is_outdated else title
     hint = is_outdated[1] if is_outdated else "" if fields.status else _of_folder(path)
-    status = status_of(f"{hint} {fields.status}")
+    status = parse_status(f"{hint} {fields.status}")
     outcome = adr_outcome.read(page)
     doubt = outcome.doubt or _doubt(title, status, fields.status)
     if doubt:
@@ -123,7 +123,7 @@ def _doubt(title: str, status: str, written: str) -> str:
     return f"its status {written[:60]!r} is not one that can be read" if not status else ""
 
 
-def status_of(text: str) -> str:
+def parse_status(text: str) -> str:
     """The status that a text means: accepted where there is none, empty where it cannot be told.
 
     It must be said at the beginning. A word further back may be about anything: "reverted in a discussion".
@@ -170,7 +170,7 @@ def _is_list_of_links(page: MarkdownPage) -> bool:
     return links > 2 and links * 2 >= len(lines)
 
 
-def _content(page: MarkdownPage, outcome: Outcome, status: str) -> dict[str, Any]:
+def _content(page: MarkdownPage, outcome: AdrOutcome, status: str) -> dict[str, Any]:
     context = outcome.context or adr_page.context(page)
     reasons = [*outcome.reasons, *adr_page.reasons(page)] or list(filter(None, [cut(context, _LONGEST_REASON)]))
     effects = [*outcome.effects, *adr_page.effects(page)]
@@ -184,11 +184,11 @@ def _content(page: MarkdownPage, outcome: Outcome, status: str) -> dict[str, Any
     }
 
 
-def _alternative(page: MarkdownPage, option: Option) -> dict[str, str]:
+def _alternative(page: MarkdownPage, option: AdrOption) -> dict[str, str]:
     return {"option": cut(option.line, _LONGEST_LINE), "rejected_reason": cut(_against(page, option), _LONGEST_LINE)}
 
 
-def _against(page: MarkdownPage, option: Option) -> str:
+def _against(page: MarkdownPage, option: AdrOption) -> str:
     """The first argument against an option, from its own section."""
     for section in page.sections:
         if section.level > 2 and adr_page.heading(section) and option.name.lower()[:60] in section.title.lower():

@@ -11,7 +11,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.importers import adr_page
 from onrecord.markdown import MarkdownPage
 
-MOST = 26
+MAX_OPTIONS = 26
 """Options of one record: as many as there are letters."""
 
 NOUN = r"(?:option|alternative|approach|solution|proposal|variant|scenario|choice|strategy|rule)"
@@ -36,7 +36,7 @@ _AHEAD = 0.08
 _LONGEST_NAME = 300
 
 
-class Option(NamedTuple):
+class AdrOption(NamedTuple):
     """An option: the letter or number it goes by (empty: none), its name, and what is said of it."""
 
     label: str
@@ -59,7 +59,7 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(word for word in every if word not in _COMMON) or frozenset(every)
 
 
-def listed(page: MarkdownPage) -> list[Option]:
+def read_options(page: MarkdownPage) -> list[AdrOption]:
     """The options in the order of the page: items of a list of options, or headings below it or numbered as options."""
     sections = adr_page.options(page)
     options = [option for section in sections[:1] for option in _in_list(section.blocks)]
@@ -68,10 +68,10 @@ def listed(page: MarkdownPage) -> list[Option]:
         highest = min((each.level for each in below), default=0)
         titles = [each.title for each in below if each.level == highest]
         options = [_of_text(title) for title in titles if not _ARGUMENTS.fullmatch(title)]
-    return (options or list(_in_headings(page)))[:MOST]
+    return (options or list(_in_headings(page)))[:MAX_OPTIONS]
 
 
-def _in_list(blocks: Sequence[markdown.Block]) -> Iterator[Option]:
+def _in_list(blocks: Sequence[markdown.Block]) -> Iterator[AdrOption]:
     for block in blocks:
         if block.kind == "bullet":
             # What is below an item is about it, not a second one.
@@ -85,15 +85,15 @@ def _in_list(blocks: Sequence[markdown.Block]) -> Iterator[Option]:
             yield _of_text(adr_page.clean(markdown.flat(block.text)))
 
 
-def _in_headings(page: MarkdownPage) -> Iterator[Option]:
+def _in_headings(page: MarkdownPage) -> Iterator[AdrOption]:
     for section in page.sections:
         match = _LABELLED.match(section.title)
         if match and section.level > 1:
             first = " ".join(section.prose[:1])
-            yield Option(match[1].upper(), (match[2].strip() or adr_page.clean(first))[:_LONGEST_NAME])
+            yield AdrOption(match[1].upper(), (match[2].strip() or adr_page.clean(first))[:_LONGEST_NAME])
 
 
-def _of_text(text: str, more: str = "") -> Option:
+def _of_text(text: str, more: str = "") -> AdrOption:
     """An option of its line: `Option A: name - description`, with either part missing."""
     text = adr_page.clean(text).strip(" *\"“”'").rstrip(".")
     label = ""
@@ -104,27 +104,27 @@ def _of_text(text: str, more: str = "") -> Option:
     if len(name) < 2 or not _WORD.search(name):
         name, rest = text, []
     description = " ".join((*rest, adr_page.clean(more))).strip()
-    return Option(label, name.strip(" *\"“”'")[:_LONGEST_NAME], description)
+    return AdrOption(label, name.strip(" *\"“”'")[:_LONGEST_NAME], description)
 
 
-def numbered(page: MarkdownPage, options: Sequence[Option]) -> dict[str, Option]:
+def options_by_label(page: MarkdownPage, options: Sequence[AdrOption]) -> dict[str, AdrOption]:
     """Options by their letter or number; by position where none has one. What two options claim belongs to none."""
     named = [option for option in options if option.label] or [
-        Option(str(number), option.name, option.text) for number, option in enumerate(options, 1)
+        AdrOption(str(number), option.name, option.text) for number, option in enumerate(options, 1)
     ]
     if any(option.label for option in options):
         named += list(_in_headings(page))
-    by_label: dict[str, Option] = {}
+    by_label: dict[str, AdrOption] = {}
     for option in named:
         before = by_label.get(option.label)
         if before and before.name and option.name and not _is_same(before.words, option.words):
-            by_label[option.label] = Option(option.label, "")
+            by_label[option.label] = AdrOption(option.label, "")
         elif not before or not before.name:
             by_label.setdefault(option.label, option)
     return {label: option for label, option in by_label.items() if option.name}
 
 
-def spelled_out(text: str, by_label: dict[str, Option]) -> str | None:
+def spell_out(text: str, by_label: dict[str, AdrOption]) -> str | None:
     """The text with each option's name beside its letter or number; None if a reference leads nowhere."""
     is_lost = False
 
@@ -158,10 +158,12 @@ def spelled_out(text: str, by_label: dict[str, Option]) -> str | None:
     return None if is_lost else spelled
 
 
-def chosen(names: str, options: Sequence[Option]) -> list[Option]:
+def find_named(names: str, options: Sequence[AdrOption]) -> list[AdrOption]:
     """The options that a short text names: the one that it is, or each whose whole name it has; none if in doubt."""
     by_similarity = sorted(options, key=lambda option: -_similarity(option.name, names))
-    best, second = [_similarity(option.name, names) for option in (*by_similarity, Option("", ""), Option("", ""))][:2]
+    best, second = [
+        _similarity(option.name, names) for option in (*by_similarity, AdrOption("", ""), AdrOption("", ""))
+    ][:2]
     if best >= _ALIKE and best - second >= _AHEAD:
         return by_similarity[:1]
     words = words_of(names)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from onrecord.coldstart import NamedTuple
 from onrecord.importers import adr_options, adr_page
-from onrecord.importers.adr_options import Option
+from onrecord.importers.adr_options import AdrOption
 from onrecord.markdown import MarkdownPage, Section
 from onrecord.text import sentences
 
@@ -58,22 +58,22 @@ _NEGLECTED = re.compile(
 )
 
 
-def read(page: MarkdownPage) -> Outcome:
+def read(page: MarkdownPage) -> AdrOutcome:
     """The outcome of the decision on a page."""
     statement = _y_statement(page)
     if statement:
         return statement
     sections = adr_page.decisions(page)
     if not sections:
-        return Outcome(doubt="no section says what was decided")
+        return AdrOutcome(doubt="no section says what was decided")
     if _are_several(page, [section for section, _ in sections]):
-        return Outcome(doubt="it holds several decisions", line=sections[0][0].line)
+        return AdrOutcome(doubt="it holds several decisions", line=sections[0][0].line)
     for section, in_heading in sections:
         text = f"{in_heading.rstrip('.')}. " if in_heading else ""
         text = (text + adr_page.text_of(page, section)).strip()
         if text:
             return _outcome(page, text[:_LONGEST_TEXT])._replace(line=section.line)
-    return Outcome(
+    return AdrOutcome(
         doubt="the section for the decision holds no text, or only a table or code", line=sections[0][0].line
     )
 
@@ -90,11 +90,11 @@ def _are_several(page: MarkdownPage, sections: Sequence[Section]) -> bool:
     return any(adr_page.heading(section) not in ("outcome", "resolution", "preferred option") for section in others)
 
 
-def _outcome(page: MarkdownPage, text: str) -> Outcome:
+def _outcome(page: MarkdownPage, text: str) -> AdrOutcome:
     doubt = _doubt(text)
     if doubt:
-        return Outcome(doubt=doubt)
-    options = adr_options.listed(page)
+        return AdrOutcome(doubt=doubt)
+    options = adr_options.read_options(page)
     lead = next((match for match in [_CHOSEN.match(text)] if match and match.end() > match.start()), None)
     if lead:
         return read_choice(page, text[lead.end() :], options)
@@ -116,21 +116,21 @@ def _doubt(text: str) -> str:
     return ""
 
 
-def _spelled_out(page: MarkdownPage, text: str, options: Sequence[Option]) -> Outcome:
+def _spelled_out(page: MarkdownPage, text: str, options: Sequence[AdrOption]) -> AdrOutcome:
     """The outcome of a section in free words."""
-    text = whole(text)
+    text = without_open_end(text)
     if not text:
-        return Outcome(doubt="what is decided stands in a table, in code or in a picture")
-    spelled = adr_options.spelled_out(text, adr_options.numbered(page, options))
+        return AdrOutcome(doubt="what is decided stands in a table, in code or in a picture")
+    spelled = adr_options.spell_out(text, adr_options.options_by_label(page, options))
     if spelled is None:
-        return Outcome(doubt="it names an option by a letter or number that is not listed")
+        return AdrOutcome(doubt="it names an option by a letter or number that is not listed")
     if _CHOSEN.search(text):
-        return Outcome(doubt="the option it names is not at the beginning, and may be one of several")
+        return AdrOutcome(doubt="the option it names is not at the beginning, and may be one of several")
     if spelled == text and len(text) < SHORT and LEANS_ON_OTHER_TEXT.search(text):
-        return Outcome(doubt="what it decides is described elsewhere on the page")
+        return AdrOutcome(doubt="what it decides is described elsewhere on the page")
     if text.endswith("?") and len(text) < SHORT:
-        return Outcome(doubt="it asks and does not decide")
-    return Outcome(spelled, _reason(text))
+        return AdrOutcome(doubt="it asks and does not decide")
+    return AdrOutcome(spelled, _reason(text))
 
 
 def _reason(text: str) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ def _reason(text: str) -> tuple[str, ...]:
     return (f"{reason[:1].upper()}{reason[1:]}",) if len(reason.split()) > 1 else ()
 
 
-def _y_statement(page: MarkdownPage) -> Outcome | None:
+def _y_statement(page: MarkdownPage) -> AdrOutcome | None:
     """In the context of A, facing B, we decided for C and neglected D, to achieve E, accepting F."""
     for section in page.sections:
         parts = _y_parts(adr_page.joined(section.blocks)[:_LONGEST_TEXT])
@@ -152,11 +152,11 @@ def _y_statement(page: MarkdownPage) -> Outcome | None:
         option, *others = _NEGLECTED.split(parts["option"], maxsplit=1)
         cost, *reason = BECAUSE.split(parts["cost"], maxsplit=1)
         alternatives = tuple(
-            Option("", each.strip()) for each in re.split(r",| and | or ", "".join(others)) if each.strip()
+            AdrOption("", each.strip()) for each in re.split(r",| and | or ", "".join(others)) if each.strip()
         )
         reasons = (f"To achieve {parts['goal']}", *reason)
         context = f"{parts['context']}, facing {parts['concern']}"
-        return Outcome(option.strip(" ,"), reasons, alternatives, "", context, (f"Accepting {cost}",), section.line)
+        return AdrOutcome(option.strip(" ,"), reasons, alternatives, "", context, (f"Accepting {cost}",), section.line)
     return None
 
 
@@ -199,7 +199,7 @@ SHORT = 110
 """Characters below which a text that points elsewhere says nothing itself."""
 
 
-def whole(text: str) -> str:
+def without_open_end(text: str) -> str:
     """The text without a last clause that leads to something left out, such as code."""
     while text.endswith(":"):
         text = text[: max(text.rfind(". "), text.rfind("; "), 0)].strip()
@@ -227,35 +227,35 @@ _LONG_ENOUGH = 80
 """Characters of an outcome that says more than an option's name, so that what the list says of it is not needed."""
 
 
-class Outcome(NamedTuple):
+class AdrOutcome(NamedTuple):
     """What was decided and why, what was not, and what is against reading it so."""
 
     decision: str = ""
     reasons: tuple[str, ...] = ()
-    alternatives: tuple[Option, ...] = ()
+    alternatives: tuple[AdrOption, ...] = ()
     doubt: str = ""
     context: str = ""
     effects: tuple[str, ...] = ()
     line: int = 1
 
 
-def read_choice(page: MarkdownPage, text: str, options: Sequence[Option]) -> Outcome:
+def read_choice(page: MarkdownPage, text: str, options: Sequence[AdrOption]) -> AdrOutcome:
     """The outcome of "Chosen option: NAME, because REASON. More." """
-    by_label = adr_options.numbered(page, options)
+    by_label = adr_options.options_by_label(page, options)
     text = _without_label(text, by_label)
     named = _by_label(text, by_label)
     if named:
         return named if named.doubt else named._replace(alternatives=_others(options, named))
     name, reason, rest = _parts(text, options)
-    spelled = adr_options.spelled_out(name, by_label) if name else ""
+    spelled = adr_options.spell_out(name, by_label) if name else ""
     if not spelled or NOTHING_YET.match(name):
-        return Outcome(doubt=_choice_doubt(name, spelled))
-    chosen = _named(name, by_label) or adr_options.chosen(name, options)
+        return AdrOutcome(doubt=_choice_doubt(name, spelled))
+    chosen = _named(name, by_label) or adr_options.find_named(name, options)
     decision = _elaborated(spelled, rest, chosen, by_label)
     if not chosen and LEANS_ON_OTHER_TEXT.search(name) and len(decision) < SHORT:
-        return Outcome(doubt="what it chooses is described elsewhere on the page")
+        return AdrOutcome(doubt="what it chooses is described elsewhere on the page")
     others = tuple(option for option in options if option not in chosen) if chosen else ()
-    return Outcome(decision, (reason,) if reason else (), _not_in(others, name))
+    return AdrOutcome(decision, (reason,) if reason else (), _not_in(others, name))
 
 
 def _choice_doubt(name: str, spelled: str | None) -> str:
@@ -264,18 +264,18 @@ def _choice_doubt(name: str, spelled: str | None) -> str:
     return "nothing is decided yet" if name else "no option is named"
 
 
-def _elaborated(spelled: str, rest: str, chosen: Sequence[Option], by_label: dict[str, Option]) -> str:
+def _elaborated(spelled: str, rest: str, chosen: Sequence[AdrOption], by_label: dict[str, AdrOption]) -> str:
     """The name of the choice with what the list of options says of it, if nothing else does, and what follows."""
     decision = spelled
     if len(chosen) == 1 and len(f"{spelled} {rest}") < _LONG_ENOUGH and chosen[0].text not in spelled:
         decision = f"{spelled}: {chosen[0].text}"
     if rest:
-        following = adr_options.spelled_out(rest, by_label)
-        decision = whole(f"{decision.rstrip('.')}. {rest if following is None else following}")
+        following = adr_options.spell_out(rest, by_label)
+        decision = without_open_end(f"{decision.rstrip('.')}. {rest if following is None else following}")
     return decision
 
 
-def _by_label(text: str, by_label: dict[str, Option]) -> Outcome | None:
+def _by_label(text: str, by_label: dict[str, AdrOption]) -> AdrOutcome | None:
     """The outcome of a text that begins with the letter or number of an option, and does not say its name."""
     label = _LABEL.match(text)
     rest = text[label.end() :] if label else ""
@@ -283,17 +283,17 @@ def _by_label(text: str, by_label: dict[str, Option]) -> Outcome | None:
         return None
     option = by_label.get(label[1].upper())
     if option is None:
-        return Outcome(doubt=f"it chooses option {label[1]}, and no option of that name is listed")
+        return AdrOutcome(doubt=f"it chooses option {label[1]}, and no option of that name is listed")
     stop = re.match(r"[.;]\s*", rest) or STOP.search(rest)
     sentence, following = (rest[: stop.start()], rest[stop.end() :].strip()) if stop else (rest, "")
     lead = _FOLLOWS.match(sentence)
     reason = sentence[lead.end() :].strip(" .,:") if lead else ""
-    spelled = adr_options.spelled_out(following, by_label) if following else ""
-    decision = whole(f"{option.line.rstrip('.')}. {following if spelled is None else spelled}".strip())
-    return Outcome(decision, (f"{reason[:1].upper()}{reason[1:]}",) if len(reason.split()) > 1 else ())
+    spelled = adr_options.spell_out(following, by_label) if following else ""
+    decision = without_open_end(f"{option.line.rstrip('.')}. {following if spelled is None else spelled}".strip())
+    return AdrOutcome(decision, (f"{reason[:1].upper()}{reason[1:]}",) if len(reason.split()) > 1 else ())
 
 
-def _without_label(text: str, by_label: dict[str, Option]) -> str:
+def _without_label(text: str, by_label: dict[str, AdrOption]) -> str:
     """The text without the letter or number before the name of an option: "2. Standalone server" is that server."""
     label = re.match(r"[\"“'_*]*(?:option\s+)?#?(\d{1,2}|[A-Z])[.):]\s+", text, re.IGNORECASE)
     option = by_label.get(label[1].upper()) if label else None
@@ -303,12 +303,12 @@ def _without_label(text: str, by_label: dict[str, Option]) -> str:
     return opening + text[label.end() :]
 
 
-def _others(options: Sequence[Option], outcome: Outcome) -> tuple[Option, ...]:
+def _others(options: Sequence[AdrOption], outcome: AdrOutcome) -> tuple[AdrOption, ...]:
     """The options that an outcome, which begins with the line of one, did not choose."""
     return tuple(option for option in options if not outcome.decision.startswith(option.line.rstrip(".")))
 
 
-def _parts(text: str, options: Sequence[Option]) -> tuple[str, str, str]:
+def _parts(text: str, options: Sequence[AdrOption]) -> tuple[str, str, str]:
     """The name of what is chosen, the reason, and what follows."""
     text = _MODIFIED.sub("", text, count=1)
     start = _end_of_quotation(text, options)
@@ -325,7 +325,7 @@ def _parts(text: str, options: Sequence[Option]) -> tuple[str, str, str]:
     return _unmarked(name), f"{reason[:1].upper()}{reason[1:]}".rstrip(" .,"), rest
 
 
-def _end_of_quotation(text: str, options: Sequence[Option]) -> int:
+def _end_of_quotation(text: str, options: Sequence[AdrOption]) -> int:
     """Where a quotation that begins the text ends: there may be others in it, so the name of an option is preferred."""
     closing = _QUOTES.get(text[:1], "")
     ends = (
@@ -343,7 +343,7 @@ def _unmarked(name: str) -> str:
     return name[1:-1].strip(" *,.:") if is_around else name
 
 
-def _named(name: str, by_label: dict[str, Option]) -> list[Option]:
+def _named(name: str, by_label: dict[str, AdrOption]) -> list[AdrOption]:
     """The options that a name refers to by letter or number alone."""
     labels = re.findall(r"(?<![\w-])(\d{1,2}|[A-Z])(?![\w-])", name)
     is_reference = bool(labels) and bool(re.match(r"#?(?:options?\s+)?#?(?:\d{1,2}|[A-Z])\b", name, re.IGNORECASE))
@@ -351,7 +351,7 @@ def _named(name: str, by_label: dict[str, Option]) -> list[Option]:
     return chosen if len(chosen) == len(labels) else []
 
 
-def _not_in(options: Sequence[Option], name: str) -> tuple[Option, ...]:
+def _not_in(options: Sequence[AdrOption], name: str) -> tuple[AdrOption, ...]:
     """Options without those that the name of the choice has too: whether they were rejected is not certain."""
     words = adr_options.words_of(name)
     return tuple(option for option in options if option.words and not option.words <= words)

@@ -21,7 +21,7 @@ _LARGEST = 4_000_000
 """Bytes for one store: a line for each imported document, about 30,000 of them."""
 
 
-class Imported(NamedTuple):
+class ImportedDocument(NamedTuple):
     """A document as it was when it was imported: its fingerprint, and those of what was proposed from it."""
 
     source: str
@@ -31,7 +31,7 @@ class Imported(NamedTuple):
     """Whether an agent has read what the importer could not."""
 
 
-def add(root: str, change_id: str, documents: Iterable[Imported]) -> None:
+def add(root: str, change_id: str, documents: Iterable[ImportedDocument]) -> None:
     """Note what an import proposed; `change_id` is the change that an undo would take back."""
     lines = [json.dumps({"change": change_id, **document._asdict()}) for document in documents]
     if lines:
@@ -44,26 +44,26 @@ def forget(root: str, change_id: str) -> None:
         _file(root).append(json.dumps({"forget": change_id}) + "\n")
 
 
-def read(root: str) -> dict[str, Imported]:
+def read(root: str) -> dict[str, ImportedDocument]:
     """The documents imported before, by path, each as it was the last time, with all that was ever proposed from it."""
     lines = _lines(root)
     forgotten = {line.get("forget") for line in lines}
-    documents: dict[str, Imported] = {}
+    documents: dict[str, ImportedDocument] = {}
     for line in lines:
         source, proposals = line.get("source"), line.get("proposals")
         if isinstance(source, str) and isinstance(proposals, list) and line.get("change") not in forgotten:
             before = documents.get(source)
             every = (*(before.proposals if before else ()), *map(str, proposals))
-            documents[source] = Imported(source, str(line.get("fingerprint")), every, bool(line.get("is_read")))
+            documents[source] = ImportedDocument(source, str(line.get("fingerprint")), every, bool(line.get("is_read")))
     return documents
 
 
-def fingerprint(text: str) -> str:
+def text_hash(text: str) -> str:
     """The fingerprint of a document."""
     return coldstart.content_hash(text.encode("utf-8", "replace"))
 
 
-def proposal(record: Memory) -> str:
+def proposal_hash(record: Memory) -> str:
     """The fingerprint of what a record says: its title and content, not where it stands or when it was read."""
     wording = json.dumps([record.category, record.title, record.content], sort_keys=True, default=str)
     return coldstart.content_hash(wording.encode("utf-8", "replace"))

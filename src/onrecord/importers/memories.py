@@ -39,25 +39,25 @@ _LONGEST_TITLE = 100
 _LONGEST = 2_000
 
 
-class Content(NamedTuple):
+class ToolMemories(NamedTuple):
     """What a file of another tool gives: records, and passages for an agent."""
 
     records: tuple[Memory, ...] = ()
     passages: tuple[Passage, ...] = ()
 
 
-def read(path: str, text: str, now: str) -> Content:
+def read(path: str, text: str, now: str) -> ToolMemories:
     """What a text file of another tool holds."""
     if path.lower().endswith((".json", ".jsonl")):
-        return Content(passages=_exported(text))
+        return ToolMemories(passages=_exported(text))
     page = markdown.parse(text)
     if os.path.basename(path) == "MEMORY.md" and is_index(page):
-        return Content()
+        return ToolMemories()
     observations = _observations(page, path, now)
     if observations.records or observations.passages:
         return observations
     feedback = _feedback(page, text, path, now)
-    return Content((feedback,)) if feedback else Content(passages=sources.sections(text, PROSE))
+    return ToolMemories((feedback,)) if feedback else ToolMemories(passages=sources.sections(text, PROSE))
 
 
 def is_index(page: MarkdownPage) -> bool:
@@ -67,7 +67,7 @@ def is_index(page: MarkdownPage) -> bool:
     return pointers * 2 >= len(lines)
 
 
-def composed(category: str, values: dict[str, Any], now: str) -> Memory | None:
+def compose_record(category: str, values: dict[str, Any], now: str) -> Memory | None:
     """A record with its origin; None if it would not be valid."""
     try:
         return compose.compose(category, {"origin": "import", **values}, now=now, allow_secret=True)
@@ -75,7 +75,7 @@ def composed(category: str, values: dict[str, Any], now: str) -> Memory | None:
         return None
 
 
-def when(moment: str, now: str) -> dict[str, str]:
+def dates_from(moment: str, now: str) -> dict[str, str]:
     """The dates of a record made at some moment, if that is one of the past."""
     moment = re.sub(r"(?:\.\d+)?(?:\+00:00|Z)?$", "Z", moment.strip().replace(" ", "T", 1), count=1)
     is_past = timestamps.is_instant(moment) and moment <= now
@@ -97,10 +97,10 @@ def _feedback(page: MarkdownPage, text: str, path: str, now: str) -> Memory | No
         "reason": cut(why[0], _LONGEST),
     }
     values = {"title": cut(title, _LONGEST_TITLE), "content": content, "source": f"{path}:1"[-1_000:]}
-    return composed("preference", {**values, **when(page.first("modified"), now)}, now)
+    return compose_record("preference", {**values, **dates_from(page.first("modified"), now)}, now)
 
 
-def _observations(page: MarkdownPage, path: str, now: str) -> Content:
+def _observations(page: MarkdownPage, path: str, now: str) -> ToolMemories:
     """The observations of a note in the style of basic-memory: `- [decision] text #tag (context)`."""
     title = page.first("title") or next((section.title for section in page.sections if section.title), "")
     prose = (text for section in page.sections for text in section.prose if not _OBSERVATION.match(text))
@@ -118,7 +118,7 @@ def _observations(page: MarkdownPage, path: str, now: str) -> Content:
                 records.append(record)
             else:
                 left.append(Passage(block.line, block.line, cut(match[0], _LONGEST_SHOWN), PROSE))
-    return Content(tuple(records), tuple(left))
+    return ToolMemories(tuple(records), tuple(left))
 
 
 def _observed(kind: str, text: str, *, title: str, intro: str, source: str, now: str) -> Memory | None:
@@ -136,7 +136,7 @@ def _observed(kind: str, text: str, *, title: str, intro: str, source: str, now:
     if kind not in contents or not why or not title:
         return None
     values = {"title": cut(text, _LONGEST_TITLE), "content": contents[kind], "source": source[-1_000:]}
-    return composed(kind, {**values, **({"tags": tags[:12]} if tags else {})}, now)
+    return compose_record(kind, {**values, **({"tags": tags[:12]} if tags else {})}, now)
 
 
 def _exported(text: str) -> tuple[Passage, ...]:
@@ -246,7 +246,7 @@ def _record(row: dict[str, object], path: str, project: str, now: str) -> Memory
         "source": f"{path}:{row['id']}"[-1_000:],
         "related_files": [name for name in _texts(text["files_modified"]) if _is_here(project, name)][:_MOST_LINES],
     }
-    return composed("decision", {**values, **when(text["created_at"], now)}, now)
+    return compose_record("decision", {**values, **dates_from(text["created_at"], now)}, now)
 
 
 def _texts(value: str) -> list[str]:

@@ -13,7 +13,7 @@ from onrecord.importers import memories
 from onrecord.markdown import MarkdownPage, Section
 
 # More is no folder of notes; reading it would take minutes.
-MOST_FILES = 20_000
+MAX_FILES = 20_000
 INDEX = "MEMORY.md"
 _OUTDATED = re.compile(
     r"\b(?:superseded(?: by)?|no longer (?:true|valid|used|applies|holds)|deprecated|obsolete|replaced by|outdated)\b",
@@ -51,8 +51,8 @@ def _pages(folder: str) -> Iterator[tuple[str, MarkdownPage, str]]:
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name[0] != ".")
         full += [os.path.join(here, name) for name in sorted(names) if name.lower().endswith(".md")]
-        if len(full) > MOST_FILES:
-            raise BadInput(f"{folder!r} holds more than {MOST_FILES:,} Markdown files", fix="name a folder in it")
+        if len(full) > MAX_FILES:
+            raise BadInput(f"{folder!r} holds more than {MAX_FILES:,} Markdown files", fix="name a folder in it")
     for path in full:
         if paths.is_within(folder, path):
             try:

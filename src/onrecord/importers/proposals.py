@@ -9,7 +9,7 @@ from onrecord.audit import audit_item
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, SecretFound
 from onrecord.importers import adr, import_log, reading
-from onrecord.importers.import_log import Imported
+from onrecord.importers.import_log import ImportedDocument
 from onrecord.importers.reading import Reading
 from onrecord.importers.sources import Passage, Source
 from onrecord.record import compose
@@ -17,8 +17,8 @@ from onrecord.record.memory import Memory, to_json
 from onrecord.search import terms
 
 # Share of word pairs in common from which two records say the same; the texts differ in a word or two.
-ALIKE = 0.8
-_NOTHING: Mapping[str, Imported] = {}
+MIN_SIMILARITY = 0.8
+_NOTHING: Mapping[str, ImportedDocument] = {}
 
 
 class Proposal(NamedTuple):
@@ -49,7 +49,7 @@ def gather(
     sources: Sequence[Source],
     now: str,
     existing: Sequence[Memory] = (),
-    imported: Mapping[str, Imported] = _NOTHING,
+    imported: Mapping[str, ImportedDocument] = _NOTHING,
 ) -> list[FileReport]:
     """What each source proposes beside the records that exist, and what was imported before."""
     readings = [reading.read(project, source, now) for source in sources]
@@ -77,7 +77,7 @@ def _path_of(record: Memory) -> str:
 
 
 def _report(
-    each: Reading, records: Sequence[Memory], before: Mapping[str, Memory], imported: Imported | None
+    each: Reading, records: Sequence[Memory], before: Mapping[str, Memory], imported: ImportedDocument | None
 ) -> FileReport:
     report = FileReport(each.source.path, each.source.kind, each.fingerprint)
     if imported and imported.fingerprint == each.fingerprint and not (each.passages and not imported.is_read):
@@ -90,7 +90,7 @@ def _report(
         if leak:
             left_out.append(f"line {record.source.rpartition(':')[2]}: {leak}")
             is_refused = True
-        elif not imported or import_log.proposal(record) not in imported.proposals:
+        elif not imported or import_log.proposal_hash(record) not in imported.proposals:
             proposals += _proposals(record, before.get(each.source.path) if len(records) == 1 else None)
     return report._replace(
         proposals=tuple(proposals), passages=each.passages, left_out=tuple(left_out), is_refused=is_refused
@@ -135,7 +135,7 @@ def _same(records: Sequence[Memory], existing: Sequence[Memory]) -> dict[str, st
     """Ids of new records that say the same as another one, and the id of that."""
     everything = [*existing, *records]
     same_as: dict[str, str] = {}
-    for first, second in audit_item.similar_pairs([_wording(record) for record in everything], ALIKE):
+    for first, second in audit_item.similar_pairs([_wording(record) for record in everything], MIN_SIMILARITY):
         old, new = everything[first], everything[second]
         is_linked = old.id in new.supersedes or new.id in old.supersedes
         if second >= len(existing) and old.id not in same_as and not is_linked:
@@ -148,16 +148,18 @@ def _wording(record: Memory) -> frozenset[str]:
     return audit_item.shingles(words if len(words) > 5 else terms.stream(record.title) + words)
 
 
-def documents(reports: Sequence[FileReport]) -> list[Imported]:
+def documents(reports: Sequence[FileReport]) -> list[ImportedDocument]:
     """What is to be remembered of an import: every file that proposed something."""
     return [
-        Imported(report.path, report.fingerprint, tuple(import_log.proposal(each.record) for each in report.proposals))
+        ImportedDocument(
+            report.path, report.fingerprint, tuple(import_log.proposal_hash(each.record) for each in report.proposals)
+        )
         for report in reports
         if report.proposals
     ]
 
 
-def read_by_agent(project: str, names: Sequence[str]) -> list[Imported]:
+def read_by_agent(project: str, names: Sequence[str]) -> list[ImportedDocument]:
     """What is to be remembered of documents that an agent has read."""
     marked = []
     for name in names:
@@ -166,5 +168,5 @@ def read_by_agent(project: str, names: Sequence[str]) -> list[Imported]:
         if not os.path.isfile(os.path.join(project, path)):
             raise BadInput(f"there is no file {name!r}", fix="name the files that were read")
         read = reading.read(project, Source(path, "guide"), "")
-        marked.append(Imported(path, read.fingerprint, is_read=True))
+        marked.append(ImportedDocument(path, read.fingerprint, is_read=True))
     return marked

@@ -42,7 +42,7 @@ def read(project: str, source: Source, now: str) -> Reading:
         return Reading(source, left_out=f"cannot be read: {error.strerror or error}")
     if not text.strip():
         return Reading(source, left_out="empty")
-    return _of_text(project, source, text, now)._replace(fingerprint=import_log.fingerprint(text))
+    return _of_text(project, source, text, now)._replace(fingerprint=import_log.text_hash(text))
 
 
 def _of_text(project: str, source: Source, text: str, now: str) -> Reading:
@@ -54,7 +54,7 @@ def _of_text(project: str, source: Source, text: str, now: str) -> Reading:
         reason = _LOADED if source.kind == "loaded" else memories.PROSE
         return Reading(source, passages=sources.sections(text, reason))
     if not source.path.lower().endswith((".md", ".markdown", ".mdx")):
-        return Reading(source, passages=sources.whole(text, "not Markdown"))
+        return Reading(source, passages=sources.whole_document(text, "not Markdown"))
     return _decision(project, source, text, now)
 
 
@@ -73,7 +73,7 @@ def _decision(project: str, source: Source, text: str, now: str) -> Reading:
         return _memory(source, text, now)
     if not decision.is_for_agent:
         return Reading(source, left_out=decision.reason)
-    return Reading(source, passages=sources.whole(text, decision.reason, decision.line))
+    return Reading(source, passages=sources.whole_document(text, decision.reason, decision.line))
 
 
 def named_files(project: str, path: str, text: str) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 
 # A project has a handful of such files; these bounds only keep a walk through a huge tree from taking minutes.
-MOST_FOLDERS = 5_000
-MOST_FILES = 2_000
+MAX_FOLDERS = 5_000
+MAX_FILES = 2_000
 _DEEPEST = 7
 _ADR_FOLDER = re.compile(
     r"adrs?|decisions?|decision[-_ ]?(?:records?|logs?)|architectur\w*[-_ ]decisions?(?:[-_ ](?:records?|logs?))?"
@@ -76,10 +76,10 @@ def discover(project: str) -> list[Source]:
         full = os.path.join(project, source.path)
         if paths.is_within(project, full):
             unique.setdefault(os.path.realpath(full), source)
-    return list(unique.values())[:MOST_FILES]
+    return list(unique.values())[:MAX_FILES]
 
 
-def named(project: str, names: Sequence[str]) -> list[Source]:
+def from_names(project: str, names: Sequence[str]) -> list[Source]:
     """The named files, and what can be read in named folders and those below; BadInput for what does not exist."""
     full: list[str] = []
     for name in names:
@@ -90,7 +90,7 @@ def named(project: str, names: Sequence[str]) -> list[Source]:
             full.append(path)
         else:
             raise BadInput(f"there is no file or folder {name!r}", fix="name a file to import, or a folder of them")
-    shown = [_relative(project, path) for path in full[:MOST_FILES]]
+    shown = [_relative(project, path) for path in full[:MAX_FILES]]
     return [Source(path, kind_of(path) or _other_kind(path)) for path in dict.fromkeys(shown)]
 
 
@@ -124,7 +124,7 @@ def _files(root: str) -> Iterator[str]:
     for count, (here, folders, names) in enumerate(os.walk(root)):
         below = os.path.relpath(here, root).replace(os.sep, "/")
         below = "" if below == "." else below
-        if count >= MOST_FOLDERS:
+        if count >= MAX_FOLDERS:
             return
         yield from (f"{below}/{name}" if below else name for name in sorted(names))
         inside = [name for name in folders if name[0] != "." and name.lower() not in _VENDORED]
@@ -145,7 +145,7 @@ class Passage(NamedTuple):
     reason: str
 
 
-def whole(text: str, reason: str, first: int = 1) -> tuple[Passage, ...]:
+def whole_document(text: str, reason: str, first: int = 1) -> tuple[Passage, ...]:
     """A document from some line on, as one passage."""
     last = len(text.splitlines())
     return (Passage(first, max(first, last), "", reason),)
@@ -155,7 +155,7 @@ def sections(text: str, reason: str) -> tuple[Passage, ...]:
     """The sections of a document that hold text."""
     filled = [section for section in markdown.parse(text).sections if section.source.strip()]
     if not 0 < len(filled) <= _MOST:
-        return whole(text, reason)
+        return whole_document(text, reason)
     ends = [*(section.line - 1 for section in filled[1:]), len(text.splitlines())]
     return tuple(
         Passage(section.line, max(end, section.line), section.title, reason) for section, end in zip(filled, ends)

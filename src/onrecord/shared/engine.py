@@ -19,8 +19,8 @@ from onrecord.record import memory
 from onrecord.shared import incoming, reconcile, sync_base
 from onrecord.shared.incoming import Spool
 from onrecord.shared.reconcile import Conflict, Reconciled
-from onrecord.shared.replicas import Replica, State
-from onrecord.shared.sync_base import Agreed
+from onrecord.shared.replicas import Replica, SyncState
+from onrecord.shared.sync_base import SyncBase
 from onrecord.shared.transport import Push, Pushed, Transport, Version, version_hash
 from onrecord.store import history
 from onrecord.store.store import Batch, Store
@@ -40,7 +40,7 @@ _MOST_NOTED = 1_000
 _SET_ASIDE = "set-aside"
 
 
-class Synced(NamedTuple):
+class SyncResult(NamedTuple):
     """What a sync did, or would do."""
 
     pulled: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Synced(NamedTuple):
     note: str = ""
     is_reset: bool = False
     """Whether the remote had lost the state that was last agreed on, so that every file was compared anew."""
-    renamed: tuple[Renamed, ...] = ()
+    renamed: tuple[RenamedPair, ...] = ()
     """Renamed on one side, and renamed or changed on the other: two records stay."""
 
 
@@ -74,7 +74,7 @@ class _Decision(NamedTuple):
         return self.local != self.before or self.base != self.agreed
 
 
-def sync(replica: Replica, transport: Transport, *, missing: str = "", patience: float | None = None) -> Synced:
+def sync(replica: Replica, transport: Transport, *, missing: str = "", patience: float | None = None) -> SyncResult:
     """Bring a replica and its remote to the same files; Offline if the remote cannot be reached.
 
     Where most of the files are gone from the replica, `missing` says what that means: `restore` or `delete`.
@@ -93,7 +93,7 @@ def sync(replica: Replica, transport: Transport, *, missing: str = "", patience:
         return done
 
 
-def preview(replica: Replica, transport: Transport) -> Synced:
+def preview(replica: Replica, transport: Transport) -> SyncResult:
     """What a sync would do, as far as can be known without doing it; no record is written."""
     with replica.lock():
         run = _Run(replica, transport)
@@ -101,7 +101,7 @@ def preview(replica: Replica, transport: Transport) -> Synced:
         return run.preview()
 
 
-def _failed(state: State, error: OnrecordError) -> State:
+def _failed(state: SyncState, error: OnrecordError) -> SyncState:
     since = (state.offline_since or timestamps.now()) if isinstance(error, Offline) else state.offline_since
     return state._replace(last_error=error.message, offline_since=since)
 
@@ -113,7 +113,7 @@ class _Run:
         self._replica = replica
         self._transport = transport
         self._store = Store(replica.store)
-        self._agreed = Agreed(replica.root, replica.base)
+        self._base = SyncBase(replica.root, replica.base)
         state = replica.state
         self._cursor = state.cursor
         self.unreadable = dict(state.unreadable)
@@ -132,19 +132,19 @@ class _Run:
         """Finish what a killed sync began, and bring a replica back whose folder is gone."""
         files.make_folder(self._replica.root, is_private=True)
         self._store.recover()
-        self._agreed.recover(self._replica.store)
+        self._base.recover(self._replica.store)
         if missing != "delete":
             self._look_for_lost(is_restored=missing == "restore" or not self._store.exists)
 
     def _look_for_lost(self, is_restored: bool) -> None:
         """Bring back what is gone; or BadInput if most of the records are: that would delete them for everybody."""
-        paths = self._agreed.paths()
-        gone = sorted(paths.difference(sync_base.every_path(self._replica.store)))
+        paths = self._base.paths()
+        gone = sorted(paths.difference(sync_base.file_paths(self._replica.store)))
         records, of = (sum(not incoming.is_draft(path) for path in each) for each in (gone, paths))
         if gone and is_restored:
             with self._store.writing(history.SYNC) as batch:
                 for path in gone:
-                    batch.restore(path, self._agreed.read(path).decode("utf-8"))
+                    batch.restore(path, self._base.read(path).decode("utf-8"))
         elif records > max(_MOST_GONE, of // 2):
             raise self._lost(records, of)
 
@@ -156,7 +156,7 @@ class _Run:
             f"onrecord sync {name} --missing delete",
         )
 
-    def sync(self) -> Synced:
+    def sync(self) -> SyncResult:
         last = Pushed()
         for _ in range(_ROUNDS):
             self._pull(last.outdated)
@@ -168,7 +168,7 @@ class _Run:
             self._pull()
         return self._result(last)
 
-    def preview(self) -> Synced:
+    def preview(self) -> SyncResult:
         with Spool(self._replica.root) as received:
             self._receive(received, self._cursor)
             decided = self._decided(received, is_trial=True)
@@ -176,14 +176,14 @@ class _Run:
         changed = [change.path for change in self._outgoing() if change.path not in decided]
         return self._result(Pushed(accepted=tuple(sorted((*ahead, *changed)))))
 
-    def _result(self, last: Pushed) -> Synced:
+    def _result(self, last: Pushed) -> SyncResult:
         pushed = tuple(sorted({*self._pushed, *last.accepted}))
         refused = {**self.unreadable, **self._held, **last.refused}
         conflicts = tuple(self._conflicts.values())
         changed = (tuple(self._pulled), pushed, conflicts, tuple(self._revived))
-        read = partial(sync_base.contents, self._replica.store)
-        pairs = renamed_pairs(self._new_here, self._new_there, self._revived, read)
-        return Synced(*changed, last.waiting, last.outdated, refused, last.note, self._is_reset, pairs)
+        read = partial(sync_base.read_file, self._replica.store)
+        pairs = find_renamed_pairs(self._new_here, self._new_there, self._revived, read)
+        return SyncResult(*changed, last.waiting, last.outdated, refused, last.note, self._is_reset, pairs)
 
     def _pull(self, late: Sequence[str] = ()) -> None:
         """Take what changed; all of it, if what came too late is not in what the cursor leads to."""
@@ -204,7 +204,7 @@ class _Run:
         received.fill(pulled.versions)
         seen = received.paths.union(received.refused)
         received.fill(Version(path, b"") for path in late if path not in seen)
-        if received.paths and len(received.paths | self._agreed.paths()) > incoming.MOST_FILES:
+        if received.paths and len(received.paths | self._base.paths()) > incoming.MAX_FILES:
             raise incoming.too_large()
         received.is_reset, received.asks_for_review = pulled.is_reset, pulled.asks_for_review
         self._is_reset = self._is_reset or pulled.is_reset
@@ -216,10 +216,10 @@ class _Run:
     def _take(self, received: Spool, is_first: bool) -> None:
         """Bring what was received into the replica, and note how far the remote was read."""
         if received.is_reset:
-            self._agreed.forget()
+            self._base.forget()
         elif is_first:
             # After the state was lost: what the remote has no more is pushed again.
-            self._agreed.write(dict.fromkeys(self._agreed.paths() - received.paths, b""))
+            self._base.write(dict.fromkeys(self._base.paths() - received.paths, b""))
         versions = iter(received)
         while chunk := list(islice(versions, _TOGETHER)):
             self._write(chunk)
@@ -237,21 +237,21 @@ class _Run:
                 if each.local != each.before:
                     _put(batch, path, each.local)
             changed = {path: each for path, each in decided.items() if each.is_change}
-            steps = [sync_base.step(path, each.before, each.local, each.base) for path, each in changed.items()]
+            steps = [sync_base.make_step(path, each.before, each.local, each.base) for path, each in changed.items()]
             if steps:
-                self._agreed.plan(steps)
+                self._base.plan(steps)
         if steps:
-            self._agreed.carry_out(steps)
+            self._base.carry_out(steps)
 
     def _decided(self, versions: Iterable[Version], *, is_trial: bool = False) -> dict[str, _Decision]:
         """What becomes of each file that the remote has another version of."""
         decided: dict[str, _Decision] = {}
-        sent = self._agreed.sent()
+        sent = self._base.read_sent()
         for path, remote, _ in versions:
             now = decided.get(path) or self._now(path, is_trial)
             base = remote if sent.get(path) == remote else now.base
             local = now.local
-            if local not in (base, remote) and (flaw := incoming.flaw(path, local)):
+            if local not in (base, remote) and (flaw := incoming.file_flaw(path, local)):
                 # No record and no draft can be made of it, so the remote's version takes its place.
                 self._set_aside(path, local, flaw, is_trial)
                 local = base
@@ -264,8 +264,8 @@ class _Run:
         return decided
 
     def _now(self, path: str, is_trial: bool) -> _Decision:
-        local = sync_base.contents(self._replica.store, path)
-        base = b"" if self._is_reset and is_trial else self._agreed.read(path)
+        local = sync_base.read_file(self._replica.store, path)
+        base = b"" if self._is_reset and is_trial else self._base.read(path)
         return _Decision(local, local, base, base)
 
     def _note(self, path: str, outcome: Reconciled, before: bytes) -> None:
@@ -290,21 +290,21 @@ class _Run:
         if not changes:
             return Pushed()
         self._new_there.update((change.path, None) for change in changes if not change.expected)
-        self._agreed.send({change.path: change.data for change in changes})
+        self._base.note_sent({change.path: change.data for change in changes})
         pushed = self._transport.push(changes)
         data = {change.path: change.data for change in changes}
-        self._agreed.write({path: data[path] for path in pushed.accepted})
+        self._base.write({path: data[path] for path in pushed.accepted})
         self._pushed.update(dict.fromkeys(pushed.accepted))
-        self._agreed.answered({path: data[path] for path in pushed.waiting})
+        self._base.note_answer({path: data[path] for path in pushed.waiting})
         return pushed
 
     def _outgoing(self) -> Iterator[Push]:
         """What differs from what the remote has, without what must not leave this machine."""
-        for path, local, base in self._agreed.differences(self._replica.store):
-            flaw = incoming.flaw(path, local)
+        for path, local, base in self._base.differences(self._replica.store):
+            flaw = incoming.file_flaw(path, local)
             if path in self.unreadable:
                 flaw = f"the remote's version cannot be used: {self.unreadable[path]}"
-            elif not flaw and (leak := incoming.leak(local, base)):
+            elif not flaw and (leak := incoming.new_secret(local, base)):
                 flaw = f"held back: it {leak}"
             if flaw:
                 self._held[path] = flaw
@@ -319,7 +319,7 @@ def _put(batch: Batch, path: str, data: bytes) -> None:
         batch.drop(path)
 
 
-class Renamed(NamedTuple):
+class RenamedPair(NamedTuple):
     """A record that is there twice since it was renamed: its id before, and the paths of both."""
 
     old: str
@@ -327,24 +327,26 @@ class Renamed(NamedTuple):
     ours: str
 
 
-def renamed_pairs(
+def find_renamed_pairs(
     theirs: Collection[str], ours: Collection[str], revived: Collection[str], read: Callable[[str], bytes]
-) -> tuple[Renamed, ...]:
+) -> tuple[RenamedPair, ...]:
     """The records that had the same id before, of the files that are new on a side or that only one side deleted."""
     if not (theirs or revived) or not (ours or revived):
         return ()
     stayed = {incoming.stem(path): path for path in revived}
     our_names = {**stayed, **{old: path for path in ours for old in _earlier(path, read)}}
     their_names = [*((old, path) for path in theirs for old in _earlier(path, read)), *stayed.items()]
-    return tuple(Renamed(old, path, our_names[old]) for old, path in their_names if our_names.get(old, path) != path)
+    return tuple(
+        RenamedPair(old, path, our_names[old]) for old, path in their_names if our_names.get(old, path) != path
+    )
 
 
 def _earlier(path: str, read: Callable[[str], bytes]) -> set[str]:
     """The ids that a record had before; none for a draft, or for a file that is gone or no record by now."""
     data = b"" if incoming.is_draft(path) else read(path)
-    if not data or incoming.flaw(path, data):
+    if not data or incoming.file_flaw(path, data):
         return set()
     changes = memory.from_json(memory.decode(data, path)).changes
     ids = {change.old for change in changes if change.field == "id" and isinstance(change.old, str)}
     # Others wrote this history, and it is shown to people: only what can be an id counts.
-    return {old for old in ids if not incoming.flaw_of_path(f"{path.rpartition('/')[0]}/{old}.json")}
+    return {old for old in ids if not incoming.path_flaw(f"{path.rpartition('/')[0]}/{old}.json")}

@@ -15,7 +15,7 @@ from onrecord.record import naming, schema
 from onrecord.record.memory import MAX_FILE_BYTES
 from onrecord.shared import incoming
 from onrecord.shared.git_mirror import Mirror
-from onrecord.shared.incoming import MOST_FILES
+from onrecord.shared.incoming import MAX_FILES
 from onrecord.shared.transport import Push, Version
 from onrecord.text import first_few, plural
 
@@ -93,7 +93,7 @@ def _blobs(rows: Iterable[tuple[bytes, bytes, bytes]], below: str) -> list[Blob]
         if _is_record(path):
             flaw = "" if mode in _FILES or not blob else "not a file: a link or a repository in a repository"
             blobs.append(Blob(path, blob.decode("ascii"), flaw))
-    if len(blobs) > MOST_FILES:
+    if len(blobs) > MAX_FILES:
         raise incoming.too_large()
     return blobs
 
@@ -171,7 +171,7 @@ def _listed(mirror: Mirror, commit: str, folders: Iterable[str]) -> list[tuple[t
 
 
 def _ask(mirror: Mirror, *words: str, stdin: bytes = b"") -> bytes:
-    answer = mirror.ask(*words, stdin=stdin)
+    answer = mirror.run_local(*words, stdin=stdin)
     if answer.status is None and "answered more" in answer.message:
         raise incoming.too_large()
     if not answer.is_good:
@@ -202,7 +202,7 @@ class Author(NamedTuple):
 
 def author(mirror: Mirror) -> Author:
     """The user as git knows them, or else as the system does."""
-    listed = mirror.ask("config", "--null", "--get-regexp", r"^user\.(name|email)$").text.split("\0")
+    listed = mirror.run_local("config", "--null", "--get-regexp", r"^user\.(name|email)$").text.split("\0")
     values = dict(entry.split("\n", 1) for entry in listed if "\n" in entry)
     user = _plain(_user())
     name, email = (_plain(values.get(key, "")) for key in ("user.name", "user.email"))
@@ -226,7 +226,7 @@ def make_commit(mirror: Mirror, parent: str, below: str, changes: Sequence[Push]
     for path, data, _ in changes:
         place = f"{below}{path}".encode("ascii")
         parts.append(b"M 100644 inline %s\ndata %d\n%s\n" % (place, len(data), data) if data else b"D %s\n" % place)
-    answer = mirror.ask("fast-import", "--quiet", "--done", "--force", stdin=b"".join((*parts, b"\ndone\n")))
+    answer = mirror.run_local("fast-import", "--quiet", "--done", "--force", stdin=b"".join((*parts, b"\ndone\n")))
     commit = mirror.commit_of(NEXT) if answer.is_good else ""
     if not commit:
         raise broken_mirror(answer.message)

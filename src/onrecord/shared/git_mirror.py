@@ -20,7 +20,7 @@ from onrecord.git import process, repository
 from onrecord.git.repository import NO_GIT, is_commit
 
 PROTOCOLS = "file:git:http:https:ssh"
-LARGEST_ANSWER = 64_000_000
+MAX_OUTPUT_BYTES = 64_000_000
 """Bytes of an answer: a listing of 400,000 files."""
 
 _PARTS = ("HEAD", "refs", "objects")
@@ -45,7 +45,7 @@ _KEPT = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_SSL_CAINFO", "GIT
 """Of the user's own environment: how this user reaches hosts."""
 
 
-class Answer(NamedTuple):
+class GitResult(NamedTuple):
     """What git said: `status` is None if it was killed, or never started."""
 
     status: int | None
@@ -67,7 +67,7 @@ class Mirror:
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
-    def create(self) -> Answer:
+    def create(self) -> GitResult:
         """Make the repository if it, or a part, is not there, and take away the locks that a killed git left in it."""
         if not all(os.path.exists(os.path.join(self.folder, part)) for part in _PARTS):
             files.make_folder(self.folder, is_private=True)
@@ -76,38 +76,38 @@ class Mirror:
             for name in names:
                 if name.endswith(".lock"):
                     files.remove(os.path.join(folder, name))
-        return Answer(0, b"", "")
+        return GitResult(0, b"", "")
 
     def remove(self) -> None:
         """Delete it: everything in it can be fetched again."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def ask(self, *words: str, stdin: bytes = b"", seconds: float = 60) -> Answer:
+    def run_local(self, *words: str, stdin: bytes = b"", seconds: float = 60) -> GitResult:
         """What git answers from the mirror alone."""
         return self._run(*words, stdin=stdin, seconds=seconds)
 
-    def reach(self, *words: str, seconds: float) -> Answer:
+    def run_remote(self, *words: str, seconds: float) -> GitResult:
         """What git answers after it has asked the other side."""
         return self._run(*words, seconds=seconds, reaches=True)
 
     def commit_of(self, ref: str) -> str:
         """The commit that a ref names; empty for none."""
-        answer = self.ask("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+        answer = self.run_local("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
         commit = answer.text.strip() if answer.is_good else ""
         return commit if is_commit(commit) else ""
 
     def _run(
         self, *words: str, stdin: bytes = b"", seconds: float = 60, reaches: bool = False, is_there: bool = True
-    ) -> Answer:
+    ) -> GitResult:
         program = process.find("git", outside=self.folder)
         if not program:
-            return Answer(None, b"", NO_GIT)
+            return GitResult(None, b"", NO_GIT)
         place = (f"--git-dir={self.folder}",) if is_there else ()
         command = (program, *place, *repository.PINNED, *_PINNED, *words)
         try:
             child = _Git(command, self._environment(reaches))
         except OSError as error:
-            return Answer(None, b"", f"git could not be started: {error}")
+            return GitResult(None, b"", f"git could not be started: {error}")
         return _Conversation(child, self.folder if reaches else "").answer(stdin, seconds)
 
     def _environment(self, reaches: bool) -> dict[str, str]:
@@ -157,7 +157,7 @@ class _Conversation:
         self._reason = ""
         self._over = threading.Event()
 
-    def answer(self, stdin: bytes, seconds: float) -> Answer:
+    def answer(self, stdin: bytes, seconds: float) -> GitResult:
         child = self._child
         assert child.stdin and child.stdout and child.stderr
         threads = [
@@ -168,9 +168,9 @@ class _Conversation:
         try:
             for thread in threads:
                 thread.start()
-            output = child.stdout.read(LARGEST_ANSWER + 1)
-            if len(output) > LARGEST_ANSWER:
-                self._kill(f"answered more than {LARGEST_ANSWER:,} bytes")
+            output = child.stdout.read(MAX_OUTPUT_BYTES + 1)
+            if len(output) > MAX_OUTPUT_BYTES:
+                self._kill(f"answered more than {MAX_OUTPUT_BYTES:,} bytes")
             status = child.wait()
         finally:
             self._over.set()
@@ -180,7 +180,7 @@ class _Conversation:
                     thread.join(_LAST_WORDS)
             child.stdout.close()
         message = self._reason or self._message.decode("utf-8", "replace").strip()
-        return Answer(None if self._reason else status, output[:LARGEST_ANSWER], message)
+        return GitResult(None if self._reason else status, output[:MAX_OUTPUT_BYTES], message)
 
     def _listen(self, stream: IO[bytes]) -> None:
         with stream:

@@ -16,7 +16,7 @@ from onrecord.errors import BadRemote, Offline, OnrecordError, Refused
 from onrecord.git.repository import NO_GIT, is_commit
 from onrecord.shared import git_commits
 from onrecord.shared.git_commits import BrokenMirror, broken_mirror
-from onrecord.shared.git_mirror import Answer, Mirror
+from onrecord.shared.git_mirror import GitResult, Mirror
 from onrecord.shared.transport import Pulled, Push, Pushed, Version, version_hash
 
 _EMPTY = "empty"
@@ -108,7 +108,7 @@ class GitTransport:
             if self._is_waiting(commit, head):
                 return self._waits(by_state)
             answer = self._send(commit, self._heads.branch or _FIRST_BRANCH)
-            outcome = pushed(answer)
+            outcome = push_outcome(answer)
             if outcome == DONE:
                 return Pushed((*by_state.same, *(change.path for change in by_state.due)), by_state.outdated)
             if outcome != BEHIND:
@@ -136,12 +136,12 @@ class GitTransport:
         """Ask for the branches that matter, without fetching anything."""
         own = git_commits.own_branch(self._mirror)
         names = ("refs/heads/main", "refs/heads/master", "refs/heads/trunk", f"refs/heads/{own}")
-        self._heads = heads(self._listed(*names), own)
+        self._heads = parse_heads(self._listed(*names), own)
         if self._heads.branch:
             return
         # Empty, or no branch is the default; somebody may have pushed the first one since.
         every = self._listed("refs/heads/*")
-        self._heads = heads(every, own)
+        self._heads = parse_heads(every, own)
         others = [line for line in every.splitlines() if "\trefs/heads/" in line and "/onrecord/" not in line]
         if others and not self._heads.branch:
             raise BadRemote(
@@ -150,7 +150,7 @@ class GitTransport:
             )
 
     def _listed(self, *names: str) -> str:
-        answer = self._mirror.reach("ls-remote", "--symref", "--", self._url, "HEAD", *names, seconds=_LOOK)
+        answer = self._mirror.run_remote("ls-remote", "--symref", "--", self._url, "HEAD", *names, seconds=_LOOK)
         self._check(answer)
         return answer.text
 
@@ -160,7 +160,7 @@ class GitTransport:
             return ""
         spec = f"+refs/heads/{self._heads.branch}:{_THEIRS}"
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", self._url, spec)
-        self._check(self._mirror.reach(*words, seconds=_MOVE))
+        self._check(self._mirror.run_remote(*words, seconds=_MOVE))
         return self._head()
 
     def _head(self) -> str:
@@ -174,14 +174,14 @@ class GitTransport:
         """Whether one commit is in the history of another; one that the mirror does not have (git says 128) is not."""
         if not is_commit(commit):
             return False
-        answer = self._mirror.ask("merge-base", "--is-ancestor", commit, head)
+        answer = self._mirror.run_local("merge-base", "--is-ancestor", commit, head)
         if answer.status not in (0, 1, 128):
-            raise failure(answer, self._url)
+            raise error_from_git(answer, self._url)
         return answer.is_good
 
-    def _check(self, answer: Answer) -> None:
+    def _check(self, answer: GitResult) -> None:
         if not answer.is_good:
-            raise failure(answer, self._url)
+            raise error_from_git(answer, self._url)
 
     def _sorted(self, changes: Sequence[Push], head: str, below: str) -> _Sorted:
         wanted = {change.path for change in changes}
@@ -200,12 +200,12 @@ class GitTransport:
                 due.append(change)
         return _Sorted(tuple(same), tuple(outdated), due)
 
-    def _send(self, commit: str, branch: str, lease: str | None = None) -> Answer:
-        self._mirror.ask("update-ref", _PUSHED if lease is None else _WAITING, commit)
+    def _send(self, commit: str, branch: str, lease: str | None = None) -> GitResult:
+        self._mirror.run_local("update-ref", _PUSHED if lease is None else _WAITING, commit)
         force = () if lease is None else (f"--force-with-lease=refs/heads/{branch}:{lease}",)
         words = ("push", "--porcelain", "--no-verify", *force, "--", self._url, f"{commit}:refs/heads/{branch}")
-        answer = self._mirror.reach(*words, seconds=_MOVE)
-        if not pushed(answer) and isinstance(error := failure(answer, self._url), _NO_ANSWER):
+        answer = self._mirror.run_remote(*words, seconds=_MOVE)
+        if not push_outcome(answer) and isinstance(error := error_from_git(answer, self._url), _NO_ANSWER):
             raise error
         return answer
 
@@ -214,16 +214,16 @@ class GitTransport:
         waiting = self._mirror.commit_of(_WAITING)
         if not waiting or waiting != self._heads.own:
             return False
-        trees = [self._mirror.ask("rev-parse", f"{each}^{{tree}}").output for each in (commit, waiting)]
+        trees = [self._mirror.run_local("rev-parse", f"{each}^{{tree}}").output for each in (commit, waiting)]
         return trees[0] == trees[1] and self._mirror.commit_of(f"{waiting}^") == head
 
-    def _on_own_branch(self, by_state: _Sorted, commit: str, refusal: Answer) -> Pushed:
+    def _on_own_branch(self, by_state: _Sorted, commit: str, refusal: GitResult) -> Pushed:
         """Push to a branch of our own what the branch of all does not take."""
         answer = self._send(commit, git_commits.own_branch(self._mirror), lease=self._heads.own)
-        if pushed(answer) == DONE:
+        if push_outcome(answer) == DONE:
             self._heads = self._heads._replace(own=commit)
             return self._waits(by_state)
-        reason = f"the remote does not take it: {shortened(refusal.message)}"
+        reason = f"the remote does not take it: {shorten(refusal.message)}"
         return Pushed(by_state.same, by_state.outdated, refused={change.path: reason for change in by_state.due})
 
     def _waits(self, by_state: _Sorted) -> Pushed:
@@ -280,7 +280,7 @@ class Heads(NamedTuple):
     own: str = ""
 
 
-def heads(listing: str, own: str) -> Heads:
+def parse_heads(listing: str, own: str) -> Heads:
     """What `git ls-remote --symref` lists of a remote; a branch without a name if it does not say which one counts."""
     commits: dict[str, str] = {}
     default = ""
@@ -302,9 +302,9 @@ def _is_branch(name: str) -> bool:
     return name.isprintable() and not set(" ~^:?*[\\").intersection(name) and ".." not in name and len(name) < 250
 
 
-def failure(answer: Answer, url: str) -> OnrecordError:
+def error_from_git(answer: GitResult, url: str) -> OnrecordError:
     """Why a remote could not be read or written."""
-    reason = shortened(answer.message) or f"git ended with {answer.status}"
+    reason = shorten(answer.message) or f"git ended with {answer.status}"
     lowered = answer.message.lower()
     fix = f"see whether git reaches it: git ls-remote {quote(url)}"
     if answer.message == NO_GIT:
@@ -325,14 +325,14 @@ def _is_ours_broken(message: str) -> bool:
     return any(words in line for line in ours for words in _BROKEN)
 
 
-def shortened(message: str) -> str:
+def shorten(message: str) -> str:
     """What a message of git says in one line, without its advice."""
     lines = [line.strip().removeprefix("fatal: ").removeprefix("error: ") for line in message.splitlines()]
     reasons = [line for line in lines if line and not line.startswith(_ADVICE)]
     return "; ".join(reasons[:_MOST_LINES])[:_LONGEST]
 
 
-def pushed(answer: Answer) -> str:
+def push_outcome(answer: GitResult) -> str:
     """How a push of one branch ended, from its porcelain lines; empty if it failed as a whole."""
     for line in answer.text.splitlines():
         flag, _, rest = line.partition("\t")

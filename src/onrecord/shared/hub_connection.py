@@ -71,7 +71,7 @@ _MOST_MEMORY = 300_000_000
 """Bytes that an answer may take: a search is answered with 100 records of a megabyte at most."""
 
 
-class Session(psycopg.Connection[Any]):
+class HubSession(psycopg.Connection[Any]):
     """A connection whose answers come within bounds: a server may say nothing, or never end."""
 
     patience = math.inf
@@ -127,13 +127,13 @@ def _memory() -> int:
 class Hub:
     """The database of a hub: connects when it is first asked, and again if the connection breaks."""
 
-    def __init__(self, address: TeamAddress, check: Callable[[Session], object]) -> None:
+    def __init__(self, address: TeamAddress, check: Callable[[HubSession], object]) -> None:
         self.address = address
         self._check = check
-        self._session: Session | None = None
+        self._session: HubSession | None = None
         self._password = ""
 
-    def run(self, work: Callable[[Session], Result]) -> Result:
+    def run(self, work: Callable[[HubSession], Result]) -> Result:
         """Do work that may be repeated: after a clash with another transaction, or once after a lost connection."""
         pauses, reconnections = iter(_PAUSES), _RECONNECTIONS
         while True:
@@ -147,22 +147,22 @@ class Hub:
             except psycopg.Error as error:
                 is_lost = self._session is not None and self._session.closed
                 if not is_lost or not reconnections:
-                    raise translated(error, self.address, self._password) from error
+                    raise translate(error, self.address, self._password) from error
                 reconnections -= 1
                 self.close()
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
+    def translating_errors(self) -> Iterator[None]:
         """Errors of the database as ours, for work that is not repeated."""
         try:
             yield
         except psycopg.Error as error:
-            raise translated(error, self.address, self._password) from error
+            raise translate(error, self.address, self._password) from error
 
-    def session(self) -> Session:
+    def session(self) -> HubSession:
         """The connection, made and checked now if there is none."""
         if self._session is None:
-            session = connected(self.address)
+            session = connect(self.address)
             session.patience = _SILENCE
             self._password = session.info.password
             try:
@@ -180,7 +180,7 @@ class Hub:
             self._session = None
 
 
-def connected(address: TeamAddress) -> Session:
+def connect(address: TeamAddress) -> HubSession:
     """A new connection; Offline, Refused or BadInput if there can be none."""
     defaults = {"connect_timeout": os.environ.get("PGCONNECT_TIMEOUT", _PATIENCE), **_DEFAULTS}
     try:
@@ -192,12 +192,12 @@ def connected(address: TeamAddress) -> Session:
         raise BadInput("libpq does not understand the address", fix="compare it with docs/team/postgres.md") from error
     try:
         # Statements prepared on a session are lost behind a pool that gives each transaction another one.
-        return Session.connect(merged, autocommit=True, prepare_threshold=None)
+        return HubSession.connect(merged, autocommit=True, prepare_threshold=None)
     except psycopg.Error as error:
         raise _not_connected(error) from error
 
 
-def translated(error: psycopg.Error, address: TeamAddress, password: str) -> OnrecordError:
+def translate(error: psycopg.Error, address: TeamAddress, password: str) -> OnrecordError:
     """What a failed statement means for the person who waits for it."""
     text = _reason(error, password)
     if isinstance(error, _NO_HUB):

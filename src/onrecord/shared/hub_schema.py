@@ -12,7 +12,7 @@ from onrecord import extras
 from onrecord.errors import BadInput, BadRemote
 
 if TYPE_CHECKING:
-    from onrecord.shared.hub_connection import Session
+    from onrecord.shared.hub_connection import HubSession
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 _LOCK = 7_265_636_011
@@ -28,7 +28,7 @@ def migrations() -> list[str]:
     return [_read(os.path.join(_FOLDER, name)) for name in names]
 
 
-def version(session: Session) -> int:
+def version(session: HubSession) -> int:
     """The version of the schema in a database; 0 if there is none."""
     row = session.execute("SELECT to_regclass('onrecord.schema_version') IS NOT NULL").fetchone()
     if not row or not row[0]:
@@ -37,7 +37,7 @@ def version(session: Session) -> int:
     return row[0] if row and isinstance(row[0], int) else 0
 
 
-def check(session: Session) -> None:
+def check(session: HubSession) -> None:
     """BadRemote if the schema is not the one that this version of Onrecord works with."""
     here, ours = version(session), len(migrations())
     if here > ours:
@@ -49,7 +49,7 @@ def check(session: Session) -> None:
         raise BadRemote(state, fix="ask its administrator for: `onrecord hub init`")
 
 
-def migrate(session: Session) -> tuple[int, int]:
+def migrate(session: HubSession) -> tuple[int, int]:
     """Bring a database up to date, in one transaction and one process at a time; the versions before and after."""
     steps = migrations()
     # A million records take minutes in which the server says nothing.
@@ -72,7 +72,7 @@ def migrate(session: Session) -> tuple[int, int]:
     return before, len(steps)
 
 
-def _refuse_encoding(session: Session) -> None:
+def _refuse_encoding(session: HubSession) -> None:
     """BadInput for a database that cannot hold every text: some records would not be found, some paths not be read."""
     encoding = session.info.parameter_status("server_encoding")
     if encoding != "UTF8":
@@ -80,7 +80,7 @@ def _refuse_encoding(session: Session) -> None:
         raise BadInput(f"the database has the encoding {encoding}, and a hub needs UTF8", fix=fix)
 
 
-def become_owner(session: Session) -> None:
+def become_owner(session: HubSession) -> None:
     """For this transaction, act as the owner of the schema: all of it has the same one. Wait for no lock for ever."""
     session.execute(_PATIENCE)
     query = "SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'onrecord'"
@@ -88,19 +88,19 @@ def become_owner(session: Session) -> None:
         session.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(owner)))
 
 
-def share_with(session: Session, login: str) -> None:
+def share_with(session: HubSession, login: str) -> None:
     """Let a login use the schema: what it sees and does there, its roles decide."""
     for right in ("USAGE ON SCHEMA", "SELECT ON ALL TABLES IN SCHEMA", "EXECUTE ON ALL FUNCTIONS IN SCHEMA"):
         session.execute(sql.SQL(f"GRANT {right} onrecord TO {{}}").format(sql.Identifier(login)))
 
 
-def withdraw_from(session: Session, login: str) -> None:
+def withdraw_from(session: HubSession, login: str) -> None:
     """Take all rights in the schema from a login."""
     for right in ("ALL ON ALL FUNCTIONS IN SCHEMA", "ALL ON ALL TABLES IN SCHEMA", "ALL ON SCHEMA"):
         session.execute(sql.SQL(f"REVOKE {right} onrecord FROM {{}}").format(sql.Identifier(login)))
 
 
-def _share(session: Session) -> None:
+def _share(session: HubSession) -> None:
     """Give the members rights on what a migration has added, and nobody else."""
     session.execute("REVOKE ALL ON ALL FUNCTIONS IN SCHEMA onrecord FROM PUBLIC")
     logins = session.execute(

@@ -13,16 +13,16 @@ from onrecord.shared import hub_connection, hub_schema
 from onrecord.shared.remotes import parse_team_address
 
 if TYPE_CHECKING:
-    from onrecord.shared.hub_connection import Session
+    from onrecord.shared.hub_connection import HubSession
 
-MOST = 100
+MAX_MATCHES = 100
 """Results of one search: the whole records come with them."""
 
 SECONDS = 10
 _SEARCH = "SELECT team, path, data, score, has_all, is_cut FROM onrecord.search(%s, %s, %s, %s, %s)"
 
 
-class Found(NamedTuple):
+class ServerMatch(NamedTuple):
     """A record of some team that matches, and how well; `has_all` if it has all the words."""
 
     team: str
@@ -32,10 +32,10 @@ class Found(NamedTuple):
     has_all: bool
 
 
-class Results(NamedTuple):
+class ServerMatches(NamedTuple):
     """The best matches; `is_cut` if so many records match that only some were compared."""
 
-    hits: tuple[Found, ...]
+    hits: tuple[ServerMatch, ...]
     is_cut: bool = False
 
 
@@ -47,10 +47,12 @@ def find(
     categories: Sequence[str] = (),
     tags: Sequence[str] = (),
     include_retired: bool = False,
-) -> Results:
+) -> ServerMatches:
     """The records that match best; a file that is no record is left out."""
-    if not 1 <= limit <= MOST:
-        raise BadInput(f"--limit {limit} is not between 1 and {MOST}", fix=f"give a number from 1 to {MOST}")
+    if not 1 <= limit <= MAX_MATCHES:
+        raise BadInput(
+            f"--limit {limit} is not between 1 and {MAX_MATCHES}", fix=f"give a number from 1 to {MAX_MATCHES}"
+        )
     statuses = () if include_retired else ("active",)
     asked = text.replace("\0", " ").encode("utf-8", "replace").decode()
     values = (asked, list(categories), list(tags), list(statuses), limit)
@@ -60,10 +62,10 @@ def find(
     finally:
         hub.close()
     hits = [hit for row in rows if (hit := _hit(row)) is not None]
-    return Results(tuple(hits), any(row[-1] is True for row in rows))
+    return ServerMatches(tuple(hits), any(row[-1] is True for row in rows))
 
 
-def _asked(session: Session, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+def _asked(session: HubSession, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     from psycopg import errors
 
     try:
@@ -71,14 +73,14 @@ def _asked(session: Session, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
             # In the transaction alone: behind a pool somebody else gets the session next.
             session.execute(f"SET LOCAL statement_timeout = '{SECONDS}s'")
             with session.cursor(binary=True) as cursor:
-                return cursor.execute(_SEARCH, values).fetchmany(MOST)
+                return cursor.execute(_SEARCH, values).fetchmany(MAX_MATCHES)
     except errors.QueryCanceled as error:
         raise BadRemote(
             f"the search took longer than {SECONDS} seconds", fix="ask with rarer words, or ask the administrator"
         ) from error
 
 
-def _hit(row: tuple[Any, ...]) -> Found | None:
+def _hit(row: tuple[Any, ...]) -> ServerMatch | None:
     """A row as a match; None if its file is no record."""
     team, path, data, score, has_all, _ = row
     types = (str, str, bytes, float, bool)
@@ -87,6 +89,6 @@ def _hit(row: tuple[Any, ...]) -> Found | None:
             "the database does not answer like a hub: a match has values of other types", fix="ask its administrator"
         )
     try:
-        return Found(team, path, memory.parse(data, path), score, has_all)
+        return ServerMatch(team, path, memory.parse(data, path), score, has_all)
     except BadRecord:
         return None

@@ -11,14 +11,14 @@ from onrecord.errors import AlreadyExists, BadInput, NotFound
 from onrecord.shared import hub_schema
 
 if TYPE_CHECKING:
-    from onrecord.shared.hub_connection import Session
+    from onrecord.shared.hub_connection import HubSession
 
 ROLES = ("reader", "writer", "reviewer")
 _LONGEST_LOGIN = 63
 """Bytes of a name in Postgres: it cuts a longer one, which could then be somebody else's."""
 
 
-class Member(NamedTuple):
+class TeamMember(NamedTuple):
     """A database login and its role in a team."""
 
     login: str
@@ -36,10 +36,10 @@ class Team(NamedTuple):
     replaced: int
     """Earlier versions, in the history."""
 
-    members: tuple[Member, ...]
+    members: tuple[TeamMember, ...]
 
 
-def make(session: Session, name: str, asks_for_review: bool | None) -> bool:
+def make_team(session: HubSession, name: str, asks_for_review: bool | None) -> bool:
     """Make a team, or set whether it asks for review; whether it is new."""
     with session.transaction():
         hub_schema.become_owner(session)
@@ -50,7 +50,7 @@ def make(session: Session, name: str, asks_for_review: bool | None) -> bool:
     return made.rowcount == 1
 
 
-def grant(session: Session, team: str, login: str, role: str) -> None:
+def grant(session: HubSession, team: str, login: str, role: str) -> None:
     """Make a login a member of a team, or change its role."""
     if role not in ROLES:
         raise BadInput(f"{role!r} is not a role", fix=f"choose one: {', '.join(ROLES)}")
@@ -67,7 +67,7 @@ def grant(session: Session, team: str, login: str, role: str) -> None:
         )
 
 
-def revoke(session: Session, team: str, login: str) -> None:
+def revoke(session: HubSession, team: str, login: str) -> None:
     """Take a login out of a team; it loses its rights in the schema with its last team."""
     with session.transaction():
         key = _key(session, team)
@@ -80,7 +80,7 @@ def revoke(session: Session, team: str, login: str) -> None:
             hub_schema.withdraw_from(session, login)
 
 
-def forget(session: Session, team: str, path: str) -> int:
+def forget_history(session: HubSession, team: str, path: str) -> int:
     """Delete the earlier versions of a file for good; how many there were. The current one stays."""
     with session.transaction():
         key = _key(session, team)
@@ -88,7 +88,7 @@ def forget(session: Session, team: str, path: str) -> int:
         return session.execute("DELETE FROM onrecord.history WHERE team = %s AND path = %s", (key, path)).rowcount
 
 
-def create_login(session: Session, login: str, password: str) -> None:
+def create_login(session: HubSession, login: str, password: str) -> None:
     """Make a login with a password, of which the server gets no more than what it must have to check it."""
     if len(login.encode()) > _LONGEST_LOGIN or not login.isprintable() or not login:
         raise BadInput(f"a login has 1 to {_LONGEST_LOGIN} printable characters", fix="choose another one")
@@ -103,7 +103,7 @@ def create_login(session: Session, login: str, password: str) -> None:
     )
 
 
-def listed(session: Session) -> list[Team]:
+def list_teams(session: HubSession) -> list[Team]:
     """The teams that whoever asks may see: all for the owner, their own for members."""
     # `count(*)`, as anybody who may make functions in `public` could make a `count(text)` that runs with our rights.
     rows = session.execute(
@@ -117,29 +117,29 @@ def listed(session: Session) -> list[Team]:
     return [_team(session, *row) for row in rows]
 
 
-def _team(session: Session, key: int, name: str, asks_for_review: bool, *counts: int) -> Team:
+def _team(session: HubSession, key: int, name: str, asks_for_review: bool, *counts: int) -> Team:
     records, drafts, deleted = counts
     members = _members(session, key)
     return Team(name, asks_for_review, records, drafts, deleted, _replaced(session, key), members)
 
 
-def _replaced(session: Session, key: int) -> int:
+def _replaced(session: HubSession, key: int) -> int:
     row = session.execute("SELECT count(*) FROM onrecord.history WHERE team = %s", (key,)).fetchone()
     return int(row[0]) if row else 0
 
 
-def _members(session: Session, key: int) -> tuple[Member, ...]:
+def _members(session: HubSession, key: int) -> tuple[TeamMember, ...]:
     query = "SELECT login, role FROM onrecord.members WHERE team = %s ORDER BY login"
-    return tuple(Member(*row) for row in session.execute(query, (key,)).fetchall())
+    return tuple(TeamMember(*row) for row in session.execute(query, (key,)).fetchall())
 
 
-def _key(session: Session, team: str) -> int:
+def _key(session: HubSession, team: str) -> int:
     row = session.execute("SELECT team FROM onrecord.teams WHERE name = %s", (team,)).fetchone()
     if row is None:
         raise NotFound(f"there is no team {team!r} in this hub", fix="onrecord hub status")
     return int(row[0])
 
 
-def _exists(session: Session, login: str) -> bool:
+def _exists(session: HubSession, login: str) -> bool:
     # As text: Postgres would cut a name that is too long, and find somebody else.
     return session.execute("SELECT 1 FROM pg_roles WHERE rolname::text = %s", (login,)).fetchone() is not None

@@ -19,7 +19,7 @@ from onrecord.shared.remotes import TeamAddress, parse_team_address
 from onrecord.shared.transport import Pulled, Push, Pushed, Version, version_hash
 
 if TYPE_CHECKING:
-    from onrecord.shared.hub_connection import Session
+    from onrecord.shared.hub_connection import HubSession
 
 CHANNEL = "onrecord"
 _MOST_CHANGES = 500
@@ -35,7 +35,7 @@ _PAUSE_SECONDS = 0.2
 _REFUSALS = {
     "reader": "your role in this team is reader",
     "review": "this team reviews what is written: send a draft with `onrecord share`",
-    "full": f"a team has room for {incoming.MOST_FILES:,} files, deleted ones included, and {incoming.MOST_BYTES:,}"
+    "full": f"a team has room for {incoming.MAX_FILES:,} files, deleted ones included, and {incoming.MAX_BYTES:,}"
     " bytes; the administrator can make another team",
 }
 
@@ -121,7 +121,7 @@ class PostgresTransport:
             left = end - looked
             if left <= 0:
                 return False
-            with self._hub.explained():
+            with self._hub.translating_errors():
                 for _ in self._hub.session().notifies(timeout=min(left, _POLL_SECONDS), stop_after=1):
                     pass
             time.sleep(max(0.0, min(looked + _PAUSE_SECONDS, end) - time.monotonic()))
@@ -145,7 +145,7 @@ class PostgresTransport:
     def _versions(self, team: _Team, since: int) -> Iterator[Version]:
         """The changes one by one as they arrive: a million of them are never in memory together."""
         values = {"team": team.key, "since": since, "upto": team.number}
-        with self._hub.explained():
+        with self._hub.translating_errors():
             yield from map(_version, self._hub.session().rows(_CHANGES if since else _EVERYTHING, values))
 
     def _pushed(self, changes: Sequence[Push]) -> dict[str, str]:
@@ -177,7 +177,7 @@ class PostgresTransport:
         ]
 
 
-def _hashes(session: Session, address: TeamAddress, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
+def _hashes(session: HubSession, address: TeamAddress, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
     """For each path the hash that the hub has, and that of the file."""
     values = (_team(session, address).key, paths)
     # A hub has one row for each path; one more is read to see the end.
@@ -185,7 +185,7 @@ def _hashes(session: Session, address: TeamAddress, paths: Sequence[str]) -> dic
     return {path: (str(hash), version_hash(data)) for path, hash, data in rows if isinstance(data, bytes)}
 
 
-def _team(session: Session, address: TeamAddress) -> _Team:
+def _team(session: HubSession, address: TeamAddress) -> _Team:
     row = session.execute(_TEAM, (address.team,)).fetchone()
     if row is None:
         raise _not_a_member(session, address)
@@ -194,7 +194,7 @@ def _team(session: Session, address: TeamAddress) -> _Team:
     return _Team(*row)
 
 
-def _not_a_member(session: Session, address: TeamAddress) -> OnrecordError:
+def _not_a_member(session: HubSession, address: TeamAddress) -> OnrecordError:
     login = session.info.user
     return Refused(
         f"there is no team {address.team} of which the login {login} is a member",

@@ -14,17 +14,17 @@ from onrecord.record import drafts, memory, naming, schema, secrets
 from onrecord.record.memory import MAX_FILE_BYTES
 from onrecord.shared.transport import Version
 
-MOST_FILES = 200_000
+MAX_FILES = 200_000
 """Files of one shared store; the replica is read by every hook, and a hook has no time for more."""
 
-MOST_BYTES = 1_000_000_000
+MAX_BYTES = 1_000_000_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,119}\.json")
 """Lower case only: two names that one machine keeps apart must not be one file on another."""
 
 _FOLDERS = frozenset((*schema.FOLDERS.values(), paths.INBOX))
 
 
-def flaw_of_path(path: str) -> str:
+def path_flaw(path: str) -> str:
     """Why no file of a shared store can have this path; empty if one can."""
     folder, _, name = path.partition("/")
     if folder not in _FOLDERS or not _NAME.fullmatch(name):
@@ -32,9 +32,9 @@ def flaw_of_path(path: str) -> str:
     return "a name that Windows does not allow" if naming.is_device(name.removesuffix(".json")) else ""
 
 
-def flaw(path: str, data: bytes) -> str:
+def file_flaw(path: str, data: bytes) -> str:
     """Why a file cannot be part of a shared store; empty if it can. A deleted one always can."""
-    reason = flaw_of_path(path)
+    reason = path_flaw(path)
     if reason or not data:
         return reason
     try:
@@ -47,7 +47,7 @@ def flaw(path: str, data: bytes) -> str:
     return ""
 
 
-def leak(data: bytes, before: bytes) -> str:
+def new_secret(data: bytes, before: bytes) -> str:
     """The first credential in a file that its version before did not hold; empty if there is none."""
     if not data:
         return ""
@@ -95,12 +95,12 @@ class Spool:
         """Take all versions; BadRemote if they are more than a shared store may hold."""
         for count, version in enumerate(versions, 1):
             self._bytes += len(version.data)
-            if count > MOST_FILES or self._bytes > MOST_BYTES:
+            if count > MAX_FILES or self._bytes > MAX_BYTES:
                 raise too_large()
             self._add(version)
 
     def _add(self, version: Version) -> None:
-        reason = version.flaw or flaw(version.path, version.data)
+        reason = version.flaw or file_flaw(version.path, version.data)
         if len(version.data) > MAX_FILE_BYTES:
             reason = f"larger than {MAX_FILE_BYTES:,} bytes"
         self.refused.pop(version.path, None)
@@ -121,6 +121,6 @@ class Spool:
 
 def too_large() -> BadRemote:
     return BadRemote(
-        f"the shared store has more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes; nothing was taken",
+        f"the shared store has more than {MAX_FILES:,} files or {MAX_BYTES:,} bytes; nothing was taken",
         fix="share fewer records, or divide them among several shared stores",
     )

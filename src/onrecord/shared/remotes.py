@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LOCK = "remote.lock"
 """A file in the state folder: nothing but a lock."""
 
-LONGEST_NAME = 40
+MAX_NAME_LENGTH = 40
 RESERVED = ("project", "user", "none")
 """Names that mean something else where a remote is named: the other two stores, and no remote at all."""
 
@@ -58,12 +58,12 @@ def connected() -> list[Remote]:
     if len(data) > _LARGEST:
         raise _unreadable(f"is larger than {_LARGEST:,} bytes")
     try:
-        listed = coldstart.loads(data.decode().removeprefix("\ufeff"))
+        entries = coldstart.loads(data.decode().removeprefix("\ufeff"))
     except ValueError as error:
         raise _unreadable(f"is not JSON: {error}") from error
-    if not isinstance(listed, list) or len(listed) > _MOST:
+    if not isinstance(entries, list) or len(entries) > _MOST:
         raise _unreadable(f"must be a list of at most {_MOST} remotes")
-    remotes = [_remote(entry, number) for number, entry in enumerate(listed, 1)]
+    remotes = [_remote(entry, number) for number, entry in enumerate(entries, 1)]
     if len({each.name for each in remotes}) < len(remotes):
         raise _unreadable("names one remote twice")
     return sorted(remotes)
@@ -85,10 +85,10 @@ def get(name: str) -> Remote:
     for remote in connected():
         if remote.name == name:
             return remote
-    raise NotFound(f"no remote {name[:80]!r} is connected ({listed()})", fix="onrecord remote list")
+    raise NotFound(f"no remote {name[:80]!r} is connected ({describe_connected()})", fix="onrecord remote list")
 
 
-def listed() -> str:
+def describe_connected() -> str:
     """The names of the connected remotes, in words."""
     names = ", ".join(each.name for each in connected())
     return f"connected: {names}" if names else "none is connected"
@@ -97,7 +97,7 @@ def listed() -> str:
 def add(name: str, url: str, *, review: bool = False, auto: bool = False) -> Remote:
     """Connect a shared store. Nothing is fetched; BadInput for a name or an address that cannot be used."""
     refuse_name(name)
-    url = absolute(url)
+    url = absolute_address(url)
     remote = Remote(name, url, address_kind(url), review, auto)
     with _changing():
         remotes = connected()
@@ -130,9 +130,11 @@ def refuse_name(name: str) -> None:
     if name in RESERVED:
         raise BadInput(f"{name!r} means something else", fix="choose another name, such as platform")
     if not is_name(name):
-        shown = repr(name[: 2 * LONGEST_NAME])
+        shown = repr(name[: 2 * MAX_NAME_LENGTH])
         fix = "use the letters a to z, digits and hyphens, such as platform"
-        raise BadInput(f"{shown} is not a name of 1 to {LONGEST_NAME} lower-case letters, digits and hyphens", fix=fix)
+        raise BadInput(
+            f"{shown} is not a name of 1 to {MAX_NAME_LENGTH} lower-case letters, digits and hyphens", fix=fix
+        )
 
 
 def is_name(name: object) -> bool:
@@ -142,7 +144,7 @@ def is_name(name: object) -> bool:
 
 def _is_lower_case(name: str) -> bool:
     """True for 1 to 40 lower-case letters, digits and hyphens that do not begin with a hyphen."""
-    return 1 <= len(name) <= LONGEST_NAME and not name.strip(_CHARACTERS) and name[0] != "-"
+    return 1 <= len(name) <= MAX_NAME_LENGTH and not name.strip(_CHARACTERS) and name[0] != "-"
 
 
 def _remote(entry: object, number: int) -> Remote:
@@ -194,7 +196,7 @@ def _unreadable(reason: str) -> BadInput:
 
 GIT = "git"
 POSTGRES = "postgres"
-LONGEST = 2_000
+MAX_ADDRESS_LENGTH = 2_000
 _GIT_SCHEMES = ("https", "http", "ssh", "git", "file")
 _POSTGRES_SCHEMES = ("postgresql", "postgres")
 _SECRET_PARAMETERS = ("password", "sslpassword", "oauth_client_secret")
@@ -208,7 +210,7 @@ _PASSWORDLESS = {
 }
 
 
-def absolute(url: str) -> str:
+def absolute_address(url: str) -> str:
     """The same address from wherever it is used: a relative path gets the current folder in front of it."""
     is_path = url.startswith((".", "~")) or ("/" in url and ":" not in url)
     return os.path.abspath(os.path.expanduser(url)) if is_path else url
@@ -216,8 +218,8 @@ def absolute(url: str) -> str:
 
 def address_kind(url: str) -> str:
     """`git` or `postgres`; BadInput for an address that is neither, or not safe to use."""
-    if not url or len(url) > LONGEST or url != url.strip() or not url.isprintable():
-        raise BadInput(f"an address has 1 to {LONGEST} printable characters", fix=f"give one {_EXAMPLES}")
+    if not url or len(url) > MAX_ADDRESS_LENGTH or url != url.strip() or not url.isprintable():
+        raise BadInput(f"an address has 1 to {MAX_ADDRESS_LENGTH} printable characters", fix=f"give one {_EXAMPLES}")
     if url.startswith("-"):
         raise BadInput("an address must not begin with a hyphen: programs would take it for an option", fix=_EXAMPLES)
     scheme, separator, rest = url.partition("://")
@@ -315,5 +317,5 @@ def parse_team_address(url: str) -> TeamAddress:
 def refuse_team(name: str) -> None:
     """Raise BadInput for a name that no team can have."""
     if not _is_lower_case(name):
-        reason = f"{name[:80]!r} is not a name of 1 to {LONGEST_NAME} letters, digits and hyphens"
+        reason = f"{name[:80]!r} is not a name of 1 to {MAX_NAME_LENGTH} letters, digits and hyphens"
         raise BadInput(reason, fix="choose one such as platform")

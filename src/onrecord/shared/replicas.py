@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LARGEST_STATE = 4_000_000
 
 
-class State(coldstart.NamedTuple):
+class SyncState(coldstart.NamedTuple):
     """How the sync of one replica stands."""
 
     cursor: str = ""
@@ -40,7 +40,7 @@ class State(coldstart.NamedTuple):
 
 
 _LISTS = ("refused", "unreadable")
-_TEXTS = tuple(field for field in State._fields if field not in (*_LISTS, "asks_for_review"))
+_TEXTS = tuple(field for field in SyncState._fields if field not in (*_LISTS, "asks_for_review"))
 
 
 class Replica:
@@ -76,16 +76,16 @@ class Replica:
         return files.locked(os.path.join(self.root, ".lock"), patience)
 
     @property
-    def state(self) -> State:
+    def state(self) -> SyncState:
         """How the sync stands; nothing is known where the file is missing or broken, and the next sync starts anew."""
         try:
             data = files.read(self._state_file, _LARGEST_STATE + 1)
             fields = coldstart.loads(data.decode("utf-8"))
         except (OSError, ValueError):
-            return State()
-        return _state(fields) if isinstance(fields, dict) else State()
+            return SyncState()
+        return _state(fields) if isinstance(fields, dict) else SyncState()
 
-    def write_state(self, state: State) -> None:
+    def write_state(self, state: SyncState) -> None:
         files.write(self._state_file, coldstart.dumps(state._asdict()).encode("ascii"))
 
     @property
@@ -93,7 +93,7 @@ class Replica:
         return os.path.join(self.root, "state.json")
 
 
-def ready(name: str) -> Replica:
+def prepare(name: str) -> Replica:
     """The replica of a connected remote, its store made if it is not there yet; NotFound for any other name."""
     made = Replica(remotes.get(name).name)
     files.make_folder(made.store, is_private=True)
@@ -115,11 +115,11 @@ def delete(replica: Replica) -> None:
         raise Unwritable(f"cannot delete {replica.root}: {error.strerror or error}", fix=fix) from error
 
 
-def _state(fields: dict[str, Any]) -> State:
+def _state(fields: dict[str, Any]) -> SyncState:
     texts = {key: value for key, value in fields.items() if key in _TEXTS and isinstance(value, str)}
     refused, unreadable = (_pairs(fields.get(key)) for key in _LISTS)
     asks = fields.get("asks_for_review") is True
-    return State()._replace(**texts, refused=refused, unreadable=unreadable, asks_for_review=asks)
+    return SyncState()._replace(**texts, refused=refused, unreadable=unreadable, asks_for_review=asks)
 
 
 def _pairs(values: object) -> tuple[tuple[str, str], ...]:
@@ -139,18 +139,18 @@ def replicas(project: str) -> list[StoreRef]:
     return [store_ref for store_ref in store_refs if os.path.isdir(store_ref.root)]
 
 
-def chosen(store_refs: Sequence[StoreRef], settings: Settings) -> list[StoreRef]:
+def select(store_refs: Sequence[StoreRef], settings: Settings) -> list[StoreRef]:
     """Those of them that the settings want here: all unless some are named."""
     names = settings.names("remotes")
     return [store_ref for store_ref in store_refs if not names or paths.store_name(store_ref.prefix) in names]
 
 
-def missing(settings: Settings) -> list[str]:
+def missing_names(settings: Settings) -> list[str]:
     """The names in the settings that could be remotes and are not connected."""
     names = {each.name for each in remotes.connected()}
     return [name for name in settings.names("remotes") if remotes.is_name(name) and name not in names]
 
 
-def wish(name: str) -> str:
+def missing_note(name: str) -> str:
     """What to say of a remote that a project asks for and that is not connected."""
     return f"this project asks for {name}, which you have not connected: `onrecord remote add {name} URL`"

@@ -26,7 +26,7 @@ _PLAN, _SENT = "plan.json", "sent.json"
 _LARGEST = 1 << 30
 
 
-class Step(NamedTuple):
+class SyncStep(NamedTuple):
     """One file of a sync: hashes of the replica's file before and after it, and what is agreed on then."""
 
     path: str
@@ -35,7 +35,7 @@ class Step(NamedTuple):
     base: bytes
 
 
-class Agreed:
+class SyncBase:
     """The agreed versions of one replica, and its plans."""
 
     def __init__(self, root: str, base: str) -> None:
@@ -44,7 +44,7 @@ class Agreed:
 
     def read(self, path: str) -> bytes:
         """The agreed version of a file; empty for none."""
-        return contents(self._base, path)
+        return read_file(self._base, path)
 
     def write(self, versions: Mapping[str, bytes]) -> None:
         """Agree on these versions; they are on the disk when this returns, before anybody notes how far a sync came."""
@@ -59,12 +59,12 @@ class Agreed:
             os.sync()
 
     def paths(self) -> set[str]:
-        return set(every_path(self._base))
+        return set(file_paths(self._base))
 
     def differences(self, store: str) -> Iterator[tuple[str, bytes, bytes]]:
         """The files that are not in a replica as they were agreed on: path, here, agreed."""
-        for path in sorted(self.paths().union(every_path(store))):
-            local, base = contents(store, path), self.read(path)
+        for path in sorted(self.paths().union(file_paths(store))):
+            local, base = read_file(store, path), self.read(path)
             if local != base:
                 yield path, local, base
 
@@ -72,12 +72,12 @@ class Agreed:
         """Nothing is agreed on any more: the remote has another history."""
         shutil.rmtree(self._base, ignore_errors=True)
 
-    def plan(self, steps: Iterable[Step]) -> None:
+    def plan(self, steps: Iterable[SyncStep]) -> None:
         """Note what will be agreed on once the records of a sync are written."""
         rows = [[*step[:3], step.base.decode("utf-8")] for step in steps]
         self._note(_PLAN, rows)
 
-    def carry_out(self, steps: Iterable[Step]) -> None:
+    def carry_out(self, steps: Iterable[SyncStep]) -> None:
         """Agree on what was planned: its records are written."""
         self.write({step.path: step.base for step in steps})
         files.remove(self._file(_PLAN))
@@ -85,24 +85,24 @@ class Agreed:
     def recover(self, store: str) -> None:
         """Carry out what a killed sync had planned, as far as its records are in the replica."""
         steps = [step for row in self._noted(_PLAN, list) if (step := _step(row))]
-        states = {step.path: version_hash(contents(store, step.path)) for step in steps}
+        states = {step.path: version_hash(read_file(store, step.path)) for step in steps}
         # All of a change is there or nothing. A file that is gone proves nothing: somebody may have deleted it since.
         is_made = any(step.after and step.before != step.after == states[step.path] for step in steps)
         self.carry_out(step for step in steps if is_made or step.after in (step.before, states[step.path]))
 
-    def send(self, data: Mapping[str, bytes]) -> None:
+    def note_sent(self, data: Mapping[str, bytes]) -> None:
         """Note what is about to be pushed: if we do not live to see the answer, it may have arrived."""
         self._note(_SENT, {path: each.decode("utf-8") for path, each in data.items()})
 
-    def sent(self) -> dict[str, bytes]:
+    def read_sent(self) -> dict[str, bytes]:
         """What was pushed without an answer, or waits for a merge."""
         noted = self._noted(_SENT, dict)
         return {path: text.encode("utf-8") for path, text in noted.items() if isinstance(text, str)}
 
-    def answered(self, waiting: Mapping[str, bytes]) -> None:
+    def note_answer(self, waiting: Mapping[str, bytes]) -> None:
         """Note that an answer came: only what waits for a merge may still arrive as it was sent."""
         if waiting:
-            self.send(waiting)
+            self.note_sent(waiting)
         else:
             files.remove(self._file(_SENT))
 
@@ -120,13 +120,13 @@ class Agreed:
         return os.path.join(self._root, name)
 
 
-def every_path(root: str) -> Iterator[str]:
+def file_paths(root: str) -> Iterator[str]:
     """The records and drafts in a folder, by path."""
     yield from record_names.paths(root)
     yield from (f"{paths.INBOX}/{name}" for name in record_names.in_folder(root, paths.INBOX))
 
 
-def contents(root: str, path: str) -> bytes:
+def read_file(root: str, path: str) -> bytes:
     """What a file of a replica holds; empty if there is none. Unwritable if it cannot be read: it is not deleted."""
     try:
         # The folders are the user's own, where nobody plants links. An empty file is a broken one, not a deleted one.
@@ -138,24 +138,24 @@ def contents(root: str, path: str) -> bytes:
         raise Unwritable(f"cannot read {full}: {error.strerror or error}", fix=f"chmod u+rw {full}") from error
 
 
-def step(path: str, before: bytes, after: bytes, base: bytes) -> Step:
+def make_step(path: str, before: bytes, after: bytes, base: bytes) -> SyncStep:
     """A step from what the replica's file holds and shall hold."""
-    return Step(path, version_hash(before), version_hash(after), base)
+    return SyncStep(path, version_hash(before), version_hash(after), base)
 
 
-def _step(row: object) -> Step | None:
-    if not isinstance(row, list) or len(row) != len(Step._fields) or not all(isinstance(each, str) for each in row):
+def _step(row: object) -> SyncStep | None:
+    if not isinstance(row, list) or len(row) != len(SyncStep._fields) or not all(isinstance(each, str) for each in row):
         return None
     path, before, after, base = row
-    return None if incoming.flaw_of_path(path) else Step(path, before, after, base.encode("utf-8"))
+    return None if incoming.path_flaw(path) else SyncStep(path, before, after, base.encode("utf-8"))
 
 
-def changes(replica: Replica) -> list[str]:
+def unpushed_paths(replica: Replica) -> list[str]:
     """The paths in the store that differ from what the remote has: the next sync pushes them."""
-    return [path for path, _, _ in Agreed(replica.root, replica.base).differences(replica.store)]
+    return [path for path, _, _ in SyncBase(replica.root, replica.base).differences(replica.store)]
 
 
-def conflicts(replica: Replica) -> list[str]:
+def conflict_drafts(replica: Replica) -> list[str]:
     """The names of the drafts that hold the other side of a conflict."""
     names = record_names.in_folder(replica.store, paths.INBOX)
     return [name[: -len(".json")] for name in names if name.startswith(CONFLICT)]

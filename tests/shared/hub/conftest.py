@@ -67,10 +67,10 @@ def prepare(server: Server, url: str) -> None:
         server.login(login)
     server.execute(f"ALTER ROLE {OWNER} CREATEROLE")
     server.execute(f"GRANT CREATE ON DATABASE {database} TO {OWNER}")
-    with hub_connection.connected(parse_team_address(server.url(database, OWNER))) as session:
+    with hub_connection.connect(parse_team_address(server.url(database, OWNER))) as session:
         hub_schema.migrate(session)
         for team in ("platform", "other"):
-            hub_teams.make(session, team, None)
+            hub_teams.make_team(session, team, None)
         for login, role in ROLES.items():
             hub_teams.grant(session, "platform", login, role)
         hub_teams.grant(session, "other", OTHER, "reviewer")

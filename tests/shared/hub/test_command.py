@@ -72,7 +72,7 @@ def test_two_who_make_the_tables_at_once_both_succeed(postgres):
     versions: list[tuple[int, int]] = []
 
     def init() -> None:
-        with hub_connection.connected(parse_team_address(url)) as session:
+        with hub_connection.connect(parse_team_address(url)) as session:
             versions.append(hub_schema.migrate(session))
 
     threads = [threading.Thread(target=init) for _ in range(2)]

@@ -70,7 +70,7 @@ def _asked(error: type[OnrecordError], answer: Iterable[bytes]) -> OnrecordError
 def test_a_server_that_lets_nobody_in_for_an_unknown_reason_is_offline(sqlstate, text, error: type[OnrecordError]):
     """libpq does not give the code of this error, and a server says the reason in its own language."""
     with false_server(failure(sqlstate, text)) as url, pytest.raises(error) as failed:
-        hub_connection.connected(parse_team_address(url))
+        hub_connection.connect(parse_team_address(url))
 
     assert text in failed.value.message
 

@@ -60,7 +60,7 @@ def _decision(id: str, title: str, decision: str, **fields: object) -> bytes:
 def database(postgres: Server, template: Callable[[str], None]) -> str:
     name = postgres.database(template)
     postgres.login(BOTH)
-    with hub_connection.connected(parse_team_address(postgres.url(name, OWNER))) as session:
+    with hub_connection.connect(parse_team_address(postgres.url(name, OWNER))) as session:
         for team in ("platform", "other"):
             hub_teams.grant(session, team, BOTH, "reader")
     return name

@@ -69,8 +69,8 @@ def test_a_deleted_record_whose_versions_the_hub_forgot_stays_deleted(hub: TestH
     wilma.sync()
     walt.delete("decisions/a-secret.json")
     walt.sync()
-    with hub_connection.connected(parse_team_address(hub.url(OWNER))) as session:
-        assert hub_teams.forget(session, "platform", "decisions/a-secret.json") == 1
+    with hub_connection.connect(parse_team_address(hub.url(OWNER))) as session:
+        assert hub_teams.forget_history(session, "platform", "decisions/a-secret.json") == 1
 
     synced = wilma.sync()
 

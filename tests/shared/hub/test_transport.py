@@ -196,7 +196,7 @@ def test_a_hash_that_a_client_made_up_keeps_nobody_from_writing(hub: TestHub):
     assert everything(wilma) == {A: b"2"}
 
 
-@pytest.mark.parametrize(("column", "most"), [("files", incoming.MOST_FILES), ("bytes", incoming.MOST_BYTES)])
+@pytest.mark.parametrize(("column", "most"), [("files", incoming.MAX_FILES), ("bytes", incoming.MAX_BYTES)])
 def test_a_team_takes_no_more_than_a_machine_can_pull(hub: TestHub, column: str, most: int):
     """Else nobody could join it any more."""
     walt = hub.transport("walt")
@@ -298,16 +298,16 @@ def test_libpq_finds_no_password_in_an_address_that_is_allowed(parts: list[str])
 def test_the_parameters_of_an_address_reach_libpq_and_go_before_ours(monkeypatch: pytest.MonkeyPatch):
     asked: list[dict[str, str]] = []
     monkeypatch.setattr(
-        hub_connection.Session,
+        hub_connection.HubSession,
         "connect",
         lambda words, **options: asked.append(psycopg.conninfo.conninfo_to_dict(words)),
     )
     monkeypatch.setenv("PGCONNECT_TIMEOUT", "3")
 
-    hub_connection.connected(
+    hub_connection.connect(
         parse_team_address("postgresql://ann@db:6432/memory?sslmode=verify-full&keepalives_idle=60#platform")
     )
-    hub_connection.connected(
+    hub_connection.connect(
         parse_team_address("postgresql:///?service=memory&sslrootcert=/etc/ca.pem&connect_timeout=1")
     )
 
