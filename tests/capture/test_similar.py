@@ -11,17 +11,14 @@ from onrecord.project import Project
 from onrecord.record import compose
 from onrecord.record.memory import Memory
 from onrecord.search import vectors
-from tests.known_project import SIX
+from tests.known_project import SIX, known_project
 
 SESSIONS = "sessions-live-in-postgres-not-redis"
 
 
 @pytest.fixture
 def project(tmp_path) -> Project:
-    opened = onrecord.open(str(tmp_path))
-    for category, fields in SIX.items():
-        opened.save(category, fields)
-    return opened
+    return known_project(tmp_path, *SIX.items())
 
 
 def record(category: str, title: str, tags: tuple[str, ...] = (), **content: object) -> Memory:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import onrecord
+from tests.known_project import known_project
 
 SRC = Path(onrecord.__file__).parents[1]
 COUNT = """
@@ -32,8 +33,7 @@ DECISION = {"title": "Use uv", "context": "c", "decision": "d", "rationale": "r"
     ],
 )
 def test_a_command_loads_what_it_uses(tmp_path, line, most, never):
-    (tmp_path / ".git").mkdir()
-    onrecord.open(str(tmp_path)).save("decision", DECISION)
+    known_project(tmp_path, ("decision", DECISION))
     command = [sys.executable, "-c", COUNT, str(SRC), *line.split()]
 
     done = subprocess.run(

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from onrecord.project import Project
+from tests.known_project import known_project
 from tests.terminal_session import BIN, CTRL_C, TerminalSession
 
 PAGER = "sed s/^/paged:/"
@@ -16,12 +16,10 @@ PAGER = "sed s/^/paged:/"
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     folder = tmp_path_factory.mktemp("long")
-    (folder / ".git").mkdir()
-    project = Project(str(folder))
     rationale = [f"Reason number {number}." for number in range(40)]
     content = {"context": "c", "decision": "d", "rationale": rationale}
-    project.save("decision", {"title": "Long", "content": content})
-    project.save("decision", {"title": "Short", "content": {**content, "rationale": "r"}})
+    long, short = {"title": "Long", "content": content}, {"title": "Short", "content": {**content, "rationale": "r"}}
+    known_project(folder, ("decision", long), ("decision", short))
     return folder
 
 

@@ -12,6 +12,7 @@ import pytest
 from onrecord import paths
 from onrecord.cli import last_listing
 from onrecord.project import Project
+from tests.known_project import known_project
 from tests.terminal_session import BIN, DOWN, ENTER, ESCAPE, TerminalSession
 
 CONTENT = {"context": "c", "decision": "d", "rationale": "r"}
@@ -20,10 +21,8 @@ SHELL = shutil.which("sh") or "/bin/sh"
 
 @pytest.fixture
 def project(tmp_path):
-    (tmp_path / ".git").mkdir()
-    project = Project(str(tmp_path))
-    for title in ("Use Postgres 16", "Sessions live in Postgres", "Jobs run in a table"):
-        project.save("decision", {"title": title, "content": CONTENT})
+    titles = ("Use Postgres 16", "Sessions live in Postgres", "Jobs run in a table")
+    known_project(tmp_path, *(("decision", {"title": title, "content": CONTENT}) for title in titles))
     return tmp_path
 
 

@@ -51,7 +51,7 @@ def run_hook(
     return HookOutput(done.returncode, done.stdout, done.stderr)
 
 
-def prompt_context(project: Project, prompt: str) -> str:
+def hook_context(project: Project, prompt: str) -> str:
     """Return the context for `prompt`. Fails if the hook does, or prints a warning."""
     output = run_hook("user_prompt_submit", {"session_id": "s", "cwd": project.root, "prompt": prompt})
     assert (output.code, output.stderr) == (0, b"")

@@ -18,7 +18,7 @@ from onrecord import paths
 from onrecord.mcp import server, tools
 from onrecord.mcp.pipe import Pipe
 from onrecord.store.inbox import Inbox
-from tests.known_project import SIX
+from tests.known_project import SIX, known_project
 from tests.mcp.client import HANDSHAKE, STATELESS, Client, envelope
 from tests.mcp.conftest import SESSIONS
 from tests.records import any_json
@@ -54,8 +54,7 @@ _lines = st.lists(_requests | st.lists(_requests, max_size=3) | _junk | st.binar
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sequences")
-    (folder / ".git").mkdir()
-    onrecord.open(str(folder)).save("decision", SIX["decision"])
+    known_project(folder, ("decision", SIX["decision"]))
     return folder
 
 
@@ -128,8 +127,7 @@ def test_ten_thousand_requests_leave_nothing_behind(store):
 
 def test_drafts_and_commands_that_race_lose_nothing(tmp_path):
     folder = tmp_path / "project"
-    (folder / ".git").mkdir(parents=True)
-    onrecord.open(str(folder)).save("decision", SIX["decision"])
+    known_project(folder, ("decision", SIX["decision"]))
     content = {"context": "c", "rationale": ["r"]}
     script = (
         "import sys, onrecord; opened = onrecord.open(sys.argv[1])\n"

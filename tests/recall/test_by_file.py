@@ -7,12 +7,12 @@ import shutil
 
 import pytest
 
-import onrecord
 from onrecord import paths
 from onrecord.recall import for_file
 from onrecord.recall.stores import Stores
 from onrecord.search import index, indexing
-from onrecord.settings import load_settings
+from tests.agent_context import file_context
+from tests.known_project import known_project
 
 
 def constraint(title: str, severity: str = "high", **more: object) -> dict[str, object]:
@@ -21,8 +21,7 @@ def constraint(title: str, severity: str = "high", **more: object) -> dict[str, 
 
 @pytest.fixture
 def project(tmp_path):
-    (tmp_path / ".git").mkdir()
-    return onrecord.open(str(tmp_path))
+    return known_project(tmp_path)
 
 
 def titles(project, path):
@@ -93,20 +92,15 @@ def test_stores_are_indexed_as_far_as_a_hook_has_time_for_unless_it_is_said_othe
     assert len(in_a_hook) < len(completely) == 3
 
 
-def told(project, path, session="s"):
-    stores = Stores(paths.store_refs(project.store.root))
-    return for_file.block(stores, project.root, path, load_settings(project.store.root), session)
-
-
 def test_a_file_brings_its_rule_once_per_session(project):
     project.save("constraint", constraint("No floats for money", related_files=["src/money.py"]))
     path = os.path.join(project.root, "src", "money.py")
 
-    first = told(project, path)
+    first = file_context(project, path)
     assert "No floats for money" in first
     assert "confidence" not in first
-    assert told(project, path) == ""
-    assert "No floats for money" in told(project, path, session="another")
+    assert file_context(project, path) == ""
+    assert "No floats for money" in file_context(project, path, session="another")
 
 
 def test_what_no_longer_holds_is_not_told(project):
@@ -119,7 +113,7 @@ def test_what_no_longer_holds_is_not_told(project):
     project.save("constraint", constraint("Gone", **files))
     project.writer.retire("gone", "no longer")
 
-    text = told(project, "a.py")
+    text = file_context(project, "a.py")
 
     assert "New way" in text
     assert text.count("<result ") == 1
@@ -129,4 +123,4 @@ def test_what_no_longer_holds_is_not_told(project):
 def test_files_outside_the_project_have_nothing_beside_them(project, path):
     project.save("constraint", constraint("Everything", scope={"paths": ["**"]}))
 
-    assert told(project, path) == ""
+    assert file_context(project, path) == ""

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import onrecord
 from onrecord import paths
 from onrecord.hooks import tools
 from onrecord.hooks.event_stores import EventStores
@@ -20,6 +19,7 @@ from onrecord.recall.stores import Stores
 from onrecord.session.ledger import Ledger
 from onrecord.session.transcript import NO_SESSION
 from onrecord.settings import load_settings
+from tests.known_project import known_project
 
 FILE = "src/session.py"
 ASKS = "how long does a login session live, LIFETIME_DAYS?"
@@ -28,23 +28,21 @@ ERROR = 'Exit code 1\nERROR: worker lost: lease expired for shard "invoices-eu" 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    (tmp_path / ".git").mkdir()
     (tmp_path / "src").mkdir()
     (tmp_path / FILE).write_text("LIFETIME_DAYS = 14\n")
-    made = onrecord.open(str(tmp_path))
-    made.save(
+    constraint = (
         "constraint",
         {"title": "A login session lives 14 days", "rule": "LIFETIME_DAYS of a login session is 14, \"not\" more.",
          "impact": ["the app logs its users out"], "severity": "high", "related_files": [FILE],
          "triggers": [ASKS]},
     )  # fmt: skip
-    made.save(
+    runbook = (
         "runbook",
         {"title": "Worker lost its lease", "trigger": "worker lost: lease expired for shard while flushing",
          "symptoms": ["ERROR: worker lost: lease expired for shard"], "steps": ["Restart the shard."],
          "verification": "The lease is renewed.", "related_files": [FILE]},
     )  # fmt: skip
-    return made
+    return known_project(tmp_path, constraint, runbook)
 
 
 def at_prompt(project: Project, session: str = "s") -> str:

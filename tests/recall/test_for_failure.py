@@ -6,12 +6,13 @@ import itertools
 
 import pytest
 
-import onrecord
 from onrecord import paths
 from onrecord.recall import for_failure
 from onrecord.recall.stores import Stores
 from onrecord.settings import load_settings
 from tests import searching
+from tests.agent_context import failure_context
+from tests.known_project import known_project
 
 RUNBOOK = {
     "title": "Migration lock is stuck",
@@ -34,28 +35,20 @@ migrate found failed migrations in the target database, new migrations will not 
 
 @pytest.fixture
 def project(tmp_path):
-    (tmp_path / ".git").mkdir()
-    known = onrecord.open(str(tmp_path))
-    known.save("runbook", RUNBOOK)
-    known.save("runbook", {"title": "Disk full", "trigger": "No space left on device", "steps": ["df -h"],
-                           "verification": "df"})  # fmt: skip
-    return known
-
-
-def told(project, command, error, session="s"):
-    stores = Stores(paths.store_refs(project.store.root))
-    return for_failure.block(stores, command, error, load_settings(project.store.root), session)
+    disk = {"title": "Disk full", "trigger": "No space left on device", "steps": ["df -h"],
+                           "verification": "df"}  # fmt: skip
+    return known_project(tmp_path, ("runbook", RUNBOOK), ("runbook", disk))
 
 
 def test_a_failure_brings_the_steps_once(project):
-    text = told(project, "npx prisma migrate deploy", ERROR)
+    text = failure_context(project, "npx prisma migrate deploy", ERROR)
 
     assert "1. Open a psql shell. 2. Run prisma migrate resolve --rolled-back NAME. 3. Deploy again." in text
     assert "Check: prisma migrate status prints up to date" in text
     assert "Cause: the pod was killed" in text
     assert "confidence=" not in text
-    assert told(project, "npx prisma migrate deploy", ERROR) == ""
-    assert "1. Open" in told(project, "npx prisma migrate deploy", ERROR, session="other")
+    assert failure_context(project, "npx prisma migrate deploy", ERROR) == ""
+    assert "1. Open" in failure_context(project, "npx prisma migrate deploy", ERROR, session="other")
 
 
 SEVERAL = """error: cannot open the socket of the mail relay on host lima
@@ -99,14 +92,14 @@ def test_a_runbook_that_quotes_an_error_and_is_improbable_stays_out(project, mon
     ],
 )
 def test_a_failure_that_no_runbook_is_about_stays_silent(project, error):
-    assert told(project, "make", error) == ""
+    assert failure_context(project, "make", error) == ""
 
 
 def test_decisions_are_no_remedy(project):
     project.save("decision", {"title": "P3009 migrate found failed migrations in the target database",
                               "context": "c", "decision": "d", "rationale": "r"})  # fmt: skip
 
-    assert told(project, "x", ERROR).count("<result ") == 1
+    assert failure_context(project, "x", ERROR).count("<result ") == 1
 
 
 def test_the_index_tells_whether_any_runbook_may_quote_hundreds_of_words(project):

@@ -6,14 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import onrecord
-from onrecord import paths
 from onrecord.recall import for_prompt, past_question
 from onrecord.recall.candidate import NOTHING_ON_FILE
-from onrecord.recall.stores import Stores
 from onrecord.search import indexing
-from onrecord.session.transcript import NO_SESSION
-from onrecord.settings import load_settings
+from tests.agent_context import prompt_context
+from tests.known_project import known_project
 
 KEYCLOAK = {"title": "Logins go through Keycloak", "tags": ["auth"], "context": "Three apps had their own logins.",
             "decision": "Keycloak is the only identity provider.", "rationale": "one place to revoke"}  # fmt: skip
@@ -21,14 +18,7 @@ KEYCLOAK = {"title": "Logins go through Keycloak", "tags": ["auth"], "context": 
 
 @pytest.fixture
 def project(tmp_path):
-    (tmp_path / "project" / ".git").mkdir(parents=True)
-    return onrecord.open(str(tmp_path / "project"))
-
-
-def shown(project, prompt, session=""):
-    settings = load_settings(project.store.root)
-    stores = Stores(paths.store_refs(project.store.root))
-    return for_prompt.answer(stores, prompt, settings, session=session, transcript=NO_SESSION)
+    return known_project(tmp_path / "project")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +98,7 @@ def test_a_topic_is_made_of_words_of_the_prompt(prompt):
 def test_the_only_record_on_a_subject_answers(project, prompt):
     project.save("decision", KEYCLOAK)
 
-    assert "Keycloak is the only identity provider" in shown(project, prompt)
+    assert "Keycloak is the only identity provider" in prompt_context(project, prompt)
 
 
 def test_at_most_three_records_answer(project):
@@ -122,15 +112,15 @@ def test_at_most_three_records_answer(project):
 def test_nothing_on_file_is_said_where_nothing_matches(project):
     project.save("decision", KEYCLOAK)
 
-    assert shown(project, "why did we choose kubernetes?") == NOTHING_ON_FILE
-    assert shown(project, "please deploy to kubernetes") == ""
+    assert prompt_context(project, "why did we choose kubernetes?") == NOTHING_ON_FILE
+    assert prompt_context(project, "please deploy to kubernetes") == ""
 
 
 def test_nothing_is_said_of_an_empty_store(project):
     project.save("decision", KEYCLOAK)
     project.writer.retire("logins-go-through-keycloak", "gone")
 
-    assert shown(project, "why did we choose kubernetes?") == ""
+    assert prompt_context(project, "why did we choose kubernetes?") == ""
 
 
 def test_a_retired_record_is_on_file(project):
@@ -138,18 +128,18 @@ def test_a_retired_record_is_on_file(project):
     project.save("decision", {**KEYCLOAK, "title": "Kubernetes runs the jobs", "decision": "Jobs run in pods."})
     project.writer.retire("kubernetes-runs-the-jobs", "moved")
 
-    assert shown(project, "why did we choose kubernetes?") != NOTHING_ON_FILE
+    assert prompt_context(project, "why did we choose kubernetes?") != NOTHING_ON_FILE
 
 
 def test_nothing_is_denied_while_the_index_is_incomplete(project, monkeypatch):
     project.save("decision", KEYCLOAK)
     monkeypatch.setattr(indexing, "is_complete", lambda index: False)
 
-    assert shown(project, "why did we choose kubernetes?") == ""
+    assert prompt_context(project, "why did we choose kubernetes?") == ""
 
 
 def test_an_answer_that_was_shown_is_not_repeated(project):
     project.save("decision", KEYCLOAK)
 
-    assert "identity provider" in shown(project, "why did we choose keycloak?", session="s")
-    assert shown(project, "what did we decide about keycloak?", session="s") == ""
+    assert "identity provider" in prompt_context(project, "why did we choose keycloak?", session="s")
+    assert prompt_context(project, "what did we decide about keycloak?", session="s") == ""

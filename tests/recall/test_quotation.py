@@ -8,19 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import onrecord
 from onrecord.recall import for_failure
 from onrecord.record.memory import Memory
 from onrecord.search import index
 from onrecord.search.index import Index
+from tests.known_project import known_project
 
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     folder = tmp_path_factory.mktemp("project")
-    (folder / ".git").mkdir()
-    known = onrecord.open(str(folder))
-    known.save("runbook", {"title": "Disk full", "trigger": "No space", "steps": ["df -h"], "verification": "df"})
+    runbook = {"title": "Disk full", "trigger": "No space", "steps": ["df -h"], "verification": "df"}
+    known = known_project(folder, ("runbook", runbook))
     opened = index.in_memory(known.store.root)
     yield opened
     opened.close()

@@ -15,6 +15,7 @@ from onrecord.recall.stores import Stores
 from onrecord.search import relevance
 from onrecord.session import ledger
 from onrecord.settings import load_settings
+from tests.agent_context import prompt_context
 from tests.known_project import SIX, six_records
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"
@@ -26,11 +27,8 @@ def project(tmp_path):
     return six_records(tmp_path)
 
 
-def shown(project, prompt, session="s", transcript_path=""):
-    settings = load_settings(project.store.root)
-    return for_prompt.answer(
-        project.stores, prompt, settings, session=session, transcript=claude_code.transcript(transcript_path)
-    )
+def context(project, prompt, session="s", transcript_path=""):
+    return prompt_context(project, prompt, session, claude_code.transcript(transcript_path))
 
 
 def configure(root, **retrieval):
@@ -40,32 +38,32 @@ def configure(root, **retrieval):
 
 
 def test_a_prompt_brings_the_rule_itself(project):
-    text = shown(project, ASKS)
+    text = context(project, ASKS)
 
     assert text.startswith('<memory-context source=".claude/memory/">\n<result category="decision" confidence="')
     assert "User sessions are rows in auth.sessions with a 14 day expiry. Why: one fewer moving part" in text
 
 
 def test_an_unrelated_prompt_brings_nothing(project):
-    assert shown(project, OTHER) == ""
+    assert context(project, OTHER) == ""
 
 
 def test_a_memory_is_told_once_per_session(project):
-    assert "auth.sessions" in shown(project, ASKS)
-    assert shown(project, ASKS) == ""
-    assert "auth.sessions" in shown(project, ASKS, session="another")
+    assert "auth.sessions" in context(project, ASKS)
+    assert context(project, ASKS) == ""
+    assert "auth.sessions" in context(project, ASKS, session="another")
 
 
 def test_a_memory_that_changed_is_told_again(project):
-    shown(project, ASKS)
+    context(project, ASKS)
     entry = project.get("sessions-live-in-postgres-not-redis")
     project.writer.update(entry.memory.id, {"content": {"decision": "User sessions expire after 7 days."}}, entry.hash)
 
-    assert "User sessions expire after 7 days" in shown(project, ASKS)
+    assert "User sessions expire after 7 days" in context(project, ASKS)
 
 
 def test_without_a_session_id_everything_is_new(project):
-    assert shown(project, ASKS, session="") == shown(project, ASKS, session="") != ""
+    assert context(project, ASKS, session="") == context(project, ASKS, session="") != ""
 
 
 def test_the_first_prompt_of_a_session_has_a_lower_bar(project):
@@ -80,8 +78,8 @@ def test_a_referring_prompt_borrows_from_the_last_turns(project, tmp_path):
     log = tmp_path / "t.jsonl"
     log.write_text(json.dumps({"type": "user", "message": {"role": "user", "content": ASKS}}) + "\n")
 
-    assert shown(project, "ok, do that", session="a") == ""
-    assert "auth.sessions" in shown(project, "ok, do that", session="b", transcript_path=str(log))
+    assert context(project, "ok, do that", session="a") == ""
+    assert "auth.sessions" in context(project, "ok, do that", session="b", transcript_path=str(log))
 
 
 def test_a_specific_prompt_never_borrows(project, tmp_path):
@@ -89,7 +87,7 @@ def test_a_specific_prompt_never_borrows(project, tmp_path):
     log.write_text(json.dumps({"type": "user", "message": {"role": "user", "content": ASKS}}) + "\n")
 
     prompt = "please translate the whole butterfly collection catalogue into Portuguese for the museum"
-    assert shown(project, prompt, transcript_path=str(log)) == ""
+    assert context(project, prompt, transcript_path=str(log)) == ""
 
 
 def test_a_superseded_decision_never_appears_its_successor_does(project):
@@ -97,7 +95,7 @@ def test_a_superseded_decision_never_appears_its_successor_does(project):
                               "decision": "Nothing is kept on the server.", "rationale": "r"})  # fmt: skip
     project.writer.supersede("sessions-live-in-postgres-not-redis", "a-cookie-carries-it-all")
 
-    text = shown(project, ASKS)
+    text = context(project, ASKS)
 
     assert "Nothing is kept on the server" in text
     assert "(replaces “Sessions live in Postgres, not Redis” since " in text
@@ -113,7 +111,7 @@ def test_the_users_own_memories_take_part_after_the_projects(project, home):
          "reason": "support tickets", "triggers": ["where do we keep sessions after a deploy"]},
     )  # fmt: skip
 
-    text = shown(project, ASKS)
+    text = context(project, ASKS)
 
     assert text.index("auth.sessions") < text.index(
         'path="~/.claude/memory/preferences/login-state-after-a-deploy.json"'
@@ -121,18 +119,18 @@ def test_the_users_own_memories_take_part_after_the_projects(project, home):
 
 
 def test_after_compaction_what_was_in_use_comes_back_once(project):
-    shown(project, ASKS)
+    context(project, ASKS)
     stores = Stores(paths.store_refs(project.store.root))
 
     again = after_compaction.block(stores, "s")
 
     assert "auth.sessions" in again
-    assert shown(project, ASKS) == ""
+    assert context(project, ASKS) == ""
     assert "auth.sessions" in after_compaction.block(stores, "s")
 
 
 def test_after_compaction_a_superseded_memory_comes_back_as_its_successor(project):
-    shown(project, ASKS)
+    context(project, ASKS)
     project.save("decision", {"title": "Cookies", "context": "c", "decision": "Stateless.", "rationale": "r"})
     project.writer.supersede("sessions-live-in-postgres-not-redis", "cookies")
 
@@ -151,7 +149,7 @@ def test_the_preview_is_what_the_hook_says(project):
 
     decision = for_prompt.preview(project.stores, ASKS, settings, first=True)
 
-    assert decision.text == shown(project, ASKS)
+    assert decision.text == context(project, ASKS)
     hits = project.recall(ASKS, first=True)
     assert [each.match.id for each in decision.shown] == [hit.id for hit in hits]
     assert {hit.shown for hit in hits} == {"rule"}
@@ -161,7 +159,7 @@ def test_a_projects_config_cannot_turn_the_judge_on(project):
     configure(project.store.root, judge={"enabled": True})
 
     assert not load_settings(project.store.root).flag("retrieval.judge.enabled")
-    assert "auth.sessions" in shown(project, ASKS)
+    assert "auth.sessions" in context(project, ASKS)
 
 
 def test_a_user_store_inside_the_project_is_not_the_users(project, monkeypatch):
@@ -189,15 +187,15 @@ GANGWAY = "when does the gangway close before sailing?"
 
 
 def test_a_memory_whose_file_is_as_it_was_says_nothing_of_it(project, anchored):
-    assert "verify" not in shown(project, GANGWAY)
-    assert "T minus 5" in shown(project, GANGWAY, session="other")
+    assert "verify" not in context(project, GANGWAY)
+    assert "T minus 5" in context(project, GANGWAY, session="other")
 
 
 def test_a_memory_whose_file_changed_says_so(project, anchored):
     with open(anchored, "w") as handle:
         handle.write("gangway = 2  # rebuilt\n")
 
-    assert "verify: `src/ferry.py` changed" in shown(project, GANGWAY)
+    assert "verify: `src/ferry.py` changed" in context(project, GANGWAY)
 
 
 def test_a_memory_whose_file_is_gone_is_believed_less(project, anchored):
@@ -207,12 +205,12 @@ def test_a_memory_whose_file_is_gone_is_believed_less(project, anchored):
     bar = relevance.shifted(before, -0.5)
 
     configure(project.store.root, min_probability=bar, pointers=False)
-    shown(project, OTHER)
-    assert shown(project, GANGWAY) == ""
+    context(project, OTHER)
+    assert context(project, GANGWAY) == ""
     decision = for_prompt.preview(project.stores, GANGWAY, load_settings(project.store.root), first=False)
     assert "file missing" in outcomes(decision).values()
     configure(project.store.root, min_probability=0.05)
-    assert "no longer exists" in shown(project, GANGWAY)
+    assert "no longer exists" in context(project, GANGWAY)
 
 
 def outcomes(decision):
@@ -305,7 +303,7 @@ def test_parallel_prompts_of_one_session_tell_a_memory_once(project):
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(10) as pool:
-        answers = list(pool.map(lambda _: shown(project, ASKS), range(10)))
+        answers = list(pool.map(lambda _: context(project, ASKS), range(10)))
 
     assert sum("auth.sessions" in answer for answer in answers) == 1
     with ledger.Ledger("s") as known:
@@ -314,6 +312,6 @@ def test_parallel_prompts_of_one_session_tell_a_memory_once(project):
 
 @pytest.mark.parametrize("trigger", SIX["decision"]["triggers"])
 def test_whoever_asks_in_the_words_of_a_trigger_is_told(project, trigger):
-    shown(project, OTHER)
+    context(project, OTHER)
 
-    assert "auth.sessions" in shown(project, trigger)
+    assert "auth.sessions" in context(project, trigger)

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 import onrecord
-from onrecord import paths
 from onrecord.recall import for_file
-from onrecord.recall.stores import Stores
 from onrecord.search import index
-from onrecord.settings import load_settings
+from tests.agent_context import file_context
 from tests.git_project import GitCalls, GitProject
 
 BODY = "".join(f"def handler_{number}(): return {number}\n" for number in range(40))
@@ -42,10 +40,8 @@ def titles(project: GitProject, path: str) -> list[str]:
     return [row.title for row in rows]
 
 
-def shown(project: GitProject, path: str) -> str:
-    opened = onrecord.open(str(project.root))
-    stores = Stores(paths.store_refs(opened.store.root))
-    return for_file.block(stores, opened.root, path, load_settings(opened.store.root), f"session-{path}")
+def context(project: GitProject, path: str) -> str:
+    return file_context(onrecord.open(str(project.root)), path, f"session-{path}")
 
 
 def test_a_file_renamed_edited_and_committed_brings_its_rule_under_the_new_path(project: GitProject) -> None:
@@ -53,8 +49,8 @@ def test_a_file_renamed_edited_and_committed_brings_its_rule_under_the_new_path(
     project.write("src/store.py", BODY + "def more(): return 1\n")
     project.commit()
 
-    assert "No floats for money." in shown(project, "src/store.py")
-    assert "No floats for money." in shown(project, "src/session.py")
+    assert "No floats for money." in context(project, "src/store.py")
+    assert "No floats for money." in context(project, "src/session.py")
     assert titles(project, "src/other.py") == []
 
 

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 import onrecord
 from onrecord import cli, paths
-from onrecord.recall import for_file, for_prompt, selection
+from onrecord.recall import for_file, selection
 from onrecord.recall.candidate import Candidate
 from onrecord.recall.selection import Room
 from onrecord.recall.thresholds import POINTER, RULE, Thresholds, in_form
 from onrecord.search.rank import Match
 from onrecord.session.ledger import Ledger
-from onrecord.session.transcript import NO_SESSION
 from onrecord.settings import load_settings
 from onrecord.store import record_names
 from onrecord.text import count_tokens
+from tests.agent_context import prompt_context
 from tests.known_project import six_records
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"
@@ -38,9 +38,8 @@ def configure(project, **retrieval):
         json.dump({"retrieval": retrieval}, file)
 
 
-def shown(project, prompt=ASKS, session="s"):
-    settings = load_settings(project.store.root)
-    return for_prompt.answer(project.stores, prompt, settings, session=session, transcript=NO_SESSION)
+def context(project, prompt=ASKS, session="s"):
+    return prompt_context(project, prompt, session)
 
 
 def unsure(project):
@@ -66,7 +65,7 @@ def decided(probabilities, tokens_left=300):
 def test_a_likely_record_is_named_in_one_line(project):
     unsure(project)
     name = record_names.short_name(f"decisions/{SESSIONS}.json")
-    start, heading, first, *_, end = shown(project).split("\n")
+    start, heading, first, *_, end = context(project).split("\n")
 
     assert (start, heading, end) == (
         '<memory-context source=".claude/memory/">',
@@ -78,7 +77,7 @@ def test_a_likely_record_is_named_in_one_line(project):
 
 def test_the_command_of_a_pointer_shows_the_record(project, capsys):
     unsure(project)
-    command = shown(project).split("\n")[2].rpartition(": ")[2]
+    command = context(project).split("\n")[2].rpartition(": ")[2]
     program, *arguments = shlex.split(command)
 
     assert program == "onrecord"
@@ -89,24 +88,24 @@ def test_the_command_of_a_pointer_shows_the_record(project, capsys):
 def test_a_record_is_pointed_to_once_a_session(project):
     unsure(project)
 
-    assert "onrecord show" in shown(project)
-    assert shown(project) == ""
-    assert "onrecord show" in shown(project, session="another")
+    assert "onrecord show" in context(project)
+    assert context(project) == ""
+    assert "onrecord show" in context(project, session="another")
 
 
 def test_after_a_pointer_the_rule_may_still_be_shown(project):
     unsure(project)
-    shown(project)
+    context(project)
     configure(project)
 
-    assert "rows in auth.sessions" in shown(project)
+    assert "rows in auth.sessions" in context(project)
 
 
 def test_no_pointer_names_a_record_that_was_shown(project):
-    assert "rows in auth.sessions" in shown(project)
+    assert "rows in auth.sessions" in context(project)
     unsure(project)
 
-    assert shown(project) == ""
+    assert context(project) == ""
 
 
 def test_no_pointer_names_a_record_of_the_digest(project):
@@ -114,7 +113,7 @@ def test_no_pointer_names_a_record_of_the_digest(project):
         session.add_shown(f"digest:{os.path.join(project.store.root, 'decisions', SESSIONS)}.json", "any stamp")
     unsure(project)
 
-    assert shown(project) == ""
+    assert context(project) == ""
 
 
 def test_no_pointer_names_a_record_shown_at_its_file(project):
@@ -125,13 +124,13 @@ def test_no_pointer_names_a_record_shown_at_its_file(project):
     assert "auth.sessions" in for_file.block(project.stores, project.root, "src/auth.py", settings, "s")
     unsure(project)
 
-    assert shown(project) == ""
+    assert context(project) == ""
 
 
 def test_a_setting_turns_pointers_off(project):
     configure(project, min_probability=1.0, first_prompt_relief=0.0, pointers=False)
 
-    assert shown(project) == ""
+    assert context(project) == ""
 
 
 def test_hits_say_in_which_voice_they_are_shown(project):

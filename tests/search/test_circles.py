@@ -6,10 +6,10 @@ import itertools
 
 import pytest
 
-import onrecord
 from onrecord import coldstart
 from onrecord.search import candidates, index, indexing, query, rank
 from tests import searching
+from tests.known_project import known_project
 from tests.records import sample
 from tests.search.test_index import put
 
@@ -113,8 +113,7 @@ def test_a_circle_that_also_leads_to_a_missing_record_is_shown(tmp_path):
 
 
 def test_a_digest_shows_the_newest_of_a_circle(tmp_path):
-    (tmp_path / ".git").mkdir()
-    project = onrecord.open(str(tmp_path))
+    project = known_project(tmp_path)
     for name in ("old", "new"):
         project.save("decision", {"title": f"Queue {name}", "context": "c", "decision": name, "rationale": "r"})
     for name, other in (("old", "new"), ("new", "old")):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import onrecord
 from onrecord.search import relevance, search_coefficients
+from tests.known_project import known_project
 
 SESSIONS = {"title": "Sessions live in Postgres", "tags": ["auth"], "context": "Redis lost sessions on failover",
             "decision": "Sessions are rows in auth.sessions, 14 day expiry", "rationale": "one fewer moving part",
@@ -21,12 +21,9 @@ TITLES = (
 
 @pytest.fixture
 def project(tmp_path):
-    (tmp_path / "project" / ".git").mkdir(parents=True)
-    opened = onrecord.open(str(tmp_path / "project"))
-    opened.save("decision", SESSIONS)
-    for title in TITLES:
-        opened.save("decision", {"title": title, "context": "c", "decision": "It is so.", "rationale": "r"})
-    return opened
+    fields = {"context": "c", "decision": "It is so.", "rationale": "r"}
+    decisions = [SESSIONS, *({"title": title, **fields} for title in TITLES)]
+    return known_project(tmp_path / "project", *(("decision", decision) for decision in decisions))
 
 
 def titles(project, text):

@@ -8,21 +8,20 @@ from typing import Any
 
 import pytest
 
-import onrecord
 from onrecord import project as projects
 from onrecord.project import Project
 from onrecord.settings import Settings
 from onrecord.shared import remotes, replicas
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
+from tests.known_project import known_project
 
 Share = Callable[..., Entry]
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    (tmp_path / "project" / ".git").mkdir(parents=True)
-    return onrecord.open(str(tmp_path / "project"))
+    return known_project(tmp_path / "project")
 
 
 @pytest.fixture

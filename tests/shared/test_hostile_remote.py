@@ -22,7 +22,6 @@ import pytest
 
 from onrecord.cli import main
 from onrecord.errors import BadRemote, OnrecordError
-from onrecord.project import Project
 from onrecord.record import memory
 from onrecord.shared import engine, incoming, remotes
 from onrecord.shared.engine import SyncResult
@@ -30,7 +29,7 @@ from onrecord.shared.git_transport import GitTransport
 from onrecord.shared.replicas import Replica
 from onrecord.shared.transport import Pulled, Version
 from onrecord.store.store import Store
-from tests.hooks.hook_process import ROOT, run_hook
+from tests.hooks.hook_process import ROOT, hook_context
 from tests.known_project import six_records
 from tests.records import raw
 from tests.shared.hostile_repository import LINK, PROGRAM, SUBMODULE, HostileRepository, Node, folded
@@ -250,13 +249,6 @@ def test_a_hostile_name_of_a_branch_runs_nothing_and_is_an_error_at_worst(hostil
     assert not (tmp_path / "PWNED").exists() and not (hostile.root / "PWNED").exists()
 
 
-def shown(project: Project, prompt: str) -> str:
-    """The context that an agent gets for a prompt, from the hook as the host runs it."""
-    answer = run_hook("user_prompt_submit", {"session_id": "s", "cwd": project.root, "prompt": prompt})
-    assert (answer.code, answer.stderr) == (0, b"")
-    return answer.context
-
-
 def test_a_shared_record_neither_hides_nor_passes_for_one_of_the_project(hostile, tmp_path):
     project = six_records(tmp_path)
     ids = [entry.memory.id for entry in project.store.entries()]
@@ -273,7 +265,7 @@ def test_a_shared_record_neither_hides_nor_passes_for_one_of_the_project(hostile
     hostile.commit(folded([(path.encode(), Node(json.dumps(raw).encode())) for path, raw in rows.items()]))
     assert len(synced(hostile).pulled) == 2
 
-    context = shown(project, "where do we keep user sessions, postgres or redis?")
+    context = hook_context(project, "where do we keep user sessions, postgres or redis?")
 
     assert "User sessions are rows in auth.sessions" in context and "public files" not in context
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e]|</?system-reminder|^FAKE", context, re.MULTILINE)
@@ -291,7 +283,7 @@ def test_two_remotes_with_the_same_ids_are_kept_apart(hostile, tmp_path):
         replica = Replica(name)
         engine.sync(replica, GitTransport(repository.url, replica.repository))
 
-    context = shown(six_records(tmp_path), ASKS)
+    context = hook_context(six_records(tmp_path), ASKS)
 
     stored = {name: Store(Replica(name).store).get("use-uv").memory.content["decision"] for name in texts}
     assert stored == texts

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onrecord.errors import Ambiguous, NotFound
-from onrecord.project import Project
 from onrecord.store import record_names, reference
 from onrecord.store.reference import PREFIX, WORDS, NameMatch
+from tests.known_project import known_project
 
 PATHS = [
     "decisions/sessions-live-in-postgres.json",
@@ -140,13 +140,11 @@ TABS = {"topic": "t", "value": "v", "reason": "r"}
 
 @pytest.fixture
 def project(tmp_path):
-    (tmp_path / ".git").mkdir()
-    project = Project(str(tmp_path))
-    project.save("preference", {"title": "Lifetimes of sessions are a contract with the mobile app", "content": TABS})
+    preference = {"title": "Lifetimes of sessions are a contract with the mobile app", "content": TABS}
     content = {"context": "c", "decision": "d", "rationale": "r"}
-    for title in ("Use uv", "Use uv for tests", "Sessions live in Postgres", "3"):
-        project.save("decision", {"title": title, "content": content})
-    return project
+    titles = ("Use uv", "Use uv for tests", "Sessions live in Postgres", "3")
+    decisions = [("decision", {"title": title, "content": content}) for title in titles]
+    return known_project(tmp_path, ("preference", preference), *decisions)
 
 
 @pytest.mark.parametrize(

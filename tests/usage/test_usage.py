@@ -21,6 +21,7 @@ from onrecord.store import record_names
 from onrecord.usage import usage_log
 from onrecord.usage.counts import Counts, per_record, per_week
 from tests.conversation import context, does, kept, prompt, result, says, told, write
+from tests.known_project import known_project
 
 ROOT = Path(__file__).parents[2]
 NOW = "2026-03-04T09:30:00Z"
@@ -37,11 +38,7 @@ PATH = "decisions/sessions-live-in-postgres.json"
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     monkeypatch.setattr(timestamps, "now", lambda: NOW)
-    folder = tmp_path / "project"
-    (folder / ".git").mkdir(parents=True)
-    project = onrecord.open(str(folder))
-    project.save("decision", SESSIONS)
-    return project.store.root
+    return known_project(tmp_path / "project", ("decision", SESSIONS)).store.root
 
 
 def tell(session, store, *paths, stamp="v1"):
