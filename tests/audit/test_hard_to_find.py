@@ -134,7 +134,7 @@ def test_a_lost_file_is_listed_with_the_nearest_one(tmp_path):
 
     assert (first.record.id, first.reasons[0].message) == (
         lost.id,
-        "its related file src/sesion.py is not there, so it is never shown there",
+        "its related file src/sesion.py does not exist, so it is never shown there",
     )
     assert first.reasons[0].fix == f"replace it by src/session.py: onrecord edit {lost.id}"
     assert second.reasons[0].fix == f"onrecord update {mentioned.id} --related src/pool.py"

@@ -24,15 +24,15 @@ def code(project):
 @pytest.mark.parametrize(
     ("related", "what", "guess"),
     [
-        ("src/auth/sesion.py", "is not there", "did you mean src/auth/session.py? "),
-        ("src/auht/session.py", "is not there", "did you mean src/auth/session.py? "),
-        ("session.py", "is not there", "did you mean web/session.py? "),
-        ("src/Billing.ts", "is not there", "did you mean src/billing.py? "),
-        ("docs/none.md", "is not there", ""),
-        ("src/auth/sesion.py#renew", "is not there", "did you mean src/auth/session.py#renew? "),
-        ("src/auth/session.py#SessionStore.renw", "names a part that src/auth/session.py does not have",
+        ("src/auth/sesion.py", "does not exist", "did you mean src/auth/session.py? "),
+        ("src/auht/session.py", "does not exist", "did you mean src/auth/session.py? "),
+        ("session.py", "does not exist", "did you mean web/session.py? "),
+        ("src/Billing.ts", "does not exist", "did you mean src/billing.py? "),
+        ("docs/none.md", "does not exist", ""),
+        ("src/auth/sesion.py#renew", "does not exist", "did you mean src/auth/session.py#renew? "),
+        ("src/auth/session.py#SessionStore.renw", "refers to a part that src/auth/session.py does not have",
          "did you mean src/auth/session.py#SessionStore.renew? "),
-        ("src/auth/session.py#L40-L50", "names lines that src/auth/session.py does not have", ""),
+        ("src/auth/session.py#L40-L50", "refers to lines that src/auth/session.py does not have", ""),
     ],
 )  # fmt: skip
 def test_a_file_or_part_that_is_not_there_is_refused_with_a_guess(code, onrecord, related, what, guess):
@@ -49,7 +49,7 @@ def test_a_file_outside_the_project_is_refused_whatever_is_said(code, onrecord, 
     outcome = onrecord(*SAVE, "--related", related, "--force")
 
     assert outcome.err == (
-        f"BAD_INPUT: related file '{related}' lies outside the project\n"
+        f"BAD_INPUT: related file '{related}' is outside the project\n"
         "fix: name files relative to the project, such as src/auth.py\n"
     )
 

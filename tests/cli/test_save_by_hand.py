@@ -60,7 +60,7 @@ def test_a_record_is_saved_by_answers_alone(project):
         session.line("")
         session.expect("related files: ")
         session.line("job.py")
-        session.expect("job.py is not there. Did you mean jobs.py?")
+        session.expect("job.py does not exist. Did you mean jobs.py?")
         session.line("jobs.py")
         session.line("")
         session.expect("decision · not saved yet")

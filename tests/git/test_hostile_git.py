@@ -443,7 +443,7 @@ def test_no_hook_and_no_command_runs_what_a_repository_names(
         monkeypatch.setattr(hooks, limit, 10_000.0)
     codes = {}
     for event, fields in EVENTS.items():
-        hooks._answer(event, "", json.dumps({"session_id": event, "cwd": str(here), **fields}).encode())
+        hooks._reply(event, "", json.dumps({"session_id": event, "cwd": str(here), **fields}).encode())
         assert not trap.was_sprung, f"{event}: {trap.proof.read_text()}"
     for name, words in COMMANDS.items():
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))

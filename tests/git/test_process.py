@@ -119,7 +119,7 @@ class TestElsewhere:
     def test_no_more_is_taken_than_wanted(self, tmp_path: Path) -> None:
         command = (script(tmp_path, "echo 123456789"),)
 
-        (outcome,) = process.run_all([command], dict(os.environ), time.monotonic() + 120, most=4)
+        (outcome,) = process.run_all([command], dict(os.environ), time.monotonic() + 120, max_bytes=4)
 
         assert outcome == process.ProcessResult(0, b"1234")
 

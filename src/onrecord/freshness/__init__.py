@@ -1,1 +1,1 @@
-"""Whether the files a memory is about still are what they were."""
+"""Anchors tie records to files, and checks show which of these files have changed since."""

@@ -1,6 +1,6 @@
 """Anchors: the state of a record's files when it was saved, so that later changes are noticed.
 
-A file is named in `related_files`, whole or with the part that is meant: `src/auth.py#login`, `src/auth.py#L10-L20`.
+`related_files` refers to whole files or to parts: `src/auth.py`, `src/auth.py#login`, `src/auth.py#L10-L20`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_ANCHORS = 100
 
 
 def project_root(store_root: str) -> str:
-    """The project a store belongs to; empty for the user's own store, whose records are tied to no project."""
+    """Return the root of the project that a store belongs to; empty for the user's own store."""
     real = os.path.realpath(store_root)
     root, tail = real[: -len(paths.STORE)], real[-len(paths.STORE) :]
     is_project = tail == paths.STORE and real != os.path.realpath(paths.user_store())
@@ -28,45 +28,44 @@ def project_root(store_root: str) -> str:
 
 
 def add_missing(record: Memory, root: str, now: str) -> Memory:
-    """A record with an anchor for each of its files that has none yet and can be read."""
+    """Return `record` with an anchor for each of its files that has none yet and can be read."""
     if not root or not (record.related_files or record.anchors):
         return record
-    named = dict.fromkeys(split_reference(root, text) for text in record.related_files)
+    references = dict.fromkeys(split_reference(root, text) for text in record.related_files)
     head = _head(root)
-    whole = [anchor if anchor.blob or anchor.hash else _retaken(anchor, root, head, now) for anchor in record.anchors]
-    covered = {(anchor.path, anchor.symbol) for anchor in whole}
-    paths_covered = {anchor.path for anchor in whole}
-    for path, symbol in named:
+    anchors = [anchor if anchor.blob or anchor.hash else _retake(anchor, root, head, now) for anchor in record.anchors]
+    covered = {(anchor.path, anchor.symbol) for anchor in anchors}
+    paths_covered = {anchor.path for anchor in anchors}
+    for path, symbol in references:
         if (path, symbol) not in covered and (symbol or path not in paths_covered):
-            taken = take(root, path, symbol, head, now)
-            whole += [taken] if taken else []
-    return record._replace(
-        related_files=tuple(dict.fromkeys(path for path, _ in named)), anchors=tuple(whole)[:MAX_ANCHORS]
-    )
+            anchor = take(root, path, symbol, head, now)
+            anchors += [anchor] if anchor else []
+    files = tuple(dict.fromkeys(path for path, _ in references))
+    return record._replace(related_files=files, anchors=tuple(anchors)[:MAX_ANCHORS])
 
 
 def renew(before: Memory, after: Memory, root: str, now: str) -> Memory:
-    """A changed record with its anchors: new content was checked against the files as they are now."""
+    """Return the updated record `after` with its anchors, which are taken anew if its content changed."""
     if root and after.content != before.content and after.anchors == before.anchors:
         head = _head(root)
-        after = after._replace(anchors=tuple(_retaken(anchor, root, head, now) for anchor in after.anchors))
+        after = after._replace(anchors=tuple(_retake(anchor, root, head, now) for anchor in after.anchors))
     dropped = set(before.related_files).difference(after.related_files)
     remaining = tuple(anchor for anchor in after.anchors if anchor.path not in dropped)
     return add_missing(after._replace(anchors=remaining), root, now)
 
 
 def confirm(record: Memory, root: str, now: str, moved: Mapping[str, str]) -> Memory:
-    """A record anchored to its files as they are now, under the paths they have now; lost files are dropped."""
+    """Return `record` anchored to its files as they are now; `moved` maps old to new paths. Drops missing files."""
     files = tuple(dict.fromkeys(moved.get(file, file) for file in record.related_files))
     bare = tuple(Anchor(moved.get(a.path, a.path), symbol=a.symbol, unknown=a.unknown) for a in record.anchors)
-    whole = add_missing(record._replace(related_files=files, anchors=bare), root, now)
-    return whole._replace(anchors=tuple(anchor for anchor in whole.anchors if anchor.blob or anchor.hash))
+    record = add_missing(record._replace(related_files=files, anchors=bare), root, now)
+    return record._replace(anchors=tuple(anchor for anchor in record.anchors if anchor.blob or anchor.hash))
 
 
 def take(root: str, path: str, symbol: str, head: str | None, now: str) -> Anchor | None:
-    """The anchor of a file as it is now; None if it is not a file of the project, or too large.
+    """Return the anchor of a file as it is now; None if it is not a file of the project, or too large.
 
-    `head` is the commit that is checked out, empty before the first one, and None where there is no git.
+    `head` is the current commit: empty before the first one, None without git.
     """
     try:
         data = project_files.read(root, path)
@@ -81,7 +80,7 @@ def take(root: str, path: str, symbol: str, head: str | None, now: str) -> Ancho
 
 
 def to_indexed(record: Memory) -> list[IndexedAnchor]:
-    """A record's anchors as they are checked: those that say what the file was."""
+    """Return the anchors of `record` that can be checked: those with a hash of the file."""
     return [
         IndexedAnchor(a.path, a.blob or a.hash, a.commit, (a.date or record.updated_at)[:10], a.symbol, a.block)
         for a in record.anchors
@@ -90,13 +89,13 @@ def to_indexed(record: Memory) -> list[IndexedAnchor]:
 
 
 def dump(record: Memory) -> str:
-    """A record's anchors as the search index holds them: JSON lists; empty if there is none."""
+    """Return the anchors of `record` as JSON for the search index; empty if there are none."""
     anchors = to_indexed(record)
     return dumps(anchors) if anchors else ""
 
 
 def split_reference(root: str, text: str) -> tuple[str, str]:
-    """The file that a text names, relative to the project, and the part of it that is meant."""
+    """Split an entry of `related_files` into a path relative to the project and a symbol, which may be empty."""
     path = text
     if os.path.isabs(path) and paths.is_within(root, path):
         path = os.path.relpath(os.path.realpath(path), os.path.realpath(root))
@@ -113,10 +112,10 @@ def _is_file(root: str, path: str) -> bool:
     return project_files.is_lexically_inside(path) and os.path.isfile(os.path.join(root, path))
 
 
-def _retaken(anchor: Anchor, root: str, head: str | None, now: str) -> Anchor:
-    """The anchor of the same file as it is now, or the old one where the file cannot be anchored."""
-    taken = take(root, anchor.path, anchor.symbol, head, now)
-    return taken._replace(unknown=anchor.unknown) if taken else anchor
+def _retake(anchor: Anchor, root: str, head: str | None, now: str) -> Anchor:
+    """Return a new anchor of the same file, or `anchor` itself if the file cannot be anchored."""
+    new = take(root, anchor.path, anchor.symbol, head, now)
+    return new._replace(unknown=anchor.unknown) if new else anchor
 
 
 def _head(root: str) -> str | None:

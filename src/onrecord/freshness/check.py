@@ -215,9 +215,8 @@ def warning(verdicts: Sequence[Verdict], unchecked: int = 0) -> str:
     unchecked += sum(verdict.state == UNKNOWN for verdict in verdicts)
     rest = [f"{unchecked} file{' was' if unchecked == 1 else 's were'} not checked"] if unchecked else []
     needs_look = unchecked or any(verdict.is_stale for verdict in verdicts)
-    return ("verify: " if needs_look else "") + "; ".join(
-        ["; ".join(sentences[:_MAX_FILES_NAMED]) + tail, *rest]
-    ).lstrip("; ")
+    parts = ["; ".join(sentences[:_MAX_FILES_NAMED]) + tail, *rest]
+    return ("verify: " if needs_look else "") + "; ".join(parts).lstrip("; ")
 
 
 def sentence(verdict: Verdict) -> str:

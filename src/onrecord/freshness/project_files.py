@@ -1,7 +1,8 @@
-"""Content of a project's files: read within bounds and never outside the project, identified as git does.
+"""Reads a project's files, up to a size limit and never outside the project, and identifies their content.
 
-Of a file a record may mean one part only: the definition of a name, or some lines. Such a code block is recognised by
-its text alone. A hook reads this for records about to be shown, so it imports next to nothing at the top.
+A record may refer to a part of a file: the definition of a symbol, or a range of lines. Such a code block is
+identified by its text alone. Hooks load this module for records they are about to show, so it imports next to nothing
+at the top.
 """
 
 from __future__ import annotations
@@ -19,25 +20,25 @@ if TYPE_CHECKING:
     from onrecord.freshness.check import IndexedAnchor
 
 MAX_FILE_BYTES = 2_000_000
-"""Bytes of the largest file that is anchored; one that has grown beyond it has changed."""
+"""Size of the largest file that is anchored; a file that has grown beyond it has changed."""
 
 MAX_RANGE_LINES = 500
-"""Lines that a range may name."""
+"""Lines in a range such as `L10-L20`."""
 
 MAX_MENTIONS = 2_000
-"""Lines with a name that are examined. One that is on more is no use to find a definition by."""
+"""Lines that may contain a name; a more frequent name is not looked up."""
 
 MAX_BLOCK_LINES = 5_000
-"""Lines of all definitions of a name. A larger part is about as good as the whole file."""
+"""Lines of all definitions of a name together; above that, the whole file is anchored."""
 
-_MOST_NAMES = 8
+_MAX_SYMBOL_NAMES = 8
 """Names in a dotted symbol."""
 
-_LONGEST_LINE = 400
-"""Characters of a line with a definition; longer ones are generated."""
+_MAX_LINE_CHARACTERS = 400
+"""Length of a line with a definition; longer lines are generated."""
 
-_MOST_COMPARED = 10_000_000
-"""Characters compared while looking for lines that have moved."""
+_MAX_COMPARED_CHARACTERS = 10_000_000
+"""Characters compared to find lines that have moved."""
 
 _KEYWORDS = (
     "def class func fn fun function sub proc macro type typedef interface struct enum union trait impl protocol"
@@ -48,7 +49,7 @@ _ATTRIBUTES = ("@", "#[")
 
 
 def is_lexically_inside(path: str) -> bool:
-    """Whether a relative path stays below where it starts, as far as its text shows."""
+    """True if `path` is relative and has no `..`, so that it stays inside unless a link leads out."""
     try:
         os.fsencode(path)
     except UnicodeEncodeError:
@@ -59,9 +60,9 @@ def is_lexically_inside(path: str) -> bool:
 
 
 def read(root: str, path: str) -> bytes | None:
-    """What a project's file holds, None if it is not there; UnsafePath if it is not a file of the project.
+    """Return the content of a project's file; None if there is no such file. Raises UnsafePath.
 
-    One byte more than `LARGEST` means that the file is larger.
+    Of a file larger than `MAX_FILE_BYTES`, one byte more than that is returned.
     """
     full = os.path.join(root, path)
     if not is_lexically_inside(path) or not paths.is_within(root, full):
@@ -76,14 +77,14 @@ def read(root: str, path: str) -> bytes | None:
 
 
 def is_same(data: bytes, anchor: IndexedAnchor) -> bool:
-    """Whether content is what was anchored: all of it, or the block that was meant."""
+    """True if `data` is what was anchored: the whole file, or the block."""
     if len(data) > MAX_FILE_BYTES:
         return False
     return work_tree.has_id(data, anchor.id) or bool(anchor.block and has_block(data, anchor.symbol, anchor.block))
 
 
 def line_range(symbol: str) -> tuple[int, int] | None:
-    """The first and last line that a symbol such as `L10-L20` names, or None if it is a name."""
+    """Return the first and last line number of a symbol such as `L10-L20`; None if it is a name."""
     import re
 
     match = re.fullmatch(r"[Ll]?(\d{1,6})(?:\s*[-–:]\s*[Ll]?(\d{1,6}))?", symbol.strip())
@@ -94,26 +95,26 @@ def line_range(symbol: str) -> tuple[int, int] | None:
 
 
 def block_id(data: bytes, symbol: str) -> str:
-    """Return the hash of the part of a file that a symbol names; empty if there is no such part."""
+    """Return a hash of the part of a file that `symbol` refers to; empty if there is no such part."""
     lines, span = _lines(data), line_range(symbol)
     part = lines[span[0] - 1 : span[1]] if span else _definitions(lines, symbol)
     return _block_hash(part) if any(part) else ""
 
 
 def has_block(data: bytes, symbol: str, block: str) -> bool:
-    """Whether the part that had a hash is still there; lines may have moved up or down."""
+    """True if the part whose hash is `block` is still in `data`; a range of lines may have moved up or down."""
     span = line_range(symbol)
     if not span:
         return block_id(data, symbol) == block
-    lines, length, left = _lines(data), span[1] - span[0] + 1, _MOST_COMPARED
-    last = len(lines) - length
-    # From where the lines were outwards, upwards first.
-    for at in (place for step in range(len(lines)) for place in {span[0] - 1 - step, span[0] - 1 + step}):
-        if not 0 <= at <= last:
+    lines, length, remaining = _lines(data), span[1] - span[0] + 1, _MAX_COMPARED_CHARACTERS
+    original, last = span[0] - 1, len(lines) - length
+    # Nearest first: from the original position outwards in both directions.
+    for start in (start for distance in range(len(lines)) for start in {original - distance, original + distance}):
+        if not 0 <= start <= last:
             continue
-        part = lines[at : at + length]
-        left -= length + sum(map(len, part))
-        if left < 0:
+        part = lines[start : start + length]
+        remaining -= length + sum(map(len, part))
+        if remaining < 0:
             break
         if _block_hash(part) == block:
             return True
@@ -129,18 +130,18 @@ def _block_hash(lines: list[str]) -> str:
 
 
 def _definitions(lines: list[str], symbol: str) -> list[str]:
-    """Every block that defines a name: overloads, and a property's getter and setter, are one symbol.
+    """Return the lines of all definitions of a symbol: overloads, or a property's getter and setter, are one symbol.
 
-    A dotted name such as `Session.renew` is looked for inside the block of its first part.
+    A dotted name such as `Session.renew` is looked up inside the block of its first part.
     """
     names = symbol.strip().removesuffix("()").replace("::", ".").split(".")
-    if len(names) > _MOST_NAMES or not all(names):
+    if len(names) > _MAX_SYMBOL_NAMES or not all(names):
         return []
     for name in names:
         blocks: list[str] = []
         for start in _starts(lines, name):
             blocks += _block(lines, start)
-            # Blocks of the same name may lie inside each other, so that their sum grows with the square of the file.
+            # Blocks of the same name can be nested, so the sum can grow with the square of the file's length.
             if len(blocks) > MAX_BLOCK_LINES:
                 return []
         lines = blocks
@@ -148,19 +149,21 @@ def _definitions(lines: list[str], symbol: str) -> list[str]:
 
 
 def _starts(lines: list[str], name: str) -> list[int]:
-    """Where a name is defined: behind a keyword if it is anywhere, else where it is bound, else as a method."""
+    """Return the lines that define `name`: after a keyword, or else in an assignment, or else as a method."""
     folded = name.lower()
-    mentions = [at for at, line in enumerate(lines) if folded in line.lower() and len(line) <= _LONGEST_LINE]
+    mentions = [
+        number for number, line in enumerate(lines) if folded in line.lower() and len(line) <= _MAX_LINE_CHARACTERS
+    ]
     if len(mentions) > MAX_MENTIONS:
         return []
     starts: list[int] = []
     for matches in _definition_forms(name):
-        starts = starts or [at for at in mentions if matches(lines[at])]
+        starts = starts or [number for number in mentions if matches(lines[number])]
     return starts
 
 
 def _definition_forms(name: str) -> tuple[Callable[[str], object], ...]:
-    """Tests of a line, each linear in its length."""
+    """Return tests for a line that defines `name`, the most certain first, each linear in the line's length."""
     import re
 
     escaped = re.escape(name)
@@ -168,22 +171,22 @@ def _definition_forms(name: str) -> tuple[Callable[[str], object], ...]:
     word = re.compile(rf"(?<![\w$]){escaped}(?![\w$])", re.IGNORECASE)
     segment = re.compile(r"[^=;{]+")
 
-    def behind_keyword(line: str) -> bool:
+    def follows_keyword(line: str) -> bool:
         for part in segment.finditer(line):
             start = keyword.search(line, part.start(), part.end())
             if start and word.search(line, start.end(), part.end()):
                 return True
         return False
 
-    bound = re.compile(rf"\s*(?:export\s+|pub\s+|[\w$.]+\.)?['\"]?{escaped}['\"]?\s*(?::=|=(?!=)|:(?!:))")
+    assignment = re.compile(rf"\s*(?:export\s+|pub\s+|[\w$.]+\.)?['\"]?{escaped}['\"]?\s*(?::=|=(?!=)|:(?!:))")
     method = re.compile(rf"\s*(?:[\w<>\[\],*&?~]+\s+)*{escaped}\s*(?:<[^>]*>)?\([^;]*$")
-    return behind_keyword, bound.match, method.match
+    return follows_keyword, assignment.match, method.match
 
 
 def _block(lines: list[str], start: int) -> list[str]:
-    """The lines of a definition: its attributes above, all that is indented below it, and what closes it.
+    """Return the lines of a definition: attributes above it, the indented lines below it, and the closing line.
 
-    One that is too long comes back with more than `MOST_BLOCK_LINES` lines.
+    Of a definition that is too long, more than `MAX_BLOCK_LINES` lines are returned.
     """
     depth, end = _indent(lines[start]), start + 1
     while end < min(len(lines), start + MAX_BLOCK_LINES + 1):

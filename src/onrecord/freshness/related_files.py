@@ -1,6 +1,6 @@
-"""Whether what a record says it is about is there, and what its author probably meant if it is not.
+"""Checks that the files in a record's `related_files` exist, and suggests what was probably meant.
 
-For commands only: a misspelt file makes a record that is never shown at the file it means.
+Only commands use it. A record with a misspelt file name would never be shown when that file is edited.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from onrecord.freshness import anchors, project_files
 from onrecord.git import repository
 from onrecord.record.schema import shorten
 
-_PATIENCE = 5.0
-"""Seconds for git to list the files of a project."""
+_GIT_SECONDS = 5.0
+"""Time for git to list the files of a project."""
 
-_MOST_FILES = 50_000
-"""Files among which a misspelt name is looked for: half a second of comparing."""
+_MAX_FILES = 50_000
+"""Files that a misspelt name is compared with, which takes half a second."""
 
-_MOST_NAMES = 5_000
-_ALIKE = 0.7
-"""Similarity of two names, of 1, from which the one may be a misspelling of the other."""
+_MAX_NAMES = 5_000
+_MIN_SIMILARITY = 0.7
+"""Similarity of two names, from 0 to 1, at which one may be a misspelling of the other."""
 
 _GLOB = ("*", "?")
 _INSIDE = "name files relative to the project, such as src/auth.py"
@@ -34,64 +34,64 @@ _LATER = "correct it, or add --force for a file that will come"
 
 
 class FileProblem(NamedTuple):
-    """A related file that is not there: what is wrong, and what was probably meant, if anything."""
+    """An entry of `related_files` that is not a file: what is wrong, and what was probably meant, if known."""
 
     text: str
     what: str
     nearest: str = ""
     is_outside: bool = False
-    """Whether it can never be a file of this project."""
+    """True if it can never be a file of this project."""
 
 
 def refuse_missing(root: str, texts: Iterable[str], *, may_come: bool) -> None:
-    """BadInput if a text names no file of a project, unless that may still come."""
-    wrong = [flaw for flaw in problems(root, texts) if flaw.is_outside or not may_come]
+    """Raise BadInput if one of `texts` is not a file of the project; with `may_come`, only if it is outside."""
+    wrong = [problem for problem in problems(root, texts) if problem.is_outside or not may_come]
     if wrong:
-        what = "; ".join(f"related file {shorten(flaw.text)!r} {flaw.what}" for flaw in wrong)
-        nearest = [flaw.nearest for flaw in wrong if flaw.nearest]
+        what = "; ".join(f"related file {shorten(problem.text)!r} {problem.what}" for problem in wrong)
+        nearest = [problem.nearest for problem in wrong if problem.nearest]
         guess = f"did you mean {', '.join(nearest)}? " if nearest else ""
-        is_outside = any(flaw.is_outside for flaw in wrong)
+        is_outside = any(problem.is_outside for problem in wrong)
         places = (("related_files", f"{what}; {guess}".rstrip("; ")),)
         raise BadInput(what, fix=guess + (_INSIDE if is_outside else _LATER), places=places)
 
 
 def refuse_missing_in_store(
-    store_root: str, texts: Iterable[str], before: Collection[str] = (), *, may_come: bool
+    store_root: str, texts: Iterable[str], old_texts: Collection[str] = (), *, may_come: bool
 ) -> None:
-    """The same for a record of a store, of the files that it did not name before; the user's own is about none."""
+    """Do the same for a record of a store, except for `old_texts`; the user's own store has no files to check."""
     root = anchors.project_root(store_root)
     if root:
-        refuse_missing(root, [text for text in texts if text not in before], may_come=may_come)
+        refuse_missing(root, [text for text in texts if text not in old_texts], may_come=may_come)
 
 
 def problems(root: str, texts: Iterable[str]) -> Iterator[FileProblem]:
-    """What is wrong with texts that name files of a project; globs may match what is still to come."""
+    """Yield the problems with entries of `related_files`; globs have none, as they may match future files."""
     for text in texts:
         path, symbol = anchors.split_reference(root, text)
         if any(sign in path for sign in _GLOB):
             continue
-        flaw = _missing(root, text, path) or (_no_symbol(root, text, path, symbol) if symbol else None)
-        if flaw:
-            yield flaw
+        problem = _check_file(root, text, path) or (_check_symbol(root, text, path, symbol) if symbol else None)
+        if problem:
+            yield problem
 
 
-def _missing(root: str, text: str, path: str) -> FileProblem | None:
+def _check_file(root: str, text: str, path: str) -> FileProblem | None:
     full = os.path.join(root, path)
     if not project_files.is_lexically_inside(path) or not paths.is_within(root, full):
-        return FileProblem(text, "lies outside the project", is_outside=True)
+        return FileProblem(text, "is outside the project", is_outside=True)
     if os.path.exists(full):
         return None
     file, _, symbol = path.partition("#")
     nearest = _nearest_file(root, file)
-    return FileProblem(text, "is not there", f"{nearest}#{symbol}" if nearest and symbol else nearest)
+    return FileProblem(text, "does not exist", f"{nearest}#{symbol}" if nearest and symbol else nearest)
 
 
 def _nearest_file(root: str, path: str) -> str:
-    """The file that has this name elsewhere, or a name like it; of several, the one with a path like it."""
+    """Return the file whose name is most similar to that of `path`, then whose path is; empty if none is."""
     by_name: dict[str, list[str]] = {}
-    for each in _files(root):
-        by_name.setdefault(_stem(each), []).append(each)
-    names = difflib.get_close_matches(_stem(path), by_name, n=1, cutoff=_ALIKE)
+    for file in _files(root):
+        by_name.setdefault(_stem(file), []).append(file)
+    names = difflib.get_close_matches(_stem(path), by_name, n=1, cutoff=_MIN_SIMILARITY)
     nearest = difflib.get_close_matches(path, by_name[names[0]], n=1, cutoff=0) if names else []
     return nearest[0] if nearest else ""
 
@@ -105,25 +105,25 @@ def _files(root: str) -> list[str]:
     if repo:
         prefix = repo.inner(root)
         listing = ("ls-files", "--cached", "--others", "--exclude-standard", "-z", *(("--", prefix) if prefix else ()))
-        answer = repo.run(*listing, deadline=time.monotonic() + _PATIENCE, in_work_tree=True)
-        names = answer.output.decode("utf-8", "replace").split("\0")[:_MOST_FILES]
+        result = repo.run(*listing, deadline=time.monotonic() + _GIT_SECONDS, in_work_tree=True)
+        names = result.output.decode("utf-8", "replace").split("\0")[:_MAX_FILES]
         return [name[len(prefix) :] for name in names if name]
-    return list(_walked(root))
+    return list(_walk(root))
 
 
-def _walked(root: str) -> Iterator[str]:
+def _walk(root: str) -> Iterator[str]:
     count = 0
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
             count += 1
-            if count >= _MOST_FILES:
+            if count >= _MAX_FILES:
                 return
 
 
-def _no_symbol(root: str, text: str, path: str, symbol: str) -> FileProblem | None:
-    """A part of a file that is not in it; a name that is there counts, even where we see no definition."""
+def _check_symbol(root: str, text: str, path: str, symbol: str) -> FileProblem | None:
+    """Return the problem of a symbol that is not in its file. A name that only occurs there is no problem."""
     try:
         data = project_files.read(root, path) or b""
     except UnsafePath:
@@ -131,11 +131,11 @@ def _no_symbol(root: str, text: str, path: str, symbol: str) -> FileProblem | No
     if len(data) > project_files.MAX_FILE_BYTES or project_files.block_id(data, symbol):
         return None
     if project_files.line_range(symbol):
-        return FileProblem(text, f"names lines that {path} does not have")
-    names = list(dict.fromkeys(re.findall(r"[^\W\d]\w+", data.decode("utf-8", "replace"))))[:_MOST_NAMES]
-    wanted = re.split(r"\.|::", symbol.removesuffix("()"))
-    if wanted[-1] in names:
+        return FileProblem(text, f"refers to lines that {path} does not have")
+    names = list(dict.fromkeys(re.findall(r"[^\W\d]\w+", data.decode("utf-8", "replace"))))[:_MAX_NAMES]
+    parts = re.split(r"\.|::", symbol.removesuffix("()"))
+    if parts[-1] in names:
         return None
-    alike = difflib.get_close_matches(wanted[-1], names, n=1, cutoff=_ALIKE)
-    nearest = f"{path}#{'.'.join([*wanted[:-1], alike[0]])}" if alike else ""
-    return FileProblem(text, f"names a part that {path} does not have", nearest)
+    similar = difflib.get_close_matches(parts[-1], names, n=1, cutoff=_MIN_SIMILARITY)
+    nearest = f"{path}#{'.'.join([*parts[:-1], similar[0]])}" if similar else ""
+    return FileProblem(text, f"refers to a part that {path} does not have", nearest)

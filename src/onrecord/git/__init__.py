@@ -1,1 +1,1 @@
-"""Git, asked safely."""
+"""Runs git safely in repositories that may be hostile."""

@@ -1,4 +1,4 @@
-"""What somebody is working on, as git knows it: files that are not committed, and the commits of the branch."""
+"""The current work in a project as git shows it: uncommitted files, and the commits of the branch."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 MAX_FILES = 400
 SHARED_BRANCHES = frozenset("main master trunk develop development dev default head".split())
-"""Names of branches on which everybody works: what was committed there last may be anybody's work."""
+"""Names of branches that everyone shares: the last commits there may be anyone's work."""
 
 MAX_FOLDERS = 8
-"""Untracked folders that are looked into; git lists such a folder as one name."""
+"""Untracked folders whose files are listed; git shows such a folder as one name."""
 
-_MOST_OWN, _MOST_SHARED = 10, 3
-"""Commits that are read: of a branch its own, of a shared one the last few."""
+_MAX_OWN_COMMITS, _MAX_SHARED_COMMITS = 10, 3
+"""Commits that are read: of a branch of its own, or the last ones of a shared branch."""
 
 _SUBJECT, _NAMES = "\1", "\2"
-# The first commit of all, or of a shallow clone, would list every file.
+# Without showRoot=false, the first commit of a repository or a shallow clone would list every file.
 _LOG = (
     "-c", "log.showRoot=false", "log", "--first-parent", "-m", "-r", "-z", "--name-only", "--no-ext-diff",
     "--no-textconv", "--no-renames", "--ignore-submodules=all", "--no-color", "--no-notes", "--format=%x01%s%x02",
@@ -37,54 +37,54 @@ _BASES = (
     "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
     "refs/heads/master", "refs/heads/trunk", "refs/heads/develop",
 )  # fmt: skip
-"""Where a branch usually begins."""
+"""The branches that others usually start from."""
 
 
 class Changes(NamedTuple):
-    """Files that are not committed, and what the latest commits changed; paths are those within the project."""
+    """Uncommitted files, and the files and subjects of the latest commits; paths are relative to the project."""
 
     uncommitted: Sequence[str] = ()
     committed: Sequence[str] = ()
     subjects: Sequence[str] = ()
     is_own: bool = False
-    """Whether these commits belong to the branch alone, so that they are the work at hand."""
+    """True if these commits belong to this branch alone, so they are part of the current work."""
 
 
 def read(repository: Repository, project: str, deadline: float) -> Changes:
-    """The changes in a project; what could not be read is added to the notes of the repository."""
+    """Return the changes in a project; what could not be read is added to `repository.notes`."""
     inner = repository.inner(project)
     below = ("--", inner) if inner else ()
-    base = branch_bases(repository)
-    questions: list[tuple[Sequence[str], bool]] = [
+    bases = branch_bases(repository)
+    commands: list[tuple[Sequence[str], bool]] = [
         (("ls-files", "--stage", "--debug", "-z", *below), False),
         ((*_STAGED, *below), False),
         ((*_UNTRACKED, "--directory", "--no-empty-directory", *below), True),
     ]
     if repository.branch:
-        questions.append((_latest(base), False))
-    index, staged, untracked, *log = repository.run_all(questions, deadline)
+        commands.append((_log_command(bases), False))
+    index, staged, untracked, *log = repository.run_all(commands, deadline)
     paths = sorted({*_unstaged(repository, index, deadline), *_staged(repository, staged, index)})
     paths += _untracked(repository, untracked, deadline)
     committed, subjects = _commits(repository, log[0], inner) if log else ([], [])
-    return Changes(_within(paths, inner), _within(committed, inner), subjects, is_own=bool(base))
+    return Changes(_within(paths, inner), _within(committed, inner), subjects, is_own=bool(bases))
 
 
 def branch_bases(repository: Repository) -> list[str]:
-    """The commits in which a branch may have begun; none for a shared branch, or where no such branch is left."""
+    """Return the commits that the branch may have started from; none for a shared branch, or if none is known."""
     if repository.branch.lower() in SHARED_BRANCHES:
         return []
     commits = map(repository.commit_of, _BASES)
     return list(dict.fromkeys(commit for commit in commits if is_commit(commit)))
 
 
-def _latest(base: Sequence[str]) -> Sequence[str]:
-    if not base:
-        return (*_LOG, f"-{_MOST_SHARED}", "HEAD", "--")
-    return (*_LOG, f"-{_MOST_OWN}", "HEAD", "--not", *base, "--")
+def _log_command(bases: Sequence[str]) -> Sequence[str]:
+    if not bases:
+        return (*_LOG, f"-{_MAX_SHARED_COMMITS}", "HEAD", "--")
+    return (*_LOG, f"-{_MAX_OWN_COMMITS}", "HEAD", "--not", *bases, "--")
 
 
 def _within(paths: Iterable[str], inner: str) -> list[str]:
-    """Paths of the repository as paths of the project, each once."""
+    """Return the paths of the repository that are in the project, relative to it and without duplicates."""
     own = (path[len(inner) :] for path in paths if path.startswith(inner) and path != inner)
     return list(dict.fromkeys(own))[:MAX_FILES]
 
@@ -101,14 +101,14 @@ def _unstaged(repository: Repository, index: ProcessResult, deadline: float) -> 
 
 def _staged(repository: Repository, staged: ProcessResult, index: ProcessResult) -> list[str]:
     if staged.status and index.is_good:
-        # Before the first commit all of the index is new.
+        # diff-index fails before the first commit, when every file in the index is new.
         return work_tree.all_paths(index.output)
     return _names(repository, "git diff-index", staged)
 
 
-def _untracked(repository: Repository, listed: ProcessResult, deadline: float) -> list[str]:
-    """Untracked files, those in untracked folders too; a folder stays a name if there is no time to look into it."""
-    names = _names(repository, "git ls-files --others", listed)
+def _untracked(repository: Repository, result: ProcessResult, deadline: float) -> list[str]:
+    """Return the untracked files, also those in untracked folders; just the folder's name if time is up."""
+    names = _names(repository, "git ls-files --others", result)
     folders = [name for name in names if name.endswith("/")][:MAX_FOLDERS]
     if not folders:
         return names
@@ -116,12 +116,12 @@ def _untracked(repository: Repository, listed: ProcessResult, deadline: float) -
     if not inside.is_good:
         return names
     files = inside.output.decode("utf-8", "replace").split("\0")[:-1]
-    looked_into = {folder for folder in folders if any(file.startswith(folder) for file in files)}
-    return [*(name for name in names if name not in looked_into), *files[:MAX_FILES]]
+    expanded = {folder for folder in folders if any(file.startswith(folder) for file in files)}
+    return [*(name for name in names if name not in expanded), *files[:MAX_FILES]]
 
 
 def _commits(repository: Repository, log: ProcessResult, inner: str) -> tuple[list[str], list[str]]:
-    """Paths and subjects of the latest commits that touch the project, the newest first."""
+    """Return the paths and subjects of the latest commits that touch the project, newest first."""
     if log.status:
         # There is no commit yet.
         repository.notes.append("fewer than two commits")
@@ -133,29 +133,29 @@ def _commits(repository: Repository, log: ProcessResult, inner: str) -> tuple[li
     subjects: list[str] = []
     for commit in log.output.decode("utf-8", "replace").split(_SUBJECT)[1:]:
         subject, _, names = commit.partition(_NAMES)
-        touched = [name for name in names.lstrip("\0\n").split("\0") if name and name.startswith(inner)]
-        subjects += [subject] if touched else []
-        paths += touched[:MAX_FILES]
+        changed = [name for name in names.lstrip("\0\n").split("\0") if name and name.startswith(inner)]
+        subjects += [subject] if changed else []
+        paths += changed[:MAX_FILES]
     return paths, subjects
 
 
-def _names(repository: Repository, question: str, outcome: ProcessResult) -> list[str]:
-    if not outcome.is_good:
-        _note(repository, question, outcome)
+def _names(repository: Repository, command: str, result: ProcessResult) -> list[str]:
+    if not result.is_good:
+        _note(repository, command, result)
         return []
-    return outcome.output.decode("utf-8", "replace").split("\0")[:-1]
+    return result.output.decode("utf-8", "replace").split("\0")[:-1]
 
 
-def _note(repository: Repository, question: str, outcome: ProcessResult) -> None:
-    note = outcome.reason if outcome.reason == NO_GIT else f"{question}: {outcome.reason}"
+def _note(repository: Repository, command: str, result: ProcessResult) -> None:
+    note = result.reason if result.reason == NO_GIT else f"{command}: {result.reason}"
     if note not in repository.notes:
         repository.notes.append(note)
 
 
-def commit_subjects(repository: Repository, project: str, most: int, deadline: float) -> list[str]:
-    """The subjects of the last commits that are no merges, the newest first."""
+def commit_subjects(repository: Repository, project: str, limit: int, deadline: float) -> list[str]:
+    """Return the subjects of the last commits except merges, newest first."""
     inner = repository.inner(project)
     below = ("--", inner) if inner else ()
-    words = ("log", "--no-merges", "--no-color", "--no-notes", "-z", f"--max-count={most}", "--format=%s", *below)
-    answer = repository.run(*words, deadline=deadline)
-    return [text for text in answer.output.decode("utf-8", "replace").split("\0") if text] if answer.is_good else []
+    words = ("log", "--no-merges", "--no-color", "--no-notes", "-z", f"--max-count={limit}", "--format=%s", *below)
+    result = repository.run(*words, deadline=deadline)
+    return [text for text in result.output.decode("utf-8", "replace").split("\0") if text] if result.is_good else []

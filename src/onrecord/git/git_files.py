@@ -1,4 +1,4 @@
-"""How git keeps a store: what it leaves out, and how it merges records. Its files, and the merge driver's settings."""
+"""The git files of a store, `.gitignore` and `.gitattributes`, and the merge driver for records."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 DRIVER = "onrecord"
 _KEY = f"merge.{DRIVER}"
 _ARGUMENTS = "merge-driver %O %A %B %L %P"
-"""How a driver of ours ends, whichever Onrecord registered it."""
+"""The end of our driver's command, the same for every installation of Onrecord."""
 
-_PATIENCE = 10
-"""Seconds for one answer of git to a command; hooks do not ask here."""
+_GIT_SECONDS = 10
+"""Time limit of one git command; hooks run none of these."""
 
-_LARGEST = 1_000_000
+_MAX_BYTES = 1_000_000
 REQUIRED_LINES = {
     ".gitignore": (".lock", ".journal", ".tmp-*", f"{paths.INBOX}/"),
     ".gitattributes": (f"{paths.INDEX_MD} merge=union", f"*/*.json merge={DRIVER}"),
@@ -29,29 +29,29 @@ REQUIRED_LINES = {
 
 
 def ensure(root: str) -> list[str]:
-    """Write what is missing of a store's git files; the names of those that changed."""
-    return [name for name, lines in REQUIRED_LINES.items() if _complete(root, name, lines)]
+    """Add the lines that a store's git files lack, and return the names of the files that changed."""
+    return [name for name, lines in REQUIRED_LINES.items() if _add_lines(root, name, lines)]
 
 
 def missing(root: str) -> list[str]:
-    """Names of the store's git files that lack something."""
-    return [name for name, lines in REQUIRED_LINES.items() if _lacking(_read_if_possible(root, name), lines)]
+    """Return the names of the store's git files that lack a line."""
+    return [name for name, lines in REQUIRED_LINES.items() if _missing_lines(_read_if_possible(root, name), lines)]
 
 
-def _complete(root: str, name: str, lines: tuple[str, ...]) -> bool:
+def _add_lines(root: str, name: str, lines: tuple[str, ...]) -> bool:
     text = _read(root, name)
-    lacking = _lacking(text, lines)
-    if lacking:
+    missing_lines = _missing_lines(text, lines)
+    if missing_lines:
         gap = "\n" if text and not text.endswith("\n") else ""
-        whole = text + gap + "\n".join(lacking) + "\n"
-        files.write(os.path.join(root, name), whole.encode("utf-8", "surrogateescape"))
-    return bool(lacking)
+        new_text = text + gap + "\n".join(missing_lines) + "\n"
+        files.write(os.path.join(root, name), new_text.encode("utf-8", "surrogateescape"))
+    return bool(missing_lines)
 
 
-def _lacking(text: str, lines: tuple[str, ...]) -> list[str]:
-    """The lines whose pattern the file does not mention: what a user wrote about one is left as it is."""
-    spoken = {words[0].lstrip("!") for words in map(str.split, text.splitlines()) if words}
-    return [line for line in lines if line.split()[0] not in spoken]
+def _missing_lines(text: str, lines: tuple[str, ...]) -> list[str]:
+    """Return the lines whose pattern is not in `text`; what a user wrote about a pattern stays as it is."""
+    patterns = {words[0].lstrip("!") for words in map(str.split, text.splitlines()) if words}
+    return [line for line in lines if line.split()[0] not in patterns]
 
 
 def _read_if_possible(root: str, name: str) -> str:
@@ -62,10 +62,10 @@ def _read_if_possible(root: str, name: str) -> str:
 
 
 def _read(root: str, name: str) -> str:
-    """The text of a git file; a link out of the store is refused, or its target would end up in the repository."""
+    """Return the text of a git file. Raises UnsafePath for a link out of the store, and Unwritable."""
     full = os.path.join(root, name)
     try:
-        return files.read_inside(root, name, _LARGEST).decode("utf-8", "surrogateescape")
+        return files.read_inside(root, name, _MAX_BYTES).decode("utf-8", "surrogateescape")
     except FileNotFoundError:
         return ""
     except OSError as error:
@@ -73,43 +73,43 @@ def _read(root: str, name: str) -> str:
 
 
 def is_clone(root: str) -> bool:
-    """Whether git is installed and a folder is the root of a clone."""
+    """True if git is installed and `root` is the root of a clone."""
     from onrecord.git import process
 
     return os.path.exists(os.path.join(root, ".git")) and bool(process.find("git", outside=root))
 
 
 def ignores(root: str, path: str) -> bool:
-    """Whether git would leave a file out."""
+    """True if git ignores the file."""
     return is_clone(root) and _run_git(root, "check-ignore", "-q", "--no-index", path).is_good
 
 
 def merge_driver(root: str, name: str = DRIVER) -> str:
-    """The command git would merge records with here; empty if none is registered."""
+    """Return the command of the merge driver in this clone; empty if none is registered."""
     return _run_git(root, "config", "--get", f"merge.{name}.driver").output.decode("utf-8", "replace").strip()
 
 
 def register_driver(root: str) -> str:
-    """Make this clone merge records field by field; what was done, in words."""
+    """Make this clone merge records field by field, and return what was done, in words."""
     import shlex
 
     if not is_clone(root):
         raise BadInput(f"{root} is not a git clone", fix="git init; onrecord init --merge-driver")
-    wanted, present = f"{own_command()} {_ARGUMENTS}", merge_driver(root)
-    if present == wanted:
+    command, current = f"{own_command()} {_ARGUMENTS}", merge_driver(root)
+    if current == command:
         return "the merge driver was registered already"
-    if present and not present.endswith(_ARGUMENTS):
-        return f"git has another driver for records and keeps it: {present}"
-    # The command comes first: git refuses every merge while a driver has a name and no command.
-    for key, value in ((f"{_KEY}.driver", wanted), (f"{_KEY}.name", "Onrecord: records merged field by field")):
-        answer = _run_git(root, "config", "--local", key, value)
-        if not answer.is_good:
-            raise Unwritable(f"git config failed: {answer.reason}", fix="check the permissions of .git/config")
-    return f"registered the merge driver: git config {_KEY}.driver {shlex.quote(wanted)}"
+    if current and not current.endswith(_ARGUMENTS):
+        return f"git has another driver for records and keeps it: {current}"
+    # The command goes first: git refuses every merge while a driver has a name but no command.
+    for key, value in ((f"{_KEY}.driver", command), (f"{_KEY}.name", "Onrecord: records merged field by field")):
+        result = _run_git(root, "config", "--local", key, value)
+        if not result.is_good:
+            raise Unwritable(f"git config failed: {result.reason}", fix="check the permissions of .git/config")
+    return f"registered the merge driver: git config {_KEY}.driver {shlex.quote(command)}"
 
 
 def missing_program(command: str) -> str:
-    """The program that a driver of ours would run and that is not there, as after a move or an update; or nothing."""
+    """Return the program that our driver's `command` starts if it no longer exists, as after an update; else empty."""
     import shlex
     import shutil
 
@@ -117,12 +117,12 @@ def missing_program(command: str) -> str:
         words = shlex.split(command) if command.endswith(_ARGUMENTS) else []
     except ValueError:
         return ""
-    started = [word for place, word in enumerate(words[:2]) if place == 0 or os.path.isabs(word)]
-    return next((word for word in started if not shutil.which(word) and not os.path.exists(word)), "")
+    programs = [word for position, word in enumerate(words[:2]) if position == 0 or os.path.isabs(word)]
+    return next((word for word in programs if not shutil.which(word) and not os.path.exists(word)), "")
 
 
 def own_command() -> str:
-    """How a shell starts this Onrecord again."""
+    """Return the shell command that starts this Onrecord."""
     import shlex
     import shutil
 
@@ -133,11 +133,11 @@ def own_command() -> str:
     return f"{shlex.quote(sys.executable)} {program}"
 
 
-def _run_git(root: str, *question: str) -> ProcessResult:
+def _run_git(root: str, *words: str) -> ProcessResult:
     from onrecord.git.repository import Repository
 
     clone = Repository(root, os.path.join(root, ".git"))
-    answer = clone.run(*question, deadline=time.monotonic() + _PATIENCE, in_work_tree=True)
-    if answer.status is None:
-        raise Unwritable(f"git did not answer: {answer.reason}", fix="try again, or without --merge-driver")
-    return answer
+    result = clone.run(*words, deadline=time.monotonic() + _GIT_SECONDS, in_work_tree=True)
+    if result.status is None:
+        raise Unwritable(f"git did not answer: {result.reason}", fix="try again, or without --merge-driver")
+    return result

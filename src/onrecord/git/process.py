@@ -1,6 +1,7 @@
-"""A program run for its output, and killed with all it has started when the time is up.
+"""Runs programs for their output, and kills them with all their children when the time is up.
 
-`subprocess` costs a cold hook twice what starting Python does, so where the system can spawn we do it directly.
+Importing `subprocess` costs a cold hook twice as much as starting Python, so programs are spawned directly where the
+system allows it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _SIGKILL = 9
 
 
 class ProcessResult(NamedTuple):
-    """The result of a run: `status` is the exit code, or None when it was killed or never started."""
+    """The result of a program: `status` is the exit code, or None if it was killed or could not start."""
 
     status: int | None
     output: bytes
@@ -32,39 +33,42 @@ class ProcessResult(NamedTuple):
 
 
 def find(name: str, outside: str = "") -> str:
-    """The absolute path of a program on PATH, or an empty text. Neither the current directory counts nor `outside`."""
+    """Return the absolute path of a program on PATH, or an empty text. Skips relative folders and `outside`."""
     ending = ".exe" if os.name == "nt" else ""
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         path = os.path.join(folder, name + ending)
-        is_theirs = outside and paths.is_within(outside, path)
-        if os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK) and not is_theirs:
+        is_excluded = outside and paths.is_within(outside, path)
+        if os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK) and not is_excluded:
             return path
     return ""
 
 
 def run_all(
-    commands: Sequence[Sequence[str]], environment: Mapping[str, str], deadline: float, most: int = MAX_OUTPUT_BYTES
+    commands: Sequence[Sequence[str]],
+    environment: Mapping[str, str],
+    deadline: float,
+    max_bytes: int = MAX_OUTPUT_BYTES,
 ) -> list[ProcessResult]:
-    """The outcomes of several programs run side by side until a moment of the monotonic clock."""
+    """Run several programs in parallel and return their results; `deadline` is a time of `time.monotonic`."""
     if not hasattr(os, "posix_spawn"):
-        return [_run_elsewhere(command, environment, deadline, most) for command in commands]
+        return [_run_with_subprocess(command, environment, deadline, max_bytes) for command in commands]
     running: list[_Child] = []
     try:
         for command in commands:
-            running.append(_Child(command, environment, most))
+            running.append(_Child(command, environment, max_bytes))
         _drain(running, deadline)
-        return [child.outcome(deadline) for child in running]
+        return [child.result(deadline) for child in running]
     finally:
         for child in running:
             child.end()
 
 
 class _Child:
-    __slots__ = ("closed", "data", "left", "pid", "pipe", "reason", "status")
+    __slots__ = ("bytes_left", "closed", "data", "pid", "pipe", "reason", "status")
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], most: int) -> None:
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], max_bytes: int) -> None:
         self.data: list[bytes] = []
-        self.left = most
+        self.bytes_left = max_bytes
         self.closed = False
         self.status: int | None = None
         self.reason = ""
@@ -75,7 +79,7 @@ class _Child:
             (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
         ]
         try:
-            # A group of its own, so that what it starts can be killed with it.
+            # A process group of its own, so that its children can be killed with it.
             self.pid = os.posix_spawn(command[0], list(command), environment, file_actions=actions, setpgroup=0)
         except OSError as error:
             self.pid, self.closed, self.reason = 0, True, f"could not be started: {error}"
@@ -83,15 +87,15 @@ class _Child:
             os.close(write)
 
     def read(self) -> None:
-        data = os.read(self.pipe, min(self.left, 65_536))
+        data = os.read(self.pipe, min(self.bytes_left, 65_536))
         self.data.append(data)
-        self.left -= len(data)
-        self.closed = not data or not self.left
+        self.bytes_left -= len(data)
+        self.closed = not data or not self.bytes_left
 
-    def outcome(self, deadline: float) -> ProcessResult:
-        """How it ended. One that wrote more than we read is done, too: it is killed, and its output counts."""
+    def result(self, deadline: float) -> ProcessResult:
+        """Return the result. A program that wrote more than the limit counts as successful, and is killed."""
         output = b"".join(self.data)
-        if not self.left:
+        if not self.bytes_left:
             return ProcessResult(0, output)
         while self.closed and self.pid and self.status is None and not self._is_reaped():
             if time.monotonic() >= deadline:
@@ -121,20 +125,22 @@ def _drain(running: list[_Child], deadline: float) -> None:
     import select
 
     while waiting := {child.pipe: child for child in running if not child.closed}:
-        left = deadline - time.monotonic()
-        ready, _, _ = select.select(list(waiting), (), (), max(left, 0))
+        seconds_left = deadline - time.monotonic()
+        ready, _, _ = select.select(list(waiting), (), (), max(seconds_left, 0))
         for pipe in ready:
             waiting[pipe].read()
-        if left <= 0:
+        if seconds_left <= 0:
             return
 
 
-def _run_elsewhere(command: Sequence[str], environment: Mapping[str, str], deadline: float, most: int) -> ProcessResult:
-    """The same through `subprocess`, for Windows; one after the other."""
+def _run_with_subprocess(
+    command: Sequence[str], environment: Mapping[str, str], deadline: float, max_bytes: int
+) -> ProcessResult:
+    """Run one program with `subprocess`, for Windows."""
     import subprocess
 
-    left = deadline - time.monotonic()
-    if left <= 0:
+    seconds_left = deadline - time.monotonic()
+    if seconds_left <= 0:
         return ProcessResult(None, b"", "no time was left for it")
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     try:
@@ -142,9 +148,11 @@ def _run_elsewhere(command: Sequence[str], environment: Mapping[str, str], deadl
     except OSError as error:
         return ProcessResult(None, b"", f"could not be started: {error}")
     try:
-        output, _ = child.communicate(timeout=left)
+        output, _ = child.communicate(timeout=seconds_left)
     except subprocess.TimeoutExpired:
         subprocess.run(("taskkill", "/F", "/T", "/PID", str(child.pid)), check=False, **pipes)  # type: ignore[call-overload]
         child.kill()
         return ProcessResult(None, b"", "did not answer in time")
-    return ProcessResult(child.returncode, output[:most], f"exit code {child.returncode}" if child.returncode else "")
+    return ProcessResult(
+        child.returncode, output[:max_bytes], f"exit code {child.returncode}" if child.returncode else ""
+    )

@@ -1,9 +1,9 @@
-"""The git repository around a project, and the one way in which git is run.
+"""The git repository of a project, and the only way to run git.
 
-A repository may be hostile: its config, attributes and hooks name programs, and git would run them. So git is only
-asked what it can answer from its own database and from folder listings. It never converts, compares or fetches
-anything; it gets the repository by name, never by discovery; and its time and output are bounded. The branch and the
-commit are read from files, as data only: what git does never depends on what we read there.
+A repository may be hostile: its config, attributes and hooks name programs, and git would run them. So git only runs
+commands that read its own database and list folders. It never converts, compares or fetches anything; the repository is
+passed to it by path, never discovered; and its time and output are limited. The branch and the commit are read from
+files, as data only: what git does never depends on what we read there.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_LISTING_BYTES = 24_000_000
-"""Bytes of an index listing, about 100,000 files: more are not compared in a session's first seconds."""
+"""Size of an index listing of about 100,000 files: more cannot be compared in a session's first seconds."""
 
-_LARGEST_FILE = 200_000
-_LARGEST_PACK = 8_000_000
-_LONGEST_BRANCH = 250
-_LONGEST_ADDRESS = 500
+_MAX_FILE_BYTES = 200_000
+_MAX_PACKED_REFS_BYTES = 8_000_000
+_MAX_BRANCH_CHARACTERS = 250
+_MAX_URL_CHARACTERS = 500
 PINNED = (
     "--no-pager", "--no-replace-objects", "--no-optional-locks",
     "-c", "safe.bareRepository=explicit",
@@ -37,21 +37,21 @@ PINNED = (
 )  # fmt: skip
 _USERS_CONFIG = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 NO_GIT = "there is no git to ask"
-_NOWHERE = os.path.dirname(os.path.abspath(__file__))
-"""Where git works when no file of the project is needed: a folder that is not the project's."""
+_NEUTRAL_FOLDER = os.path.dirname(os.path.abspath(__file__))
+"""Git's current folder for commands that need no file of the project: a folder outside of it."""
 
 
 class Repository:
-    """A working tree: where it begins and where git keeps its own files."""
+    """A working tree: its root, and the folder of git's own files."""
 
     __slots__ = ("git_dir", "notes", "root")
 
     def __init__(self, root: str, git_dir: str) -> None:
         self.root = root
         self.git_dir = git_dir
-        """Read by us only; git is given `.git`, and follows it in its own way."""
+        """Only for our own reading; git itself is given `.git`."""
         self.notes: list[str] = []
-        """What could not be found out, and why."""
+        """What could not be read, and why."""
 
     @property
     def branch(self) -> str:
@@ -59,12 +59,12 @@ class Repository:
         head = _first_line(os.path.join(self.git_dir, "HEAD"))
         prefix = "ref: refs/heads/"
         name = head[len(prefix) :].strip() if head.startswith(prefix) else ""
-        # A repository with reftables keeps this in HEAD for programs that look there.
-        return "" if name == ".invalid" else name[:_LONGEST_BRANCH]
+        # The name that HEAD has in a repository with reftables.
+        return "" if name == ".invalid" else name[:_MAX_BRANCH_CHARACTERS]
 
     @property
     def origin(self) -> str:
-        """The address of the remote that git calls origin, read from the config as data; empty if there is none."""
+        """The URL of the remote `origin`, read from the config as data; empty if there is none."""
         section = ""
         for line in _read(os.path.join(self._common, "config")).split("\n"):
             text = line.strip()
@@ -73,26 +73,26 @@ class Repository:
             elif section == 'remote "origin"':
                 key, equals, value = text.partition("=")
                 if equals and key.strip().lower() == "url":
-                    return value.strip().strip('"')[:_LONGEST_ADDRESS]
+                    return value.strip().strip('"')[:_MAX_URL_CHARACTERS]
         return ""
 
     @property
     def head(self) -> str:
         """The commit that is checked out; empty before the first one."""
         if os.path.isdir(os.path.join(self._common, "reftable")):
-            answer = self.run("rev-parse", "--verify", "--quiet", "HEAD", deadline=time.monotonic() + 0.5)
-            commit = answer.output.decode("ascii", "replace").strip() if answer.is_good else ""
+            result = self.run("rev-parse", "--verify", "--quiet", "HEAD", deadline=time.monotonic() + 0.5)
+            commit = result.output.decode("ascii", "replace").strip() if result.is_good else ""
             return commit if is_commit(commit) else ""
         return self.commit_of("HEAD")
 
     @property
     def _common(self) -> str:
-        """What the linked working trees of a repository share."""
+        """The git folder that linked working trees share."""
         shared = _first_line(os.path.join(self.git_dir, "commondir"))
         return os.path.join(self.git_dir, shared) if shared else self.git_dir
 
     def commit_of(self, ref: str) -> str:
-        """The commit that a ref names; empty if there is no such ref, or it is not kept in files."""
+        """Return the commit that `ref` points to; empty if there is no such ref, or refs are not stored in files."""
         common = self._common
         for _ in range(5):
             value = self._ref(ref, common)
@@ -107,42 +107,43 @@ class Repository:
         loose = _first_line(os.path.join(self.git_dir, name)) or _first_line(os.path.join(common, name))
         if loose:
             return loose
-        packed = _read(os.path.join(common, "packed-refs"), _LARGEST_PACK)
+        packed = _read(os.path.join(common, "packed-refs"), _MAX_PACKED_REFS_BYTES)
         before, separator, _ = packed.partition(f" {name}\n")
         return before.rpartition("\n")[2] if separator else ""
 
     def inner(self, project: str) -> str:
-        """The path of a project in its repository, with a slash at the end; empty if it is all of it."""
+        """Return the path of a project in its repository, ending in a slash; empty if it is the root."""
         path = os.path.relpath(os.path.realpath(project), os.path.realpath(self.root)).replace(os.sep, "/")
         return "" if path == "." else path + "/"
 
-    def run(self, *question: str, deadline: float, in_work_tree: bool = False) -> process.ProcessResult:
-        """What git answers about this repository, paths taken literally and from its root.
+    def run(self, *words: str, deadline: float, in_work_tree: bool = False) -> process.ProcessResult:
+        """Run a git command and return its result; paths are literal and relative to the root.
 
-        Only a question about files gets to see the project's; it must be one that reads no content.
+        With `in_work_tree` git sees the project's files; such a command must not read their content.
         """
-        return self.run_all([(question, in_work_tree)], deadline)[0]
+        return self.run_all([(words, in_work_tree)], deadline)[0]
 
-    def run_all(self, questions: Sequence[tuple[Sequence[str], bool]], deadline: float) -> list[process.ProcessResult]:
+    def run_all(self, commands: Sequence[tuple[Sequence[str], bool]], deadline: float) -> list[process.ProcessResult]:
+        """Run several git commands in parallel: the words of each, and `in_work_tree`."""
         program = process.find("git", outside=self.root)
         if not program:
-            return [process.ProcessResult(None, b"", NO_GIT) for _ in questions]
-        commands = []
-        for question, in_work_tree in questions:
-            place = self.root if in_work_tree else _NOWHERE
-            pins = ("-C", place, f"--git-dir={os.path.join(self.root, '.git')}", f"--work-tree={place}")
-            # `check-ignore` alone refuses to take paths literally.
-            literal = () if question[0] == "check-ignore" else ("--literal-pathspecs",)
-            commands.append((program, *pins, *PINNED, *literal, *question))
-        return process.run_all(commands, environment(), deadline, MAX_LISTING_BYTES)
+            return [process.ProcessResult(None, b"", NO_GIT) for _ in commands]
+        command_lines = []
+        for words, in_work_tree in commands:
+            folder = self.root if in_work_tree else _NEUTRAL_FOLDER
+            pins = ("-C", folder, f"--git-dir={os.path.join(self.root, '.git')}", f"--work-tree={folder}")
+            # `check-ignore` is the one command that refuses this option.
+            literal = () if words[0] == "check-ignore" else ("--literal-pathspecs",)
+            command_lines.append((program, *pins, *PINNED, *literal, *words))
+        return process.run_all(command_lines, environment(), deadline, MAX_LISTING_BYTES)
 
 
 def find(folder: str) -> Repository | None:
-    """The repository a folder lies in, or none; one of a stranger, such as in a shared folder above, does not count."""
+    """Return the repository that contains `folder`; None if there is none, or it belongs to a stranger."""
     here = start = os.path.realpath(folder)
     while True:
         mark = os.path.join(here, ".git")
-        # Git passes over a folder of this name that has no HEAD, too.
+        # Like git, skip a folder of this name that has no HEAD.
         if os.path.lexists(os.path.join(mark, "HEAD")):
             return Repository(here, mark) if _is_trusted(mark, start) else None
         if os.path.isfile(mark):
@@ -156,7 +157,7 @@ def find(folder: str) -> Repository | None:
 
 
 def _is_trusted(mark: str, folder: str) -> bool:
-    """Whether a repository belongs to this user or to the owner of the folder; in containers the two often differ."""
+    """True if the repository belongs to this user or to the owner of `folder`; in containers these often differ."""
     try:
         owner = os.lstat(mark).st_uid
         return os.name == "nt" or owner in (os.geteuid(), os.stat(folder).st_uid)
@@ -164,10 +165,12 @@ def _is_trusted(mark: str, folder: str) -> bool:
         return False
 
 
-def merge_text(ours: str, base: str, theirs: str, marker_size: int, deadline: float) -> process.ProcessResult:
-    """Merge three files line by line into the first; the status is the number of conflicts, or above 127."""
+def merge_text(
+    our_file: str, base_file: str, their_file: str, marker_size: int, deadline: float
+) -> process.ProcessResult:
+    """Merge three files line by line into the first; the result's status is the number of conflicts, or above 127."""
     labels = ("-L", "ours", "-L", "base", "-L", "theirs")
-    words = (f"--marker-size={marker_size}", *labels, *map(os.path.abspath, (ours, base, theirs)))
+    words = (f"--marker-size={marker_size}", *labels, *map(os.path.abspath, (our_file, base_file, their_file)))
     return _run(f"--git-dir={os.devnull}", "merge-file", *words, deadline=deadline)
 
 
@@ -180,12 +183,12 @@ def _run(*words: str, deadline: float) -> process.ProcessResult:
 
 
 def is_commit(text: str) -> bool:
-    """Whether a text could be the id of a commit; anything else must not reach a command line."""
+    """True if `text` could be the id of a commit or blob; nothing else may reach a command line."""
     return 7 <= len(text) <= 64 and not text.strip("0123456789abcdef")
 
 
 def environment() -> dict[str, str]:
-    """The user's environment, without what would point git at another repository, program or network."""
+    """Return the user's environment without the variables that lead git to another repository, program or network."""
     own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _USERS_CONFIG}
     return {
         **own,
@@ -193,7 +196,7 @@ def environment() -> dict[str, str]:
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_ALLOW_PROTOCOL": "none",
-        # One object cannot take more memory than this, however well it was compressed.
+        # Limits the memory for one object, however well it was compressed.
         "GIT_ALLOC_LIMIT": "100m",
         "GIT_EDITOR": "true",
         "GIT_PAGER": "cat",
@@ -205,8 +208,8 @@ def _first_line(path: str) -> str:
     return _read(path).split("\n", 1)[0].strip()
 
 
-def _read(path: str, most: int = _LARGEST_FILE) -> str:
+def _read(path: str, max_bytes: int = _MAX_FILE_BYTES) -> str:
     try:
-        return files.read(path, most).decode("utf-8", "replace")
+        return files.read(path, max_bytes).decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""

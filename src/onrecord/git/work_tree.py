@@ -1,4 +1,4 @@
-"""What differs between git's index and the files on disk, compared here: git would run the repository's filters."""
+"""Compares git's index with the files on disk. Git itself would run the repository's filters to do that."""
 
 from __future__ import annotations
 
@@ -14,147 +14,147 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_HASHED_BYTES = 20_000_000
-"""Bytes hashed in one comparison: only files of the same size and another date are, so more means a fresh copy."""
+"""Bytes hashed in one comparison. Only files of the same size and another date are hashed: more are in a fresh copy."""
 
-_OWN_HASH = 32
-_SHA1 = 40
+_OWN_HASH_LENGTH = 32
+_SHA1_LENGTH = 40
 _SKIP_WORKTREE = 0x40000000
 _DETAIL_LINES = 5
-"""Lines that describe a file in a listing; another number of them only takes longer to read."""
+"""Lines that describe a file in a listing; with another number of lines, parsing is only slower."""
 
 _SUBMODULE, _LINK = b"160000", b"120000"
-_WORD = 0xFFFFFFFF
-"""Git keeps 32 bits of a file's size and date."""
+_32_BITS = 0xFFFFFFFF
+"""Git stores 32 bits of a file's size and date."""
 
 
-class _Entry(NamedTuple):
-    """A file as the index has it."""
+class _IndexedFile(NamedTuple):
+    """A file as listed in git's index."""
 
     mode: bytes
     blob: str
     is_merged: bool
     size: int
-    moment: tuple[int, int]
-    """When it was modified, as seconds and nanoseconds; (-1, 0) if the index does not say."""
+    modified: tuple[int, int]
+    """Seconds and nanoseconds; (-1, 0) if unknown."""
 
     flags: int
 
 
 def changed_paths(listing: bytes, root: str, deadline: float) -> tuple[list[str], bool]:
-    """The files of an index that are not on disk as it has them, and whether time and bytes sufficed for all of them.
+    """Return the files that differ from the index, and True if all were compared before time or bytes ran out.
 
-    The listing is that of `git ls-files --stage --debug -z`.
+    `listing` is the output of `git ls-files --stage --debug -z`.
     """
     changed: dict[bytes, None] = {}
-    left, is_complete, folder = MAX_HASHED_BYTES, True, os.path.join(os.fsencode(root), b"")
-    for line, path, details in _entries(listing):
+    bytes_left, is_complete, folder = MAX_HASHED_BYTES, True, os.path.join(os.fsencode(root), b"")
+    for header, path, details in _parse_listing(listing):
         if time.monotonic() > deadline:
             return _texts(changed), False
         try:
-            seen = os.lstat(folder + path)
+            file_status = os.lstat(folder + path)
         except (OSError, ValueError):
-            seen = None
-        if seen and _is_untouched(line, details, seen):
+            file_status = None
+        if file_status and _is_untouched(header, details, file_status):
             continue
-        entry = _parse(line, details)
-        state = _compare(entry, seen)
-        if state == "touched" and seen:
-            left -= seen.st_size
-            is_complete = is_complete and left >= 0
-            state = "changed" if left >= 0 and not _has_content(entry, folder + path) else "same"
+        indexed = _parse_file(header, details)
+        state = _compare(indexed, file_status)
+        if state == "touched" and file_status:
+            bytes_left -= file_status.st_size
+            is_complete = is_complete and bytes_left >= 0
+            state = "changed" if bytes_left >= 0 and not _has_content(indexed, folder + path) else "same"
         if state == "changed":
             changed[path] = None
     return _texts(changed), is_complete
 
 
 def all_paths(listing: bytes) -> list[str]:
-    """Every file of an index."""
-    return _texts(dict.fromkeys(path for _, path, _ in _entries(listing)))
+    """Return the paths of all files in an index listing."""
+    return _texts(dict.fromkeys(path for _, path, _ in _parse_listing(listing)))
 
 
 def _texts(paths: dict[bytes, None]) -> list[str]:
     return [path.decode("utf-8", "replace") for path in paths]
 
 
-def _entries(listing: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Mode, blob and stage of each file of a listing, its path, which ends in NUL, and the lines that describe it."""
+def _parse_listing(listing: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield the header (mode, blob and stage), the path, and the detail lines of each file in a listing."""
     parts = listing.split(b"\0")
     for before, details in zip(parts, parts[1:]):
-        # What describes the file before stands in lines that begin with spaces.
-        line = before.split(b"\n", _DETAIL_LINES)[-1] if before.startswith(b" ") else before
-        while line.startswith(b" "):
-            line = line.partition(b"\n")[2]
-        words, _, path = line.partition(b"\t")
-        yield words, path, details
+        # The details of the previous file come first, in lines that begin with a space.
+        start = before.split(b"\n", _DETAIL_LINES)[-1] if before.startswith(b" ") else before
+        while start.startswith(b" "):
+            start = start.partition(b"\n")[2]
+        header, _, path = start.partition(b"\t")
+        yield header, path, details
 
 
-def _is_untouched(line: bytes, details: bytes, seen: os.stat_result) -> bool:
-    """Whether a file plainly is as the index has it: nearly all are, so this is all that is done for them."""
-    is_plain = line.startswith(b"100") and line.endswith(b" 0") and stat.S_ISREG(seen.st_mode)
-    moment = b"mtime: %d:%d\n" % divmod(seen.st_mtime_ns, 1_000_000_000)
-    return is_plain and moment in details and b"size: %d\t" % seen.st_size in details
+def _is_untouched(header: bytes, details: bytes, file_status: os.stat_result) -> bool:
+    """True if size and date are those of the index: a quick test that settles nearly all files."""
+    is_regular = header.startswith(b"100") and header.endswith(b" 0") and stat.S_ISREG(file_status.st_mode)
+    modified = b"mtime: %d:%d\n" % divmod(file_status.st_mtime_ns, 1_000_000_000)
+    return is_regular and modified in details and b"size: %d\t" % file_status.st_size in details
 
 
-def _parse(line: bytes, details: bytes) -> _Entry:
-    mode, blob, stage = (*line.split(), b"", b"", b"")[:3]
+def _parse_file(header: bytes, details: bytes) -> _IndexedFile:
+    mode, blob, stage = (*header.split(), b"", b"", b"")[:3]
     seconds, _, rest = _field(details, b"mtime: ").partition(b":")
-    moment = (int(seconds), int(rest or b"0")) if seconds.isdigit() else (-1, 0)
+    modified = (int(seconds), int(rest or b"0")) if seconds.isdigit() else (-1, 0)
     size, flags = _field(details, b"size: "), _field(details, b"flags: ")
-    return _Entry(
-        mode, blob.decode("ascii", "replace"), stage == b"0", int(size or b"0"), moment, int(flags or b"0", 16)
+    return _IndexedFile(
+        mode, blob.decode("ascii", "replace"), stage == b"0", int(size or b"0"), modified, int(flags or b"0", 16)
     )
 
 
-def _field(text: bytes, name: bytes) -> bytes:
-    value = text.partition(name)[2].split(b"\n", 1)[0].split(b"\t", 1)[0]
+def _field(details: bytes, label: bytes) -> bytes:
+    value = details.partition(label)[2].split(b"\n", 1)[0].split(b"\t", 1)[0]
     return value if value.replace(b":", b"").isalnum() else b""
 
 
-def _compare(entry: _Entry, seen: os.stat_result | None) -> str:
-    """`same`, `changed`, or `touched` where only the content can decide."""
-    if not entry.is_merged:
+def _compare(indexed: _IndexedFile, file_status: os.stat_result | None) -> str:
+    """Return `same`, `changed`, or `touched` if only the content can decide."""
+    if not indexed.is_merged:
         return "changed"
-    if entry.mode == _SUBMODULE:
+    if indexed.mode == _SUBMODULE:
         return "same"
-    if seen is None:
-        return "same" if entry.flags & _SKIP_WORKTREE else "changed"
-    if stat.S_ISLNK(seen.st_mode) != (entry.mode == _LINK) or stat.S_ISDIR(seen.st_mode):
+    if file_status is None:
+        return "same" if indexed.flags & _SKIP_WORKTREE else "changed"
+    if stat.S_ISLNK(file_status.st_mode) != (indexed.mode == _LINK) or stat.S_ISDIR(file_status.st_mode):
         return "changed"
-    seconds, nanoseconds = divmod(seen.st_mtime_ns, 1_000_000_000)
-    is_same_moment = seconds & _WORD == entry.moment[0] and entry.moment[1] in (0, nanoseconds)
-    if seen.st_size & _WORD == entry.size:
-        return "same" if is_same_moment else "touched"
-    # Git notes no size for a file that was modified in the same moment as the index.
-    return "changed" if entry.size else "touched"
+    seconds, nanoseconds = divmod(file_status.st_mtime_ns, 1_000_000_000)
+    is_same_time = seconds & _32_BITS == indexed.modified[0] and indexed.modified[1] in (0, nanoseconds)
+    if file_status.st_size & _32_BITS == indexed.size:
+        return "same" if is_same_time else "touched"
+    # Git records no size for a file that was modified at the same time as the index.
+    return "changed" if indexed.size else "touched"
 
 
-def _has_content(entry: _Entry, path: bytes) -> bool:
+def _has_content(indexed: _IndexedFile, full_path: bytes) -> bool:
     try:
-        if entry.mode == _LINK:
-            return has_id(os.readlink(path), entry.blob)
-        return has_id(files.read(os.fsdecode(path), MAX_HASHED_BYTES), entry.blob)
+        if indexed.mode == _LINK:
+            return has_id(os.readlink(full_path), indexed.blob)
+        return has_id(files.read(os.fsdecode(full_path), MAX_HASHED_BYTES), indexed.blob)
     except OSError:
         return False
 
 
-def blob_id(data: bytes, digits: int = _SHA1) -> str:
-    """The id git gives to this content; 64 digits in a repository that uses SHA-256."""
-    whole = b"blob %d\0" % len(data) + data
-    if digits > _SHA1:
+def blob_id(data: bytes, digits: int = _SHA1_LENGTH) -> str:
+    """Return git's id of this content; with `digits` above 40, that of a repository that uses SHA-256."""
+    blob = b"blob %d\0" % len(data) + data
+    if digits > _SHA1_LENGTH:
         from hashlib import sha256
 
-        return sha256(whole).hexdigest()
+        return sha256(blob).hexdigest()
     try:
         from _sha1 import sha1  # type: ignore[import-not-found]
     except ImportError:
         from hashlib import sha1
-    return str(sha1(whole).hexdigest())
+    return str(sha1(blob).hexdigest())
 
 
 def has_id(data: bytes, id: str) -> bool:
-    """Whether an id, git's or our own, is that of this content, whatever its line endings.
+    """True if `id`, git's or our own, is that of this content with any line endings.
 
-    Git hands the same blob out with CRLF on one machine and LF on the next.
+    Git checks the same blob out with CRLF on one machine and LF on another.
     """
     if _has_id(data, id):
         return True
@@ -165,5 +165,5 @@ def has_id(data: bytes, id: str) -> bool:
 def _has_id(data: bytes, id: str) -> bool:
     if not id:
         return False
-    hash = coldstart.content_hash(data) if len(id) == _OWN_HASH else blob_id(data, len(id))
+    hash = coldstart.content_hash(data) if len(id) == _OWN_HASH_LENGTH else blob_id(data, len(id))
     return hash.startswith(id)
