@@ -31,7 +31,7 @@ def decision(title: str = "Sessions live in Postgres", text: str = "", **more: A
 def messages(*records: Memory, project: str = "") -> dict[str, list[str]]:
     return {
         each.record.id: [f"{reason.check}: {reason.message}" for reason in each.reasons]
-        for each in hard_to_find.among(records, project)
+        for each in hard_to_find.find(records, project)
     }
 
 
@@ -130,7 +130,7 @@ def test_a_lost_file_is_listed_with_the_nearest_one(tmp_path):
     lost = decision(related_files=["src/sesion.py"])
     mentioned = decision("The pool has 40 connections", "The pool of src/pool.py has 40 connections.")
 
-    (first, second) = hard_to_find.among([lost, mentioned], str(git_project.root))
+    (first, second) = hard_to_find.find([lost, mentioned], str(git_project.root))
 
     assert (first.record.id, first.reasons[0].message) == (
         lost.id,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord import coldstart, state_file
+from onrecord import coldstart, state_file, timestamps
 from onrecord import project as projects
 from onrecord.doctor import machine, store_checks
 from onrecord.search import vectors
@@ -177,7 +177,7 @@ def test_failures_of_the_last_week_are_told():
 
 
 def test_older_failures_are_forgotten(monkeypatch):
-    monkeypatch.setattr(state_file.timestamps, "now", lambda: "2020-01-01T00:00:00Z")
+    monkeypatch.setattr(timestamps, "now", lambda: "2020-01-01T00:00:00Z")
     state_file.log_failure("hook stop", "KeyError: x")
     monkeypatch.undo()
     monkeypatch.setenv("ONRECORD_STATE_DIR", os.path.dirname(state_file.log_file()))
