@@ -1,4 +1,13 @@
-"""Onrecord: a project memory for coding agents. Import cost matters here: hooks start with this file."""
+"""Onrecord: a project memory for coding agents.
+
+What a memory is: record, store, search, freshness, git, session.
+What an agent is shown: recall, digest, capture, usage.
+Looking after it: audit, importers, doctor.
+Sharing: shared.
+Entrances: hosts, hooks, mcp, web, cli.
+
+Hooks start with this file, so it imports nothing that costs time.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def open(project_dir: str = ".") -> Project:
-    """The memory of the project that a directory lies in."""
+    """Open the memory of the project that contains `project_dir`. Raises BadInput."""
     from onrecord.project import Project
 
     return Project(project_dir)

@@ -1,4 +1,4 @@
-"""`python -m onrecord`, and what the installed `onrecord` command calls."""
+"""The entry point of `python -m onrecord` and of the installed `onrecord` command."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How long a hook may take: steps ask what is left, and a timer ends a step that never asks.
+"""The time a hook may take: steps check what is left, and a timer ends a step that does not.
 
-Commands have no budget. Where a system has no interval timers (Windows), a thread ends the process instead.
+Commands have no budget. On a system without interval timers (Windows), a thread ends the process instead.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 _RESERVE = 0.2
-"""Seconds that no step gets: they are for the answer."""
+"""Seconds that no step gets: they are needed to write the reply."""
 
-_AGAIN = 0.02
+_REPEAT = 0.02
 """Seconds after which the timers fire again: the system's clocks for timers and for times differ a little."""
 
 
 class OutOfTime(BaseException):
-    """Raised in whatever runs when time is up. Not an Exception, so that nobody handles it by chance."""
+    """The error raised when the time is up. Not an Exception, so that no handler catches it by accident."""
 
     def __str__(self) -> str:
         return "took too long"
 
 
 class _Limits:
-    """Until when there is time, on the clock and of computing; and whether the timers may still raise."""
+    """The ends of the budget in wall-clock and CPU time, and whether the timers may still raise."""
 
     __slots__ = ("cpu", "is_armed", "wall")
 
@@ -44,7 +44,7 @@ _limits = _Limits()
 
 
 def start(wall: float, cpu: float) -> None:
-    """Begin a budget of seconds on the clock, and of seconds of computing since the process began."""
+    """Start a budget: `wall` seconds from now, and `cpu` seconds of computing since the process started."""
     import _signal  # type: ignore[import-not-found]
 
     # The package `signal` wraps this one in enumerations, at ten times the cost.
@@ -59,21 +59,21 @@ def start(wall: float, cpu: float) -> None:
 
 
 def stop() -> None:
-    """End the budget: what follows is not interrupted."""
+    """End the budget; nothing is interrupted after this."""
     _limits.wall = _limits.cpu = _ENDLESS
     _limits.is_armed = False
     _set_timers(0, 0)
 
 
 def remaining() -> float:
-    """Seconds left; endless without a budget."""
+    """Return the seconds left; infinite without a budget."""
     return min(_limits.wall - time.monotonic(), _limits.cpu - time.process_time())
 
 
-def attempt(what: str, default: Result, step: Callable[..., Result], *args: object, seconds: float = 60.0) -> Result:
-    """The result of a step, or the default if it fails or takes too long, so that it costs no other step.
+def attempt(name: str, default: Result, step: Callable[..., Result], *args: object, seconds: float = 60.0) -> Result:
+    """Run `step` and return its result, or `default` if it fails or takes too long, so that later steps still run.
 
-    A failure is noted in the log. Without a budget it is raised: somebody sees it.
+    A failure is written to the failure log. Without a budget it is raised: the user of a command sees it.
     """
     wall, cpu = _limits.wall, _limits.cpu
     if wall == _ENDLESS:
@@ -89,7 +89,7 @@ def attempt(what: str, default: Result, step: Callable[..., Result], *args: obje
         _arm(wall, cpu)
     from onrecord import state_file
 
-    state_file.log_failure(what, reason)
+    state_file.log_failure(name, reason)
     return default
 
 
@@ -104,12 +104,12 @@ def _set_timers(wall: float, cpu: float) -> None:
     import _signal
 
     if hasattr(_signal, "setitimer"):
-        _signal.setitimer(_signal.ITIMER_REAL, wall, _AGAIN)
-        _signal.setitimer(_signal.ITIMER_PROF, cpu, _AGAIN)
+        _signal.setitimer(_signal.ITIMER_REAL, wall, _REPEAT)
+        _signal.setitimer(_signal.ITIMER_PROF, cpu, _REPEAT)
 
 
 def _ring(number: int, frame: object) -> None:
-    """Raise once; whoever handles it arms the timers again."""
+    """Raise OutOfTime once; the handler arms the timers again."""
     if _limits.is_armed and remaining() <= 0:
         _limits.is_armed = False
         raise OutOfTime

@@ -1,8 +1,8 @@
-"""What a hook needs of the standard library, without the packages around it.
+"""JSON, SQLite, a hash and named tuples for hooks, without the standard packages around them.
 
-`json` imports `re` and costs a cold process about as much as starting Python; `typing` and `sqlite3` bring as much
-again, and `hashlib` brings OpenSSL. A hook runs many times a day, so it takes the C parts directly. On a Python without
-them the standard packages serve.
+`json` imports `re` and costs a cold process about as much as starting Python; `typing` and `sqlite3` cost as much
+again, and `hashlib` loads OpenSSL. A hook runs many times a day, so it uses the C modules directly. On a Python without
+them the standard packages are used.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SPACE = " \t\n\r"
 
 
 def __getattr__(name: str) -> Any:
-    """SQLite's names, loaded when first asked for: linking its library costs more than all else a hook does."""
+    """Load the names of SQLite on first use: linking its library costs more than all else a hook does."""
     if name not in ("Connection", "SqliteError", "connect"):
         raise AttributeError(name)
     try:
@@ -37,10 +37,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _sqlite() -> Any:
-    """The C module of SQLite.
+    """Return the C module of SQLite.
 
-    From Python 3.11 on it imports `functools`, and with it `collections`, for the one name `lru_cache`: 4 ms of a
-    hook's 25. Where nobody has loaded `functools` yet, a stand-in with that name serves, and is gone again after.
+    Since Python 3.11 it imports `functools`, and with it `collections`, for the one name `lru_cache`: 4 ms of a
+    hook's 25. If `functools` is not loaded yet, a stand-in with that name takes its place during the import.
     """
     import sys
 
@@ -77,7 +77,7 @@ except ImportError:
     from json import loads as _json_loads
 
     def loads(text: str) -> Any:
-        """The value a JSON text stands for; ValueError if it is not JSON."""
+        """Return the value of a JSON text. Raises ValueError."""
         return _json_loads(text, parse_constant=_reject_constant)
 
 else:
@@ -93,7 +93,7 @@ else:
     _scan = make_scanner(_Grammar())  # type: ignore[arg-type]
 
     def loads(text: str) -> Any:
-        """The value a JSON text stands for; ValueError if it is not JSON."""
+        """Return the value of a JSON text. Raises ValueError."""
         body = text.strip(_SPACE)
         try:
             value, end = _scan(body, 0)
@@ -103,12 +103,12 @@ else:
         except RecursionError:
             raise ValueError("JSON nested too deeply") from None
         if end != len(body):
-            raise ValueError("something follows the JSON")
+            raise ValueError("text after the JSON value")
         return value
 
 
 def dumps(value: Any) -> str:
-    """A value of dictionaries, sequences, texts, numbers, booleans and None as JSON, in ASCII and on one line."""
+    """Return `value` (dictionaries, sequences, texts, numbers, booleans, None) as JSON, in ASCII and on one line."""
     if isinstance(value, str):
         return _quote(value)
     if value is None or isinstance(value, bool):
@@ -124,25 +124,25 @@ if not TYPE_CHECKING:
     from _collections import _tuplegetter
 
     class _Record(tuple):
-        """What `typing.NamedTuple` gives its classes, without code that is compiled when a class is made."""
+        """Base of our named tuples: as `typing.NamedTuple`, without code that is compiled for each class."""
 
         __slots__ = ()
         _fields = ()
         _field_defaults = {}
 
-        def __new__(cls, *values, **named):
+        def __new__(cls, *values, **keywords):
             missing = cls._fields[len(values) :]
-            if missing or named or len(values) > len(cls._fields):
-                values = (*values, *cls._named_values(missing, named))
+            if missing or keywords or len(values) > len(cls._fields):
+                values = (*values, *cls._keyword_values(missing, keywords))
             return tuple.__new__(cls, values)
 
         @classmethod
-        def _named_values(cls, missing, named):
-            lacking = [field for field in missing if field not in named and field not in cls._field_defaults]
-            unknown = [name for name in named if name not in missing]
-            if lacking or unknown or not (missing or named):
+        def _keyword_values(cls, missing, keywords):
+            lacking = [field for field in missing if field not in keywords and field not in cls._field_defaults]
+            unknown = [name for name in keywords if name not in missing]
+            if lacking or unknown or not (missing or keywords):
                 raise TypeError(f"{cls.__name__}() lacks {lacking}, got unexpected {unknown}, takes {cls._fields}")
-            return [named[field] if field in named else cls._field_defaults[field] for field in missing]
+            return [keywords[field] if field in keywords else cls._field_defaults[field] for field in missing]
 
         @classmethod
         def _make(cls, values):

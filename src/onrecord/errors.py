@@ -1,29 +1,29 @@
-"""What can go wrong that a person or an agent can fix: a stable code, what was wrong, and what to do next.
+"""The errors that a person or an agent can fix, each with a stable code, a message and a fix.
 
 OnrecordError
-├── NoStore        NO_STORE            there is no memory in this project
+├── NoStore        NO_STORE            the project has no memory
 ├── NotFound       NOT_FOUND           no such record
-├── Ambiguous      AMBIGUOUS           two records answer to that id
-├── AlreadyExists  ALREADY_EXISTS      a record of that id is there, whatever its status
-├── NearDuplicate  NEAR_DUPLICATE      a record says nearly the same already
-├── Changed        CHANGED_SINCE_READ  somebody wrote the record since it was read
-├── CannotUndo     CANNOT_UNDO         a change cannot be taken back without losing a later one
-├── Invalid        INVALID_RECORD      what was given is not a valid record
+├── Ambiguous      AMBIGUOUS           two or more records match that id
+├── AlreadyExists  ALREADY_EXISTS      there is a record with that id, whatever its status
+├── NearDuplicate  NEAR_DUPLICATE      another record says nearly the same
+├── Changed        CHANGED_SINCE_READ  the record was changed after it was read
+├── CannotUndo     CANNOT_UNDO         a change cannot be undone without losing a later one
+├── Invalid        INVALID_RECORD      the record is not valid
 ├── BadRecord      BAD_RECORD          a file in the store cannot be read as a record
-├── SecretFound    SECRET_FOUND        a field carries a credential
-├── WrongState     WRONG_STATE         that step does not lead from this record's status
+├── SecretFound    SECRET_FOUND        a field contains a credential
+├── WrongState     WRONG_STATE         the record's status does not allow this
 ├── UnsafePath     UNSAFE_PATH         a path leads out of the store
-├── Locked         LOCKED              another process holds the store
-├── Unwritable     UNWRITABLE          the disk refused a write
-├── NoModel        NO_MODEL            no model can be asked with the settings and keys there are
-├── ModelFailed    MODEL_FAILED        a model was asked and gave no usable answer
+├── Locked         LOCKED              another process has locked the store
+├── Unwritable     UNWRITABLE          a file cannot be written
+├── NoModel        NO_MODEL            the settings and keys name no usable model
+├── ModelFailed    MODEL_FAILED        a model gave no usable answer
 ├── Offline        OFFLINE             a remote cannot be reached
 ├── Refused        REFUSED             a remote does not allow it
-├── BadRemote      BAD_REMOTE          what a remote holds cannot be a shared store
-├── SwitchedOff    SWITCHED_OFF        everything is switched off by an environment variable
-├── Stopped        STOPPED             somebody stopped before anything was written
-├── CommandFailed  COMMAND_FAILED      a program of somebody else failed
-└── BadInput       BAD_INPUT           the command was given something it cannot use
+├── BadRemote      BAD_REMOTE          the content of a remote cannot be a shared store
+├── SwitchedOff    SWITCHED_OFF        an environment variable switches everything off
+├── Stopped        STOPPED             the user stopped before anything was written
+├── CommandFailed  COMMAND_FAILED      another program failed
+└── BadInput       BAD_INPUT           an argument cannot be used
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class OnrecordError(Exception):
 
     code = "ERROR"
 
-    def __init__(self, message: str, fix: str = "", places: tuple[tuple[str, str], ...] = ()) -> None:
+    def __init__(self, message: str, fix: str = "", field_errors: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.fix = fix
-        self.places = places
-        """Which fields of a record are wrong, and how, where that is known: a form shows it there."""
+        self.field_errors = field_errors
+        """The wrong fields of a record and what is wrong with each, for a form."""
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
@@ -106,7 +106,7 @@ class NoModel(OnrecordError):
 
 
 class ModelFailed(OnrecordError):
-    """`detail` is in the server's own words: for the person who asked, never for a log."""
+    """`detail` is the server's own text: shown to the user, never written to a log."""
 
     code = "MODEL_FAILED"
 

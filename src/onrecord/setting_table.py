@@ -1,4 +1,4 @@
-"""The settings there are: for each key its default, what it does, which values it takes, and who may set it."""
+"""The table of settings: default, purpose, range and owner of each key, and the keys of earlier versions."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
 
 class Setting(NamedTuple):
-    """One key: its default, what it does, which values it takes, and whether only the user may set it."""
+    """One key: its default, purpose and range, and whether only the user may set it."""
 
     default: object
     doc: str
-    least: float = 0
-    most: float = 0
+    minimum: float = 0
+    maximum: float = 0
     choices: tuple[str, ...] = ()
     user_only: bool = False
 
 
-def _own(default: object, doc: str, least: float = 0, most: float = 0, choices: tuple[str, ...] = ()) -> Setting:
-    return Setting(default, doc, least, most, choices, user_only=True)
+def _own(default: object, doc: str, minimum: float = 0, maximum: float = 0, choices: tuple[str, ...] = ()) -> Setting:
+    return Setting(default, doc, minimum, maximum, choices, user_only=True)
 
 
 SETTINGS: dict[str, Setting] = {
@@ -45,7 +45,7 @@ SETTINGS: dict[str, Setting] = {
         choices=("fts5_bm25", "title_tags"),
     ),
     "retrieval.min_probability": Setting(
-        0.0, "A record is shown as a rule from this probability on; 0 means the measured default.", 0, 1
+        0.0, "The lowest probability at which a record is shown as a rule; 0 means the measured default.", 0, 1
     ),
     "retrieval.pointers": Setting(
         True, "Whether a record that is likely but not sure to be relevant is named in one line."
@@ -58,18 +58,18 @@ SETTINGS: dict[str, Setting] = {
     ),
     "retrieval.files": Setting(True, "Whether reading or editing a file shows the records about it."),
     "retrieval.failures": Setting(True, "Whether a failed command shows the runbook for it."),
-    "retrieval.judge.enabled": _own(False, "Whether a small model decides the cases that ranking is not sure of."),
+    "retrieval.judge.enabled": _own(False, "Whether a small model decides the uncertain cases."),
     "retrieval.judge.provider": _own(
         "anthropic",
         "The kind of API: Anthropic Messages, or OpenAI chat completions (Ollama and most gateways).",
         choices=("anthropic", "openai"),
     ),
-    "retrieval.judge.model": _own("", "Which model is asked; empty is a small Claude."),
+    "retrieval.judge.model": _own("", "The model to ask; empty means a small Claude."),
     "retrieval.judge.endpoint": _own(
-        "", "Address of the API; empty is ANTHROPIC_BASE_URL or OPENAI_BASE_URL, or the provider's own."
+        "", "Address of the API; empty means ANTHROPIC_BASE_URL or OPENAI_BASE_URL, else the provider's own."
     ),
     "retrieval.judge.api_key_env": _own(
-        "", "Name of the environment variable with the key, not the key; empty is the provider's usual one."
+        "", "Name of the environment variable with the key, not the key itself; empty means the provider's usual one."
     ),
     "retrieval.judge.timeout_seconds": _own(3.0, "How many seconds a prompt may wait for the model in all.", 0.1, 4),
     "retrieval.judge.daily_cap": _own(
@@ -96,7 +96,7 @@ SETTINGS: dict[str, Setting] = {
     "session_start.max_characters": Setting(2_500, "How many characters the digest may have.", 1_000, 9_500),
     "capture.mode": Setting(
         "propose",
-        "What becomes of a decision made in a session: nothing, a draft to review, or a record.",
+        "What a session's decisions become: nothing, drafts to review, or records.",
         choices=("off", "propose", "auto"),
     ),
     "capture.max_suggestions": Setting(2, "How many suggestions to save one session may get; 0 is none.", 0, 20),
@@ -121,10 +121,10 @@ SETTINGS: dict[str, Setting] = {
         if category.max_active
     },
     "remotes": Setting(
-        (), "The connected shared stores that are read here, by name; none listed is all, and `none` is none of them."
+        (), "The names of the shared stores that are read here; an empty list means all, `none` means none."
     ),
     "export.file": Setting(
-        "", "A file of the project, made by `onrecord export --file`, that is renewed after every change of a record."
+        "", "A project file that `onrecord export --file` wrote; it is updated after every change of a record."
     ),
     "delete.grace_period_days": Setting(30, "Days a retired record is kept before `gc` deletes it.", 0, 36_500),
 }
@@ -135,11 +135,11 @@ CONSENT: dict[str, tuple[object, ...]] = {
         ("retrieval.enabled", "retrieval.files", "retrieval.failures", "session_start.enabled"), (False, True)
     ),
 }
-"""What a user consents to, from least to most: a project may lower what the user chose, never raise it."""
+"""Settings that need the user's consent, values from least to most: a project may lower the user's, never raise it."""
 
 
 def setting(key: str) -> Setting | None:
-    """The setting a key means, if any: `categories.runbook.enabled` is one of `categories.*.enabled`."""
+    """Return the setting of `key`, if any; `categories.*.enabled` stands for all categories."""
     parts = key.split(".")
     if key not in SETTINGS and len(parts) == 3 and parts[0] == "categories" and parts[1] in CATEGORIES:
         key = f"categories.*.{parts[2]}"
@@ -153,23 +153,23 @@ RENAMED = {
     "triage.enabled": "capture.mode",
 }
 RENAMED_SINCE_0_1_0 = {"capture.max_offers": "capture.max_suggestions"}
-"""Obeyed without a word: a team may share a config with somebody who still has 0.1.0."""
+"""Used without a report: a team may share a config with a user of 0.1.0."""
 
 REMOVED = ("retrieval.judge.price_in", "retrieval.judge.price_out")
-"""Settings of 0.2.0 that have no effect any more: ignored without a word, for the same reason."""
+"""Settings of 0.2.0 without effect: ignored without a report, for the same reason."""
 
 _SWITCHED_OFF: dict[str, object] = {
     "retrieval.judge.include_conversation_context": 0,
     "triage.enabled": "off",
 }
-"""What stands for `false` in the settings that have taken over a switch; `true` is what they do anyway."""
+"""The value that means `false` in the successor of a switch; `true` is its default."""
 
-_ALIKE = 0.7
-"""Similarity of two parts of a key, of 1, from which the one may be a misspelling of the other."""
+_MIN_SIMILARITY = 0.7
+"""Lowest similarity (0 to 1) of two parts of a key at which one may be a misspelling of the other."""
 
 
 class Successor(NamedTuple):
-    """The setting that has taken over an old one, and its value: None where its default does the same."""
+    """The setting that replaces an old one, and its value; None if its default does the same."""
 
     key: str
     value: object
@@ -177,7 +177,7 @@ class Successor(NamedTuple):
 
 
 def successor(key: str, value: object) -> Successor | None:
-    """What an old setting means now; None for a key that never was one."""
+    """Return the setting that replaces the old key `key`; None if it is no old key."""
     if key in RENAMED_SINCE_0_1_0:
         return Successor(RENAMED_SINCE_0_1_0[key], value, is_reported=False)
     new = RENAMED.get(key)
@@ -189,29 +189,27 @@ def successor(key: str, value: object) -> Successor | None:
 
 
 def old_names(key: str) -> list[str]:
-    """The names that a setting had before."""
+    """Return the earlier names of a setting."""
     return [old for old, new in (*RENAMED.items(), *RENAMED_SINCE_0_1_0.items()) if new == key]
 
 
 def suggestion(key: str) -> str:
-    """The setting that a misspelt key most probably means: no part of it may be quite another word."""
+    """Return the setting that a misspelt key most probably means, or nothing; every part must be similar."""
     from difflib import SequenceMatcher
 
     def similarity(other: str) -> float:
-        wanted, parts = key.split("."), other.split(".")
-        if len(wanted) < len(parts) and setting(key) is None:
-            parts = parts[-len(wanted) :]
-        if len(wanted) != len(parts):
+        own, parts = key.split("."), other.split(".")
+        if len(own) < len(parts) and setting(key) is None:
+            parts = parts[-len(own) :]
+        if len(own) != len(parts):
             return 0.0
-        pairs = [(a, b) for a, b in zip(wanted, parts) if a != "*"]
+        pairs = [(a, b) for a, b in zip(own, parts) if a != "*"]
         return min(SequenceMatcher(None, a, b).ratio() for a, b in pairs)
 
     best = max(_keys(), key=lambda other: (similarity(other), other))
-    return best if similarity(best) >= _ALIKE else ""
+    return best if similarity(best) >= _MIN_SIMILARITY else ""
 
 
 def _keys() -> Iterator[str]:
-    from onrecord.categories import CATEGORIES
-
     for name in SETTINGS:
         yield from (name.replace("*", category) for category in CATEGORIES) if "*" in name else (name,)

@@ -1,8 +1,9 @@
-"""The values of the settings: those of the store's `memory-config.json`, over the user's own.
+"""The values of the settings, and which features they switch off.
 
-Every key is optional. A wrong type or a misspelt key is reported, with the nearest right one, and the default
-stands; a number out of range means the nearest one within it. What could reach the network or cost money is taken from
-the user's own config only: a project's config is a file that came with a repository.
+A store's `memory-config.json` overrides the user's own. Every key is optional. A value of the wrong type or a misspelt
+key is reported, with the most similar key, and the default is used; a number out of range is replaced by the nearest
+one within it. What could reach the network or cost money is taken from the user's own config only: a project's config
+is a file that came with a repository.
 """
 
 from __future__ import annotations
@@ -10,21 +11,45 @@ from __future__ import annotations
 import os
 
 from onrecord import coldstart, files, paths
+from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.setting_table import CONSENT, Setting, setting
 
-_UNKNOWN = "is not a setting"
-_MOST_PROBLEMS = 100
-"""A config of a million bytes could hold a hundred thousand misspelt keys; nobody reads more than these."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-_LARGEST_FILE = 1_000_000
-_MOST_NAMES = 100
+_UNKNOWN = "is not a setting"
+_MAX_PROBLEMS = 100
+"""A config of a million bytes could have a hundred thousand misspelt keys; these are enough to read."""
+
+_MAX_FILE_BYTES = 1_000_000
+_MAX_NAMES = 100
+OFF_VARIABLE = "ONRECORD_OFF"
+"""The environment variable that switches everything off."""
+
+PROMPT_SWITCHES = ("retrieval.enabled", "retrieval.max_inject")
+DIGEST_SWITCH, CAPTURE_SWITCH = "session_start.enabled", "capture.mode"
+
+_CONSEQUENCES: dict[str, str] = {
+    "retrieval.enabled": "no record is shown at prompts, files and failed commands",
+    "retrieval.max_inject": "no record is shown at prompts",
+    "retrieval.files": "no record is shown when a file is read or edited",
+    "retrieval.failures": "no runbook is shown for a failed command",
+    DIGEST_SWITCH: "a session starts without a digest",
+    CAPTURE_SWITCH: "sessions suggest nothing to save",
+    **{f"categories.{name}.enabled": f"records of {name} are not shown" for name in CATEGORIES},
+}
+"""The settings that switch something off, and what follows from that."""
+
+_OFF_VALUES = (False, 0, "off")
+
 WHOLE_FILE = "(whole file)"
-"""The key of a problem that concerns all of a config file."""
+"""The key of a problem with a whole config file."""
 
 
 class SettingProblem(NamedTuple):
-    """Something in a config file that was not used, and why."""
+    """A value in a config file that was not used, and the reason."""
 
     file: str
     key: str
@@ -32,7 +57,7 @@ class SettingProblem(NamedTuple):
 
     @property
     def message(self) -> str:
-        """What is wrong; the nearest right key is looked for only when somebody asks, which no hook does."""
+        """The reason, with the most similar key for a misspelt one: computed here, because hooks do not need it."""
         if self.reason != _UNKNOWN:
             return self.reason
         from onrecord import setting_table
@@ -45,7 +70,7 @@ class SettingProblem(NamedTuple):
 
 
 class Settings:
-    """The effective settings: for each key its value, and which file it comes from."""
+    """The effective settings: the value of each key, and the file it comes from."""
 
     __slots__ = ("_values", "origins", "problems")
 
@@ -78,7 +103,7 @@ class Settings:
         return declared.default
 
     def is_set(self, key: str) -> bool:
-        """Whether a config says this, rather than the default."""
+        """True if a config file sets `key`."""
         return key in self.origins
 
     def is_enabled(self, category: str) -> bool:
@@ -89,31 +114,31 @@ class Settings:
 
     @property
     def retention_problems(self) -> list[SettingProblem]:
-        """What is wrong with the files that say how long records are kept: the default may be far shorter."""
+        """The problems that concern how long records are kept: the default may be much shorter."""
         families = (WHOLE_FILE, "delete", "categories")
         return [problem for problem in self.problems if problem.key.split(".")[0] in families]
 
-    def take(self, file: str, trusted: bool, values: dict[str, object]) -> None:
-        """Lay the values of one file over those already there; what is wrong becomes a problem."""
-        for key, value in values.items():
+    def take(self, file: str, trusted: bool, config: dict[str, object]) -> None:
+        """Override the values so far by those of `file`; what cannot be used becomes a problem."""
+        for key, value in config.items():
             if setting(key) is None:
-                self._report(file, key, self._take_old(file, trusted, key, value, values))
+                self._report(file, key, self._take_old(file, trusted, key, value, config))
             else:
                 self._report(file, key, self._take(file, trusted, key, value))
 
     def _take(self, file: str, trusted: bool, key: str, value: object) -> str:
-        """Set a value if it can be used; what is wrong with it."""
+        """Set `key` if `value` can be used. Return what is wrong with it, or nothing."""
         usable, reason = _checked(key, value, trusted)
         if usable is not None and not trusted:
-            overruled = self._overrules(key, usable)
-            usable, reason = (None, overruled) if overruled else (usable, reason)
+            refusal = self._refusal(key, usable)
+            usable, reason = (None, refusal) if refusal else (usable, reason)
         if usable is not None:
             self._values[key] = usable
             self.origins[key] = file
         return reason
 
-    def _take_old(self, file: str, trusted: bool, key: str, value: object, values: dict[str, object]) -> str:
-        """Set what has taken over an old key, unless it is set itself; what to say about that."""
+    def _take_old(self, file: str, trusted: bool, key: str, value: object, config: dict[str, object]) -> str:
+        """Set the successor of an old key, unless `config` has that too. Return what to report, or nothing."""
         from onrecord import setting_table
 
         if key in setting_table.REMOVED:
@@ -121,7 +146,7 @@ class Settings:
         renamed = setting_table.successor(key, value)
         if renamed is None:
             return _UNKNOWN
-        if renamed.key in values:
+        if renamed.key in config:
             return f"is now {renamed.key}, which is set too and is used"
         if renamed.value is None:
             return f"is now {renamed.key}, and can be left out"
@@ -131,25 +156,25 @@ class Settings:
         return f"is now {renamed.key}: {reason or f'{renamed.value!r} is used'}"
 
     def _report(self, file: str, key: str, reason: str) -> None:
-        if reason and len(self.problems) < _MOST_PROBLEMS:
+        if reason and len(self.problems) < _MAX_PROBLEMS:
             self.problems.append(SettingProblem(file, key, reason))
 
-    def _overrules(self, key: str, value: object) -> str:
-        """Why a project's value may not stand against the user's own: it may ask for less, never for more."""
+    def _refusal(self, key: str, value: object) -> str:
+        """Return why a project may not set this value, if so: it may lower the user's own value, never raise it."""
         if key == "remotes" and not _is_part(value, self.names(key)):
             own = ", ".join(self.names(key))
             return f"your own config says {own}, and a project may only choose among these"
         if key not in CONSENT or key not in self._values:
             return ""
-        chosen = self._values[key]
+        limit = self._values[key]
         order = CONSENT[key]
-        if order.index(value) > order.index(chosen):
-            return f"your own config says {chosen!r}, and a project may only lower that"
+        if order.index(value) > order.index(limit):
+            return f"your own config says {limit!r}, and a project may only lower that"
         return ""
 
 
 def load_settings(store_root: str, user_root: str | None = None) -> Settings:
-    """The settings for a store: the user's, and over them the store's own."""
+    """Return the settings for a store: the user's, overridden by the store's own."""
     settings = Settings()
     user_root = paths.user_store() if user_root is None else user_root
     if user_root:
@@ -160,7 +185,7 @@ def load_settings(store_root: str, user_root: str | None = None) -> Settings:
 
 
 def _is_the_users(user_root: str, store_root: str) -> bool:
-    """Whether the user's store really is: one inside the project was put there by whoever wrote the project's files."""
+    """True unless the user's store is inside the project, where its authors could have put it."""
     if not store_root or store_root == user_root:
         return True
     return not paths.is_within(os.path.dirname(os.path.dirname(store_root)), user_root)
@@ -172,7 +197,7 @@ def _load_file(settings: Settings, root: str, trusted: bool) -> None:
         settings.problems.append(SettingProblem(file, WHOLE_FILE, "is a link that leads out of the store"))
         return
     try:
-        text = files.read_inside(root, paths.CONFIG, _LARGEST_FILE).decode().removeprefix("\ufeff")
+        text = files.read_inside(root, paths.CONFIG, _MAX_FILE_BYTES).decode().removeprefix("\ufeff")
         raw = coldstart.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         return
@@ -182,22 +207,22 @@ def _load_file(settings: Settings, root: str, trusted: bool) -> None:
     if not isinstance(raw, dict):
         settings.problems.append(SettingProblem(file, WHOLE_FILE, "must be a JSON object"))
         return
-    values: dict[str, object] = {}
-    _flatten(raw, "", values, depth=0)
-    settings.take(file, trusted, values)
+    flat: dict[str, object] = {}
+    _flatten(raw, "", flat, depth=0)
+    settings.take(file, trusted, flat)
 
 
-def _flatten(raw: dict[str, object], prefix: str, into: dict[str, object], depth: int) -> None:
-    for key, value in raw.items():
+def _flatten(config: dict[str, object], prefix: str, flat: dict[str, object], depth: int) -> None:
+    for key, value in config.items():
         # No setting has more than four parts; what is nested deeper is a value of the wrong type.
         if isinstance(value, dict) and depth < 4:
-            _flatten(value, f"{prefix}{key}.", into, depth + 1)
+            _flatten(value, f"{prefix}{key}.", flat, depth + 1)
         else:
-            into[f"{prefix}{key}"] = value
+            flat[f"{prefix}{key}"] = value
 
 
 def _checked(key: str, value: object, trusted: bool) -> tuple[object, str]:
-    """The value to use, or None, and what is wrong with the one that was written."""
+    """Return the value to use, or None, and what is wrong with `value`."""
     declared = setting(key)
     if declared is None or "*" in key:
         return None, _UNKNOWN
@@ -217,23 +242,48 @@ def _checked(key: str, value: object, trusted: bool) -> tuple[object, str]:
     return value, ""
 
 
-def _is_part(names: object, of: tuple[str, ...]) -> bool:
-    """Whether remotes are some of those that the user chose, or none; a user who chose none leaves all to projects."""
-    return not of or (isinstance(names, tuple) and bool(names) and {*names} <= {*of, "none"})
+def _is_part(remotes: object, allowed: tuple[str, ...]) -> bool:
+    """True if `remotes` are among those that the user lists, or `none`; a user who lists none allows all."""
+    return not allowed or (isinstance(remotes, tuple) and bool(remotes) and {*remotes} <= {*allowed, "none"})
 
 
 def _checked_names(value: object) -> tuple[object, str]:
-    if not isinstance(value, list) or len(value) > _MOST_NAMES or not all(isinstance(each, str) for each in value):
-        return None, f"must be a list of at most {_MOST_NAMES} names; the default is used"
+    if not isinstance(value, list) or len(value) > _MAX_NAMES or not all(isinstance(name, str) for name in value):
+        return None, f"must be a list of at most {_MAX_NAMES} names; the default is used"
     return tuple(value), ""
 
 
-def _checked_number(declared: Setting, default: float, value: object) -> tuple[object, str]:
+def _checked_number(declared: Setting, fallback: float, value: object) -> tuple[object, str]:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not (value < 0 or value >= 0):
-        return None, f"must be a number; {default} is used"
-    if not declared.least <= value <= declared.most:
-        nearest = type(default)(min(max(value, declared.least), declared.most))
-        return nearest, f"must be from {declared.least:g} to {declared.most:g}; {nearest:g} is used"
-    if isinstance(default, int) and value != int(value):
-        return None, f"must be a whole number; {default} is used"
+        return None, f"must be a number; {fallback} is used"
+    if not declared.minimum <= value <= declared.maximum:
+        nearest = type(fallback)(min(max(value, declared.minimum), declared.maximum))
+        return nearest, f"must be from {declared.minimum:g} to {declared.maximum:g}; {nearest:g} is used"
+    if isinstance(fallback, int) and value != int(value):
+        return None, f"must be a whole number; {fallback} is used"
     return value, ""
+
+
+class OffSwitch(NamedTuple):
+    """A switch that is off: its value, the file that sets it, the consequence, and the command that switches it on."""
+
+    key: str
+    value: str
+    file: str
+    consequence: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.key} is {self.value}, so {self.consequence}"
+
+
+def off_switches(settings: Settings, *keys: str) -> Iterator[OffSwitch]:
+    """Yield the switches that are off: those of `keys`, or all."""
+    if os.environ.get(OFF_VARIABLE):
+        yield OffSwitch(OFF_VARIABLE, "set", "the environment", "hooks do nothing", f"unset {OFF_VARIABLE}")
+    for key in keys or _CONSEQUENCES:
+        if settings.is_set(key) and settings.value(key) in _OFF_VALUES:
+            file = settings.origins[key]
+            flag = " --user" if file == os.path.join(paths.user_store(), paths.CONFIG) else ""
+            value = str(settings.value(key)).lower()
+            yield OffSwitch(key, value, file, _CONSEQUENCES[key], f"onrecord config unset {key}{flag}")

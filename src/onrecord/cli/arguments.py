@@ -247,7 +247,7 @@ def refuse_lost_files(store: Store, files: object, before: Sequence[str] = (), *
     try:
         related_files.refuse_missing_in_store(store.root, named, before, may_come=force)
     except BadInput as error:
-        error.places = (("related_files", f"{error.message}; {error.fix}"),)
+        error.field_errors = (("related_files", f"{error.message}; {error.fix}"),)
         raise
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from onrecord import paths, switches
+from onrecord import paths
 from onrecord.cli import arguments, chosen, last_listing, record_table
 from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import CommandResult, Screen, table
@@ -13,6 +13,7 @@ from onrecord.cli.record_table import Line
 from onrecord.cli.review import Desk
 from onrecord.project import Project
 from onrecord.record.drafts import Draft
+from onrecord.settings import CAPTURE_SWITCH, off_switches
 from onrecord.store import reference, waiting
 from onrecord.store.inbox import BrokenDraft
 
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     data = {"drafts": [desk.brief(draft) for draft in drafts]}
     if not args.json:
         last_listing.note(ListedPath(desk.box.root, _path(draft)) for draft in drafts)
-    off = "; ".join(map(str, switches.off(desk.writer.settings, switches.CAPTURE)))
+    off = "; ".join(map(str, off_switches(desk.writer.settings, CAPTURE_SWITCH)))
     result = CommandResult(data, lambda screen: _text(screen, drafts, arguments.where(args)), note=off)
     return result.warned(*desk.writer.store.warnings)
 

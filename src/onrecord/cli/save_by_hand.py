@@ -182,7 +182,7 @@ class ByHand:
         try:
             self.writer.store.refuse_existing(record.id)
         except AlreadyExists as error:
-            error.places = (("title", f"{error.message}; {error.fix}"),)
+            error.field_errors = (("title", f"{error.message}; {error.fix}"),)
             raise
 
     def _confirmed(self, record: Memory, *, asks: bool) -> CommandResult:

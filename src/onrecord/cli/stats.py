@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from onrecord import switches, timestamps
+from onrecord import timestamps
 from onrecord.cli import arguments, chosen, record_table
 from onrecord.cli.output import CommandResult, Screen, table
 from onrecord.errors import OnrecordError
-from onrecord.settings import load_settings
+from onrecord.settings import PROMPT_SWITCHES, load_settings, off_switches
 from onrecord.store import record_names
 from onrecord.store.store import Store
 from onrecord.text import plural
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     weeks = per_week(store.root, WEEKS, only, since)
     in_store = sum(1 for _ in record_names.paths(store.root))
     data = {**_data(store, counts, weeks), "since": since, "records_in_store": in_store}
-    off = "; ".join(map(str, switches.off(load_settings(store.root), *switches.PROMPTS)))
+    off = "; ".join(map(str, off_switches(load_settings(store.root), *PROMPT_SWITCHES)))
     return CommandResult(data, lambda screen: _text(screen, store.root, data, args.limit, only=only), note=off)
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from onrecord import paths, switches, timestamps
+from onrecord import paths, timestamps
 from onrecord.cli import arguments, fixes
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.cli.progress import watched
@@ -17,7 +17,7 @@ from onrecord.hosts import connection, table
 from onrecord.importers import sources
 from onrecord.search import index, listing
 from onrecord.search.index import Index
-from onrecord.settings import Settings, load_settings
+from onrecord.settings import OFF_VARIABLE, PROMPT_SWITCHES, OffSwitch, Settings, load_settings, off_switches
 from onrecord.shared import replicas
 from onrecord.store import waiting
 from onrecord.store.store import Store
@@ -59,7 +59,7 @@ class _Status(NamedTuple):
     checked: int
     anchored: int
     shown: Counts
-    off: list[switches.Off]
+    off: list[OffSwitch]
     agents: dict[str, bool]
     """The coding agents that were found here, and whether each is connected."""
     shared: list[str]
@@ -96,7 +96,7 @@ def _status(store: Store, settings: Settings) -> _Status:
         checked,
         listing.count_anchored(opened),
         Counts(*(sum(getattr(each, kind) for each in week) for kind in EVENTS)),
-        list(switches.off(settings)),
+        list(off_switches(settings)),
         _agents(),
         [paths.store_name(store_ref.prefix) for store_ref in replicas.select(replicas.replicas(""), settings)],
         replicas.missing_names(settings),
@@ -132,7 +132,7 @@ def _steps(status: _Status) -> Iterator[_Step]:
     if status.unreadable:
         yield _Step(f"{plural(status.unreadable, 'file')} cannot be read", "onrecord doctor")
     for off in status.off:
-        if off.key in (switches.EVERYTHING, switches.PROMPTS[0]):
+        if off.key in (OFF_VARIABLE, PROMPT_SWITCHES[0]):
             yield _Step(f"{off.key} is {off.value}", off.fix)
     if status.agents and not any(status.agents.values()):
         yield _Step("no coding agent is connected", "onrecord connect --list")

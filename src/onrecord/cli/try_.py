@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from onrecord import paths, switches, timestamps
+from onrecord import paths, timestamps
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fit, fitted, wrap
 from onrecord.cli.progress import Progress
@@ -25,6 +25,7 @@ from onrecord.recall.candidate import Candidate
 from onrecord.recall.replay import Turn
 from onrecord.session import transcript
 from onrecord.session.transcript import Prompt, Session, Transcript
+from onrecord.settings import DIGEST_SWITCH, PROMPT_SWITCHES, off_switches
 from onrecord.store.store import Store
 from onrecord.text import plural
 
@@ -70,7 +71,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _digest(project: Project, only: StoreRef | None, *, with_reasons: bool) -> CommandResult:
-    off = "; ".join(map(str, switches.off(project.settings, switches.DIGEST)))
+    off = "; ".join(map(str, off_switches(project.settings, DIGEST_SWITCH)))
     if off:
         nothing = {"entries": [], "text": "", "off": off}
         return CommandResult(nothing, lambda screen: fitted(screen, f"Nothing to show: {off}."))
@@ -196,7 +197,7 @@ def _answer(project: Project, turns: list[Turn], count: int, harvest: list[FileR
 
 def _warning(project: Project, harvest: list[FileReport] | None) -> str:
     warnings = []
-    for off in switches.off(project.settings, *switches.PROMPTS):
+    for off in off_switches(project.settings, *PROMPT_SWITCHES):
         warnings.append(f"{off} now; here prompts are played as far as the settings allow")
     if project.settings.flag("retrieval.judge.enabled"):
         warnings.append("the judge was not asked, so that your prompts stay here; it might have shown less")

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Union
 
-from onrecord import files, paths, switches, timestamps
+from onrecord import files, paths, timestamps
 from onrecord.doctor import Finding
 from onrecord.errors import BadInput, UnsafePath
 from onrecord.git import git_files
 from onrecord.record import memory, schema, secrets
 from onrecord.record.memory import Memory
-from onrecord.settings import Settings
+from onrecord.settings import OFF_VARIABLE, Settings, off_switches
 from onrecord.shared import remotes as remote
 from onrecord.shared import replicas, sync_base
 from onrecord.shared.replicas import Replica
@@ -68,8 +68,8 @@ def examine_store(
 
 def examine_switches(settings: Settings) -> Iterator[Finding]:
     """What is switched off by settings."""
-    for off in switches.off(settings):
-        if off.key != switches.EVERYTHING:
+    for off in off_switches(settings):
+        if off.key != OFF_VARIABLE:
             yield Finding("note", "switches", f"{off} ({off.file})", off.fix)
 
 

@@ -51,8 +51,8 @@ def refuse_missing(root: str, texts: Iterable[str], *, may_come: bool) -> None:
         nearest = [problem.nearest for problem in wrong if problem.nearest]
         guess = f"did you mean {', '.join(nearest)}? " if nearest else ""
         is_outside = any(problem.is_outside for problem in wrong)
-        places = (("related_files", f"{what}; {guess}".rstrip("; ")),)
-        raise BadInput(what, fix=guess + (_INSIDE if is_outside else _LATER), places=places)
+        field_errors = (("related_files", f"{what}; {guess}".rstrip("; ")),)
+        raise BadInput(what, fix=guess + (_INSIDE if is_outside else _LATER), field_errors=field_errors)
 
 
 def refuse_missing_in_store(

@@ -11,6 +11,7 @@ from onrecord.errors import BadInput, NoStore, OnrecordError, SwitchedOff
 from onrecord.mcp import messages, pipe, tools
 from onrecord.mcp.messages import BAD_PARAMS, NO_METHOD, NOT_A_REQUEST, OUR_FAULT, STATELESS, Fault, Request
 from onrecord.mcp.tools import COUNT, FLAG, OBJECT, TEXT, TEXTS, Argument, Outcome, Tool
+from onrecord.settings import OFF_VARIABLE
 from onrecord.text import escape_for_agent, flat
 
 TYPE_CHECKING = False
@@ -304,12 +305,11 @@ def _outcome(tool: Tool, project: Project, caller: Caller, arguments: Mapping[st
 
 def _refuse_if_off() -> None:
     """SwitchedOff where the user has switched everything off."""
-    from onrecord import switches
 
-    if os.environ.get(switches.EVERYTHING):
+    if os.environ.get(OFF_VARIABLE):
         raise SwitchedOff(
-            f"the project memory is switched off: {switches.EVERYTHING} is set",
-            fix=f"unset {switches.EVERYTHING} and start the agent again",
+            f"the project memory is switched off: {OFF_VARIABLE} is set",
+            fix=f"unset {OFF_VARIABLE} and start the agent again",
         )
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from onrecord import switches
 from onrecord.coldstart import NamedTuple
 from onrecord.recall.candidate import NOTHING_ON_FILE, Candidate
 from onrecord.recall.for_prompt import BELOW_THRESHOLD, Decision
 from onrecord.search import explain
 from onrecord.session import transcript
-from onrecord.settings import Settings
+from onrecord.settings import PROMPT_SWITCHES, Settings, off_switches
 from onrecord.text import plural
 
 _MOST_EXPLAINED = 5
@@ -43,7 +42,7 @@ def silence(prompt: str, settings: Settings) -> str:
     """Return why a hook would show nothing for a prompt, whatever is on file; empty if it would search."""
     if transcript.wants_silence(prompt):
         return "a prompt like this one is left alone"
-    return "; ".join(map(str, switches.off(settings, *switches.PROMPTS)))
+    return "; ".join(map(str, off_switches(settings, *PROMPT_SWITCHES)))
 
 
 def thresholds(decision: Decision) -> str:

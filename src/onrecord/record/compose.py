@@ -33,7 +33,9 @@ def compose(category: str, partial: Mapping[str, Any], *, now: str = "", allow_s
     raw = _arranged(category, partial)
     title = raw.get("title")
     if not isinstance(title, str) or not naming.clean_title(title):
-        raise Invalid("title: is missing", fix='give it a title: {"title": "…"}', places=(("title", "is missing"),))
+        raise Invalid(
+            "title: is missing", fix='give it a title: {"title": "…"}', field_errors=(("title", "is missing"),)
+        )
     raw["title"] = naming.clean_title(title)
     raw["tags"] = _tags(raw)
     raw.setdefault("id", naming.slug(raw["title"], [*raw["tags"], category.replace("_", " ")]))

@@ -192,7 +192,7 @@ def _outside(line: str, is_open: bool) -> tuple[str, bool]:
 
 def error_problems(error: OnrecordError) -> tuple[FieldProblem, ...]:
     """What an error says of the fields of a form."""
-    return tuple(FieldProblem(_field(where), message) for where, message in error.places)
+    return tuple(FieldProblem(_field(where), message) for where, message in error.field_errors)
 
 
 def _field(where: str) -> str:

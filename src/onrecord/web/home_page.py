@@ -6,10 +6,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from onrecord import categories, switches
+from onrecord import categories
 from onrecord.coldstart import NamedTuple
 from onrecord.search import listing
 from onrecord.search.index import Index
+from onrecord.settings import off_switches
 from onrecord.store import waiting
 from onrecord.web import view
 
@@ -36,7 +37,7 @@ def home(request: Request) -> Response:
         newest=[view.list_item(record) for record in newest],
         drafts=waiting.count(index.root),
         broken=len(listing.broken(index)),
-        off=[str(switch) for switch in switches.off(project.settings)],
+        off=[str(switch) for switch in off_switches(project.settings)],
     )
 
 
