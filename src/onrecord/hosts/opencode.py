@@ -76,7 +76,7 @@ def _session(name: str) -> str:
 def transcript(path: str) -> Transcript:
     from onrecord.session.transcript import Format, Transcript
 
-    return Transcript(path, Format(_entries, messages, written=_written))
+    return Transcript(path, Format(_entries, messages, modified_at=_modified_at))
 
 
 def sessions(project: str) -> list[str]:
@@ -96,7 +96,7 @@ def _entries(path: str, size: int, is_head: bool) -> tuple[list[Any], bool]:
     return (rows if is_head else rows[::-1]), len(rows) < _MOST_PARTS
 
 
-def _written(path: str) -> float:
+def _modified_at(path: str) -> float:
     """When a session was last written: the database is written for all of them."""
     database, _, session = path.rpartition("#")
     rows = _rows(database, "SELECT time_updated FROM session WHERE id = ?", (session,))

@@ -1,1 +1,1 @@
-"""A conversation with an agent: what was said in it, and what it was shown."""
+"""A session with an agent: its transcript, and the ledger of what it was shown."""

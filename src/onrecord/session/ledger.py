@@ -1,8 +1,7 @@
-"""What a session was shown already, so that nothing is shown twice, and the corrections its user typed.
+"""The ledger of a session: the records it was shown, so that none is shown twice, and the corrections its user typed.
 
-A pointer to a record is not the record: the rule itself may still be shown later.
-
-One small file per session in the user's state folder, a line per record. Parallel prompts of a session take turns.
+A pointer to a record does not count as the record: the rule itself may still be shown later. Each session has one
+small file in the user's state folder, with one line for each record. Parallel prompts of a session wait for each other.
 """
 
 from __future__ import annotations
@@ -17,38 +16,38 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
 
-_LARGEST = 1_000_000
-"""Bytes: some 8,000 records shown to one session."""
+_MAX_BYTES = 1_000_000
+"""Enough for about 8,000 records shown to one session."""
 
-_MOST_CORRECTIONS = 8
-_LONGEST_CORRECTION = 2_000
-"""Characters of a prompt above which it is a document, not a word to the agent."""
+_MAX_CORRECTIONS = 8
+_MAX_CORRECTION_CHARACTERS = 2_000
+"""A longer prompt is a document, not a correction."""
 
 _CUES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corrections.txt")
-_LARGEST_CUES = 100_000
+_MAX_CUES_BYTES = 100_000
 _MARKS = dict.fromkeys(map(ord, '()[]{}<>*_,;:.!"“”„`-–—…'), " ")
 
 
 class Ledger:
-    """The open ledger of one session: use it in a `with`, which holds the lock."""
+    """The ledger of one session. Use it in a `with` statement, which locks it."""
 
     __slots__ = ("_file", "corrections", "has_started", "owed", "pointed", "prompts", "shown", "warnings")
 
     def __init__(self, session: str) -> None:
-        """Without a session nothing is read or written."""
+        """Open the ledger of `session`. If that is empty, nothing is read or written."""
         self.shown: dict[str, str] = {}
         self.pointed: dict[str, None] = {}
-        """The records that a pointer has named, in order."""
+        """Keys of the records shown as pointers, in order."""
         self.warnings: set[str] = set()
-        """What the user was warned of."""
+        """Names of the warnings that the user has seen."""
         self.corrections: list[str] = []
-        """The user's corrections, as typed, the newest few."""
+        """The newest corrections that the user typed."""
         self.prompts = 0
         self.has_started = False
-        """Whether the digest was shown with a prompt, in a host that delivers it nowhere else."""
+        """True if the digest was shown with a prompt, in hosts without an earlier event for it."""
         self.owed = ""
-        """How the session started, or went on, which the next prompt has to tell."""
-        self._file = StateFile(_path(session), _LARGEST, "ledger") if session else None
+        """How the session started or continued, if the next prompt has to deliver the digest for that; else empty."""
+        self._file = StateFile(_path(session), _MAX_BYTES, "ledger") if session else None
 
     def __enter__(self) -> Ledger:
         if self._file:
@@ -57,27 +56,29 @@ class Ledger:
                 self._read(line)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         if self._file:
-            self._file.__exit__(kind, error, at)
+            self._file.__exit__(kind, error, traceback)
 
     @property
     def is_first_prompt(self) -> bool:
         return self.prompts == 0
 
-    def has_shown(self, record: str, text_hash: str) -> bool:
-        """Whether the session was shown this record as it is now."""
-        return self.shown.get(record) == text_hash
+    def has_shown(self, key: str, text_hash: str) -> bool:
+        """True if the session was shown this record with this text."""
+        return self.shown.get(key) == text_hash
 
-    def has_named(self, record: str) -> bool:
-        """Whether the session was shown this record in any wording, or in its digest."""
-        return record in self.shown or f"digest:{record}" in self.shown
+    def has_named(self, key: str) -> bool:
+        """True if the session was shown this record with any text, or in its digest."""
+        return key in self.shown or f"digest:{key}" in self.shown
 
-    def add_shown(self, record: str, text_hash: str) -> None:
-        self._append(f"shown\t{record}\t{text_hash}")
+    def add_shown(self, key: str, text_hash: str) -> None:
+        self._append(f"shown\t{key}\t{text_hash}")
 
-    def add_pointer(self, record: str) -> None:
-        self._append(f"pointed\t{record}")
+    def add_pointer(self, key: str) -> None:
+        self._append(f"pointed\t{key}")
 
     def add_warning(self, name: str) -> None:
         self._append(f"warned\t{name}")
@@ -92,12 +93,12 @@ class Ledger:
         self._append(f"owed\t{source.split()[0] if source.split() else 'startup'}")
 
     def start(self) -> None:
-        """Note that nothing is owed any more."""
+        """Note that the digest was delivered."""
         if self.owed or not self.has_started:
             self._append("started")
 
     def reset(self) -> None:
-        """Forget what was shown: the conversation was compacted or cleared, and that went with it."""
+        """Forget what was shown, after the conversation was compacted or cleared."""
         self.shown = {}
         self.pointed = {}
         self.prompts = 0
@@ -114,9 +115,9 @@ class Ledger:
     def _read(self, line: str) -> None:
         kind, _, rest = line.partition("\t")
         if kind == "shown":
-            record, _, text_hash = rest.partition("\t")
-            self.shown.pop(record, None)
-            self.shown[record] = text_hash
+            key, _, text_hash = rest.partition("\t")
+            self.shown.pop(key, None)
+            self.shown[key] = text_hash
         elif kind == "pointed":
             self.pointed[rest] = None
         elif kind == "warned":
@@ -129,7 +130,7 @@ class Ledger:
             self.has_started, self.owed = True, ""
         elif kind == "heard":
             try:
-                self.corrections = [*self.corrections, str(coldstart.loads(rest))][-_MOST_CORRECTIONS:]
+                self.corrections = [*self.corrections, str(coldstart.loads(rest))][-_MAX_CORRECTIONS:]
             except ValueError:
                 pass
 
@@ -139,8 +140,8 @@ def _correction(prompt: str) -> str:
 
 
 def is_correction(prompt: str) -> bool:
-    """Whether a prompt sounds like a correction or a standing instruction, in any of the languages."""
-    if len(prompt) > _LONGEST_CORRECTION:
+    """True if `prompt` sounds like a correction or a standing instruction, in any of the languages."""
+    if len(prompt) > _MAX_CORRECTION_CHARACTERS:
         return False
     return any(corrects(sentence) for line in prompt.split("\n") for sentence in sentences(line))
 
@@ -149,24 +150,24 @@ _cues: list[str] = []
 
 
 def corrects(sentence: str) -> bool:
-    """Whether a sentence has one of the cues in `corrections.txt`; a question does not correct."""
+    """True if `sentence` has one of the cues in `corrections.txt` and is no question."""
     if sentence.rstrip().endswith("?"):
         return False
     if not _cues:
-        # A line of the file is a row of words: `^` stands for the start of a sentence, and what ends in `*` may go on.
-        lines = files.read(_CUES, _LARGEST_CUES).decode("utf-8").split("\n")
+        # Each line is a phrase: `^` means the start of a sentence, and a final `*` any continuation of the word.
+        lines = files.read(_CUES, _MAX_CUES_BYTES).decode("utf-8").split("\n")
         _cues.extend(f" {line}".rstrip("*") + " " * (line[-1] != "*") for line in lines if line)
     plain = f" ^ {' '.join(sentence.lower().replace('’', chr(39)).translate(_MARKS).split())} "
     return any(cue in plain for cue in _cues)
 
 
 def text_hash(text: str) -> str:
-    """What tells one wording of a record from another."""
+    """Return a short hash of the text that a session was shown of a record."""
     return coldstart.content_hash(text.encode("utf-8", "replace"))[:12]
 
 
 def exists(session: str) -> bool:
-    """Whether any hook has run in a session, not too long ago."""
+    """True if a hook has run in this session and its ledger was not pruned since."""
     return os.path.exists(_path(session))
 
 

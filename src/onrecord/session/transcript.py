@@ -1,6 +1,6 @@
-"""Reading a session: its last messages, from a bounded tail of the file in which a host keeps it.
+"""Reads sessions: their messages and prompts, from the end of the files in which hosts store them.
 
-The formats are internal to the hosts and change: an entry that is not understood is passed over.
+The formats are internal to the hosts and change, so an entry that cannot be understood is skipped.
 """
 
 from __future__ import annotations
@@ -16,13 +16,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-_LAST_PROMPTS = 3
 TAIL_BYTES = 400_000
-MAX_LINE_BYTES = 8_000_000
-"""Bytes: a pasted picture is below."""
+"""Size of the end of a transcript that hooks read."""
 
-_SHORTEST_LINE = 20
-"""Bytes: no entry of a conversation is shorter."""
+MAX_BYTES = 32_000_000
+"""Size of the end of a transcript that `read_session` reads."""
+
+MAX_FILES = 200
+"""Transcripts that `recent_sessions` looks at."""
+
+MAX_LINE_BYTES = 8_000_000
+"""Size of one entry; a pasted picture is smaller."""
+
+_MIN_LINE_BYTES = 20
+"""No entry of a conversation is shorter."""
+
+_LAST_PROMPTS = 3
+_MAX_PROMPT_CHARACTERS = 100_000
 
 _MACHINE = (
     "<task-notification",
@@ -46,17 +56,17 @@ _MACHINE = (
     "Caveat: The messages below",
 )
 _OWN_COMMANDS = ("/memory:", "/memory-", "$memory:", "$memory-", "/skill:memory-")
-"""How our skills are called, in Claude Code and in the other hosts."""
+"""The beginnings of our skills' commands, in Claude Code and in the other hosts."""
 
-_DISTINCT = 40
-"""Characters from which a text that occurs in another counts as the same message."""
+_MIN_SAME_CHARACTERS = 40
+"""Length at which a text that occurs in another one counts as the same message."""
 
-_COMPARED = 200
-_LONGEST_ADDED = 20_000
-"""Characters of a message that the transcript lacks; triage reads fewer."""
+_COMPARED_CHARACTERS = 200
+_MAX_ADDED_CHARACTERS = 20_000
+"""Length of a message that is added to a transcript; triage reads less."""
 
-_LONGEST_TURN = 20_000
-"""Characters of an assistant's turn: its end says what came of it."""
+_MAX_TURN_CHARACTERS = 20_000
+"""Length of an assistant's turn, from its end, where the result is."""
 
 _INJECTED = (
     "memory-context",
@@ -67,23 +77,23 @@ _INJECTED = (
     "qwen:user-prompt-submit-context",
     "qwen:session-start-context",
 )
-"""The elements that hooks, and hosts on their behalf, put into conversations."""
+"""The elements that hooks, and hosts for them, add to conversations."""
 
 
 class Message(NamedTuple):
-    """One thing said or done: a text by the user or the assistant, a tool call, its result, or what a hook added.
+    """A text by the user or the assistant, a tool call, its result, or the context that a hook added.
 
-    Tools have the names and fields that Claude Code gives them, whatever their host calls them.
+    Tools have the names and fields of Claude Code's tools, in all hosts.
     """
 
     role: str
     kind: str
     text: str
     name: str = ""
-    """The tool's name; `error` for the result of a tool that failed; for a text the name that the host gave it."""
+    """The tool's name; `error` for the result of a tool that failed; for a text, its id in the host."""
     input: Mapping[str, Any] = {}
     at: str = ""
-    """When it was said, if the host says so."""
+    """The time of the message; empty if unknown."""
 
 
 def any_entry(entry: Any) -> bool:
@@ -91,152 +101,174 @@ def any_entry(entry: Any) -> bool:
 
 
 def modification_time(path: str) -> float:
-    """When a file was last written; OSError or ValueError if there is none."""
+    """Return the time a file was last modified, in seconds. Raises OSError or ValueError."""
     return os.stat(path).st_mtime
 
 
 class Format(NamedTuple):
-    """How a host keeps its sessions: the entries at the start or end of a file, and the messages in an entry."""
+    """The format of a host's transcripts: functions that read the entries of a file, and the messages of an entry."""
 
     entries: Callable[[str, int, bool], tuple[list[Any], bool]]
-    """The entries in so many bytes of a file, from its start or up to its end; and whether they are all of it."""
+    """Takes path, size in bytes and `is_head`; returns the entries at that end of the file, and True if it is all."""
     messages: Callable[[Any], Iterator[Message]]
     may_be_typed: Callable[[Any], bool] = any_entry
-    """The cheap test whether an entry can hold a prompt."""
-    written: Callable[[str], float] = modification_time
-    """When a session was last written, in seconds."""
+    """A cheap test: False if an entry cannot contain a prompt."""
+    modified_at: Callable[[str], float] = modification_time
+    """Takes a path; returns the time the session was last modified, in seconds."""
 
 
 class Transcript(NamedTuple):
-    """The file in which a host keeps a session, and how to read it. Without a path there is none."""
+    """The file with a host's record of a session, and its format. An empty path means that there is none."""
 
     path: str
     format: Format
 
     @property
     def name(self) -> str:
-        """The session's own name, as far as the path has it."""
+        """The session's id, as far as the path tells it."""
         folder, name = os.path.split(self.path.rpartition("#")[2])
         return os.path.basename(folder) if name == "events.jsonl" else name.partition(".")[0] or self.path
 
     def tail(self, size: int = TAIL_BYTES) -> tuple[list[Any], bool]:
-        """The last entries, and whether they are all."""
+        """Return the last entries, and True if these are all."""
         return self.format.entries(self.path, size, False) if self.path else ([], True)
 
     def head(self) -> list[Any]:
         return self.format.entries(self.path, TAIL_BYTES, True)[0] if self.path else []
 
     def messages_in(self, entry: Any) -> list[Message]:
-        """What was said and done in an entry, without what hooks added."""
+        """Return the messages in an entry, without what hooks added."""
         return [message for message in self.format.messages(entry) if message.kind != "context"]
 
 
+class Prompt(NamedTuple):
+    """A prompt that a person typed: its time, its text, and its id in the host."""
+
+    at: str
+    text: str
+    uuid: str = ""
+
+
+class Session(NamedTuple):
+    """A conversation: its id, and its prompts in order; `is_whole` is False if only the end was read."""
+
+    name: str
+    prompts: tuple[Prompt, ...]
+    is_whole: bool
+
+
 NO_SESSION = Transcript("", Format(lambda path, size, is_head: ([], True), lambda entry: iter(())))
-"""Where there is none, or its form is not known."""
+"""The transcript of a session that has no file, or one in an unknown format."""
 
 
 def is_machine_turn(prompt: str) -> bool:
-    """Whether a prompt was put in by a program rather than typed by a person."""
+    """True if a program entered `prompt`, not a person."""
     return prompt.lstrip().startswith(_MACHINE)
 
 
 def wants_silence(prompt: str) -> bool:
-    """Whether nobody wants memories for this prompt: our own commands, machine turns, or the user's word for it."""
+    """True if no memories should be shown for `prompt`: our own commands, machine turns, or `#nomem`."""
     return prompt.lstrip().startswith(_OWN_COMMANDS) or "#nomem" in prompt or is_machine_turn(prompt)
 
 
-def last_prompts(session: Transcript) -> list[str]:
-    """The three newest prompts a person typed, oldest first, without anything that was injected into them."""
+def last_prompts(transcript: Transcript) -> list[str]:
+    """Return the three newest prompts that a person typed, oldest first, without anything injected into them."""
     prompts: list[str] = []
-    entries, _ = session.tail()
+    entries, _ = transcript.tail()
     while entries and len(prompts) < _LAST_PROMPTS:
-        prompts += [message.text for message in _last_typed(session, entries)]
+        prompts += [message.text for message in _pop_prompt(transcript, entries)]
     return prompts[:_LAST_PROMPTS][::-1]
 
 
-def last_turns(session: Transcript, most: int) -> list[str]:
-    """The newest turns of both sides, oldest first, each behind the name of its side.
+def last_turns(transcript: Transcript, limit: int) -> list[str]:
+    """Return the newest turns of user and assistant, oldest first, as `User: …` and `Assistant: …`.
 
-    What the assistant said between its tool calls in answer to one prompt is one turn.
+    All texts of the assistant between two prompts are one turn.
     """
     turns: list[Message] = []
-    entries, _ = session.tail()
-    while entries and len(turns) <= most:
-        for message in reversed(session.messages_in(entries.pop())):
+    entries, _ = transcript.tail()
+    while entries and len(turns) <= limit:
+        for message in reversed(transcript.messages_in(entries.pop())):
             if message.kind != "text":
                 continue
             if turns and turns[-1].role == message.role == "assistant":
-                turns[-1] = message._replace(text=f"{message.text}\n{turns[-1].text}"[-_LONGEST_TURN:])
+                turns[-1] = message._replace(text=f"{message.text}\n{turns[-1].text}"[-_MAX_TURN_CHARACTERS:])
             else:
                 turns.append(message)
-    return [f"{turn.role.capitalize()}: {turn.text}" for turn in reversed(turns[:most])]
+    return [f"{turn.role.capitalize()}: {turn.text}" for turn in reversed(turns[:limit])]
 
 
-def first_prompt(session: Transcript) -> str:
-    """The prompt a session was started with, if it stands in the first part of its transcript."""
-    typed = (message.text for entry in session.head() for message in session.messages_in(entry) if _is_typed(message))
-    return next(typed, "")
+def first_prompt(transcript: Transcript) -> str:
+    """Return the first prompt of a session; empty if it is not in the first part of the file."""
+    messages = (message for entry in transcript.head() for message in transcript.messages_in(entry))
+    return next((message.text for message in messages if _is_prompt(message)), "")
 
 
 class Ending(NamedTuple):
-    """The last things said and done in a session, in order, and whether that is all of it."""
+    """The last messages of a session, in order; `is_whole` is True if these are all."""
 
     messages: Sequence[Message]
     is_whole: bool
 
     def with_missing(self, role: str, texts: Sequence[str]) -> Ending:
-        """The same with what was said but is not here: not written down yet, or further back than this part."""
+        """Return it with the `texts` it lacks: not in the file yet, or further back than this part."""
         present = [message.text for message in self.messages if message.role == role and message.kind == "text"]
-        added = (text[:_LONGEST_ADDED] for text in texts if text)
-        missing = [Message(role, "text", text) for text in added if not any(_is_same(text, each) for each in present)]
+        candidates = (text[:_MAX_ADDED_CHARACTERS] for text in texts if text)
+        new = (text for text in candidates if not any(_is_same(text, other) for other in present))
+        missing = [Message(role, "text", text) for text in new]
         is_before = role == "user" and not self.is_whole
         return self._replace(messages=[*missing, *self.messages] if is_before else [*self.messages, *missing])
 
 
 def _is_same(text: str, other: str) -> bool:
-    """Whether one of two texts has the beginning of the other in it."""
-    # Before Python 3.10 a search takes up to the product of the two lengths.
-    return text[:_COMPARED] in other or (len(other) >= _DISTINCT and other[:_COMPARED] in text)
+    """True if one of the two texts contains the beginning of the other."""
+    # Only the beginning: before Python 3.10 a search can take time proportional to the product of both lengths.
+    return text[:_COMPARED_CHARACTERS] in other or (
+        len(other) >= _MIN_SAME_CHARACTERS and other[:_COMPARED_CHARACTERS] in text
+    )
 
 
-def read_ending(session: Transcript, most: int) -> Ending:
-    """The last so many things said and done, and the prompt that began the turn however long ago that was."""
-    last: list[Message] = []
-    entries, is_all = session.tail()
-    while entries and len(last) < most:
-        last += reversed(session.messages_in(entries.pop()))
-    is_whole = is_all and not entries and len(last) <= most
-    last = last[:most][::-1]
-    if not any(_is_typed(message) for message in last):
-        last = _last_typed(session, entries) + last
-    return Ending(last, is_whole=is_whole)
+def read_ending(transcript: Transcript, limit: int) -> Ending:
+    """Return the last `limit` messages, and before them the last prompt if it is further back."""
+    messages: list[Message] = []
+    entries, is_all = transcript.tail()
+    while entries and len(messages) < limit:
+        messages += reversed(transcript.messages_in(entries.pop()))
+    is_whole = is_all and not entries and len(messages) <= limit
+    messages = messages[:limit][::-1]
+    if not any(_is_prompt(message) for message in messages):
+        messages = _pop_prompt(transcript, entries) + messages
+    return Ending(messages, is_whole=is_whole)
 
 
-def read_messages(session: Transcript, *, contexts: bool = False) -> list[Message]:
-    """Everything said and done in the last part of a session, in order; on request also what hooks added to it."""
-    everything = [message for entry in session.tail()[0] for message in session.format.messages(entry)]
-    return [message for message in everything if contexts or message.kind != "context"]
+def read_messages(transcript: Transcript, *, contexts: bool = False) -> list[Message]:
+    """Return the messages in the last part of a session, in order; with `contexts` also what hooks added."""
+    messages = [message for entry in transcript.tail()[0] for message in transcript.format.messages(entry)]
+    return [message for message in messages if contexts or message.kind != "context"]
 
 
 def without_blocks(text: str) -> str:
-    """A text without the blocks that hooks put into conversations, also where a host has escaped ours."""
+    """Return `text` without the blocks that hooks added, even if the host has escaped our tags."""
     return remove_elements(_with_tags(text), _INJECTED)
 
 
 def _with_tags(text: str) -> str:
-    """A text in which our own blocks have their tags, where a host has escaped them."""
+    """Return `text` with the tags of our own blocks unescaped."""
     if "&lt;memory-context" not in text:
         return text
     return text.replace("&lt;memory-context", "<memory-context").replace("&lt;/memory-context&gt;", "</memory-context>")
 
 
 def tail_lines(path: str, size: int = TAIL_BYTES) -> tuple[list[bytes], bool]:
-    """The whole lines in the last bytes of a file, none if it cannot be read; and whether they are all of it."""
+    """Return the whole lines in the last `size` bytes of a file, and True if that is all of it."""
     return read_lines(path, size, False)
 
 
 def read_lines(path: str, size: int, is_head: bool) -> tuple[list[bytes], bool]:
-    """The whole lines in the first or last bytes of a file, none if it cannot be read; and whether they are all."""
+    """Return the whole lines in the first or last `size` bytes of a file, and True if that is all of it.
+
+    A file that cannot be read has no lines.
+    """
     try:
         with open(files.open_regular(path, os.O_RDONLY), "rb") as file:
             more = max(os.fstat(file.fileno()).st_size - size, 0)
@@ -245,100 +277,77 @@ def read_lines(path: str, size: int, is_head: bool) -> tuple[list[bytes], bool]:
     except (OSError, ValueError):
         return [], True
     whole = parts if not more else parts[:-1] if is_head else parts[1:]
-    return [line for line in whole if len(line) >= _SHORTEST_LINE], not more
+    return [line for line in whole if len(line) >= _MIN_LINE_BYTES], not more
 
 
-def _is_typed(message: Message) -> bool:
+def _is_prompt(message: Message) -> bool:
     return message.role == "user" and message.kind == "text"
 
 
-def _last_typed(session: Transcript, entries: list[Any]) -> list[Message]:
-    """What a person typed in the last of these entries that has such; it and those after it are taken off."""
-    while entries:
-        entry = entries.pop()
-        if session.format.may_be_typed(entry):
-            typed = [message for message in session.messages_in(entry) if _is_typed(message)]
-            if typed:
-                return typed
+def _pop_prompt(transcript: Transcript, remaining: list[Any]) -> list[Message]:
+    """Return the prompt in the last of the `remaining` entries that has one; remove that entry and those after it."""
+    while remaining:
+        entry = remaining.pop()
+        if transcript.format.may_be_typed(entry):
+            messages = [message for message in transcript.messages_in(entry) if _is_prompt(message)]
+            if messages:
+                return messages
     return []
 
 
-def parse_line(line: bytes) -> dict[str, Any]:
-    """The object in a line of a session's file; an empty one for any other line."""
-    if not line.startswith(b"{") or len(line) > MAX_LINE_BYTES:
+def parse_line(data: bytes) -> dict[str, Any]:
+    """Return the JSON object in a line of a transcript; empty for any other line."""
+    if not data.startswith(b"{") or len(data) > MAX_LINE_BYTES:
         return {}
     try:
-        value: dict[str, Any] = coldstart.loads(line.decode("utf-8", "replace"))
+        value: dict[str, Any] = coldstart.loads(data.decode("utf-8", "replace"))
     except ValueError:
         return {}
     return value
 
 
-def text_messages(role: str, words: str, at: str = "", name: str = "") -> Iterator[Message]:
-    """What somebody said, without what was injected; nothing for what a program put into the user's mouth."""
-    plain = without_blocks(words)
+def text_messages(role: str, text: str, time: str = "", name: str = "") -> Iterator[Message]:
+    """Yield the message of `text` without injected blocks; none if a program wrote it in the user's name."""
+    plain = without_blocks(text)
     if plain and not (role == "user" and is_machine_turn(plain)):
-        yield Message(role, "text", plain, name, at=at)
+        yield Message(role, "text", plain, name, at=time)
 
 
-def tool_result(printed: str, *, has_failed: bool) -> Message:
-    """What a tool gave back."""
-    return Message("user", "tool_result", printed, "error" if has_failed else "")
+def tool_result(output: str, *, has_failed: bool) -> Message:
+    """Return the message of a tool's output."""
+    return Message("user", "tool_result", output, "error" if has_failed else "")
 
 
-def tool_results(printed: str, *, has_failed: bool) -> Iterator[Message]:
-    """What a tool gave back in a host that adds a hook's text to it; and that text, apart from it."""
-    plain = _with_tags(printed)
+def tool_results(output: str, *, has_failed: bool) -> Iterator[Message]:
+    """Yield the message of a tool's output, and one of the hook's context if the host has appended it to the output."""
+    plain = _with_tags(output)
     start, end = plain.find("<memory-context"), plain.rfind("</memory-context>")
     if not 0 <= start < end:
-        yield tool_result(printed, has_failed=has_failed)
+        yield tool_result(output, has_failed=has_failed)
         return
     yield tool_result(remove_elements(plain, _INJECTED), has_failed=has_failed)
     yield context_message(f"{plain[start:end]}</memory-context>")
 
 
-def context_message(added: str) -> Message:
-    """What a hook added; a host may have escaped its tags."""
-    return Message("system", "context", added.replace("&lt;", "<").replace("&gt;", ">"))
+def context_message(text: str) -> Message:
+    """Return the message of what a hook added; a host may have escaped its tags."""
+    return Message("system", "context", text.replace("&lt;", "<").replace("&gt;", ">"))
 
 
-def content_text(content: Any) -> str:
-    """The text of a content, which may be a list of parts."""
-    if isinstance(content, str):
-        return content
-    parts = (part.get("text") for part in content if isinstance(part, dict)) if isinstance(content, list) else ()
+def content_text(value: Any) -> str:
+    """Return the text of a message's content, which is a text or a list of parts."""
+    if isinstance(value, str):
+        return value
+    parts = (part.get("text") for part in value if isinstance(part, dict)) if isinstance(value, list) else ()
     return "\n".join(part for part in parts if isinstance(part, str))
 
 
-MAX_BYTES = 32_000_000
-"""Bytes of one transcript that are read, from its end."""
-
-MAX_FILES = 200
-_LONGEST_PROMPT = 100_000
-
-
-class Prompt(NamedTuple):
-    """Something a person typed: when, in which words, and the name that the host gave it."""
-
-    at: str
-    text: str
-    uuid: str = ""
-
-
-class Session(NamedTuple):
-    """One conversation: its name, its prompts in order, and whether its beginning was read too."""
-
-    name: str
-    prompts: tuple[Prompt, ...]
-    is_whole: bool
-
-
 def recent_sessions(transcripts: Sequence[Transcript], last: int) -> list[Session]:
-    """The sessions that hold the last prompts."""
+    """Return the sessions that contain the `last` newest prompts."""
     sessions: list[Session] = []
     times: list[str] = []
-    for transcript, changed in _newest_first(transcripts):
-        if len(times) >= last and times[-last] >= changed:
+    for transcript, modified in _newest_first(transcripts):
+        if len(times) >= last and times[-last] >= modified:
             break
         session = read_session(transcript)
         if session.prompts:
@@ -348,26 +357,28 @@ def recent_sessions(transcripts: Sequence[Transcript], last: int) -> list[Sessio
 
 
 def read_session(transcript: Transcript) -> Session:
-    """The prompts in a transcript; none if it cannot be read."""
+    """Return the session with the prompts of a transcript; without prompts if it cannot be read."""
     entries, is_whole = transcript.tail(MAX_BYTES)
     prompts = (_prompt(transcript, entry) for entry in entries if transcript.format.may_be_typed(entry))
     return Session(transcript.name, tuple(prompt for prompt in prompts if prompt), is_whole)
 
 
-def _prompt(transcript: Transcript, entry: object) -> Prompt | None:
-    """What was typed in an entry, in however many parts."""
-    typed = [message for message in transcript.messages_in(entry) if message.role == "user" and message.kind == "text"]
-    text = "\n".join(message.text for message in typed)[:_LONGEST_PROMPT]
-    at = typed[0].at if typed else ""
-    return Prompt(at if timestamps.is_instant(at) else "", text, typed[0].name) if text else None
+def _prompt(transcript: Transcript, entry: Any) -> Prompt | None:
+    """Return the prompt in an entry, its parts joined; None if there is none."""
+    messages = [message for message in transcript.messages_in(entry) if _is_prompt(message)]
+    text = "\n".join(message.text for message in messages)[:_MAX_PROMPT_CHARACTERS]
+    if not text:
+        return None
+    time = messages[0].at
+    return Prompt(time if timestamps.is_instant(time) else "", text, messages[0].name)
 
 
 def _newest_first(transcripts: Sequence[Transcript]) -> list[tuple[Transcript, str]]:
-    """Transcripts with the moment each was last written."""
-    changed: dict[Transcript, str] = {}
+    """Return the transcripts with the times they were last modified, newest first."""
+    modified: dict[Transcript, str] = {}
     for transcript in transcripts:
         try:
-            changed[transcript] = timestamps.from_seconds(transcript.format.written(transcript.path))
+            modified[transcript] = timestamps.from_seconds(transcript.format.modified_at(transcript.path))
         except (OSError, ValueError, OverflowError):
             continue
-    return sorted(changed.items(), key=lambda each: (each[1], each[0].path), reverse=True)[:MAX_FILES]
+    return sorted(modified.items(), key=lambda item: (item[1], item[0].path), reverse=True)[:MAX_FILES]
