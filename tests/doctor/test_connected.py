@@ -74,8 +74,8 @@ def test_codex_was_not_told_to_trust_the_hooks(tmp_path, home, launcher):
     _, finding = examine(tmp_path)
 
     assert finding[:2] == ("warning", "codex")
-    assert finding.what == "2 hooks of ours that Codex does not trust yet and skips: PreCompact, SessionEnd"
-    assert finding.fix.startswith("start codex on its screen")
+    assert finding.what == "2 hooks skipped, since Codex does not trust them yet: PreCompact, SessionEnd"
+    assert finding.fix.startswith("start codex in a terminal")
 
 
 def test_a_hook_has_changed_since_codex_was_told_to_trust_it(tmp_path, home, launcher):
@@ -86,7 +86,7 @@ def test_a_hook_has_changed_since_codex_was_told_to_trust_it(tmp_path, home, lau
 
     _, finding = examine(tmp_path)
 
-    assert finding.what == "1 hook of ours changed since Codex was told to trust us: Stop"
+    assert finding.what == "1 hook changed since you trusted them in Codex: Stop"
 
 
 @pytest.mark.parametrize(("host", "file"), [("codex", ".codex/hooks.json"), ("pi", ".pi/agent/extensions/onrecord.ts")])
@@ -99,7 +99,7 @@ def test_the_installation_was_moved(host, file, tmp_path, home):
     finding = examine(tmp_path)[0]
 
     assert finding[:2] == ("error", host)
-    assert "is to start /old place/launch, which is not there" in finding.what
+    assert "is set up to start /old place/launch, which does not exist" in finding.what
     assert [main(command.split()[1:]) for command in commands(finding.fix)] == [0]
     assert examine(tmp_path)[0].severity == "ok"
 
@@ -121,7 +121,7 @@ def test_an_entry_that_somebody_changed_stops_no_check(entry, tmp_path, home):
 
     first, second = [finding.what for finding in examine(tmp_path)]
 
-    assert first.startswith("Codex CLI") and second.startswith("1 hook of ours changed since")
+    assert first.startswith("Codex CLI") and second.startswith("1 hook changed since")
 
 
 def test_an_entry_of_an_older_version_is_outdated(tmp_path, home):
@@ -132,7 +132,7 @@ def test_an_entry_of_an_older_version_is_outdated(tmp_path, home):
     (finding,) = examine(tmp_path)
 
     assert finding == Finding(
-        "warning", "gemini", "Gemini CLI: its entries are not those that this version writes",
+        "warning", "gemini", "Gemini CLI: its entries were written by another version",
         "onrecord connect gemini --yes",
     )  # fmt: skip
 

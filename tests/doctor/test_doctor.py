@@ -86,7 +86,7 @@ def test_a_credential(store):
 def test_links_and_ids(store):
     rewrite(store, "decisions/old.json", superseded_by="nobody")
 
-    assert wrong(store) == [("warning", "links", "old is superseded by nobody, which is not there")]
+    assert wrong(store) == [("warning", "links", "old is superseded by nobody, which does not exist")]
 
 
 def test_an_index_md_that_differs_from_the_records(store):
@@ -111,7 +111,7 @@ def test_a_config_that_is_misspelt(store):
 def test_missing_git_files_are_worth_a_note(store):
     os.unlink(os.path.join(store.root, ".gitattributes"))
 
-    assert ("note", "git", ".gitattributes does not say how git should keep this store") in findings(store)
+    assert ("note", "git", ".gitattributes lacks the lines for this store") in findings(store)
 
 
 def test_what_a_dead_writer_left(store):

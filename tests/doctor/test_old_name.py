@@ -105,14 +105,14 @@ def test_the_merge_driver_and_the_attribute_are_replaced_by_the_printed_line(
         (
             ".codex/hooks.json",
             '{"command": "sh /x/launch stop codex || : recollect"}',
-            "take the entries of",
+            "remove the entries of",
         ),
-        (".codex/config.toml", "[mcp_servers.recollect]\n", "take the entries of"),
+        (".codex/config.toml", "[mcp_servers.recollect]\n", "remove the entries of"),
         (".claude/settings.json", '{"enabledPlugins": {"memory@recollect": true}}', "claude plugin uninstall memory@r"),
         (
             ".copilot/hooks/recollect.json",
             '{"command": "sh /x/launch || : recollect"}',
-            "take the entries of recollect",
+            "remove the entries of recollect",
         ),
         (".agents/skills/memory-save/SKILL.md", "<!-- Written by `recollect connect` -->", "rm "),
     ],

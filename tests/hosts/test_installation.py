@@ -184,7 +184,7 @@ def test_the_clone_it_was_installed_from_is_gone(machine: Machine):
     severity, check, what, fix = only(machine.examine(clone=str(machine.home / "moved")))
 
     assert (severity, check) == ("error", "plugin")
-    assert what == f"memory@onrecord is read from {machine.clone}, which is not there"
+    assert what == f"memory@onrecord is read from {machine.clone}, which does not exist"
     assert f"claude plugin marketplace add {machine.home / 'moved'}" in fix
 
 
@@ -196,13 +196,13 @@ def test_hooks_are_disabled_in_the_settings(machine: Machine, where: str):
     severity, check, what, fix = only(machine.examine())
 
     assert (severity, check) == ("error", "settings")
-    assert what.startswith(f"{file} disables all hooks") and fix == f"take disableAllHooks out of {file}"
+    assert what.startswith(f"{file} disables all hooks") and fix == f"remove disableAllHooks from {file}"
 
 
 def test_whoever_manages_the_machine_allows_no_hooks_but_theirs(machine: Machine, tmp_path: Path, monkeypatch):
     managed = tmp_path / "managed-settings.json"
     merge(managed, {"allowManagedHooksOnly": True})
-    monkeypatch.setattr(agents, "_MANAGED", {sys.platform: str(managed)})
+    monkeypatch.setattr(agents, "_MANAGED_SETTINGS", {sys.platform: str(managed)})
 
     found = [finding for finding in agents.examine_claude_code(str(machine.project)) if finding.check == "settings"]
 
@@ -266,7 +266,7 @@ def test_other_plugins_are_no_memory(machine: Machine, name: str):
 
     assert machine.examine() == []
     notes = [finding["what"] for finding in machine.findings if finding["check"] == "others"]
-    assert notes == [f"the plugin {name}@elsewhere has a hook at every prompt too"]
+    assert notes == [f"the plugin {name}@elsewhere also has a hook on every prompt"]
 
 
 def test_another_memory_plugin_that_is_disabled_is_none(machine: Machine):
@@ -291,7 +291,7 @@ def test_hooks_of_ours_in_the_settings_would_run_twice(machine: Machine, words: 
     wrong, (finding,) = machine.examine(), [each for each in machine.findings if each["check"] == "others"]
 
     assert [each["check"] for each in wrong] == ["others"] * is_ours
-    verb = "runs Onrecord's hook a second time" if is_ours else "has a hook of its own at every prompt"
+    verb = "runs Onrecord's hook a second time" if is_ours else "has another hook on every prompt"
     assert finding["what"] == f"{machine.claude / 'settings.json'} {verb}: {' '.join(words)}"
 
 

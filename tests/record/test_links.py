@@ -16,17 +16,17 @@ def record(name, by="", of=(), category="decision"):
         ([record("a", by="b"), record("b", of=["a"])], []),
         ([record("a", by="b"), record("b", by="c", of=["a"]), record("c", of=["b"])], []),
         ([record("b", of=["collected-long-ago"])], []),
-        ([record("a", by="b")], [("warning", "a is superseded by b, which is not there")]),
-        ([record("a", by="b"), record("b")], [("warning", "a is superseded by b, which does not say so")]),
-        ([record("a"), record("b", of=["a"])], [("warning", "b supersedes a, which does not say so")]),
+        ([record("a", by="b")], [("warning", "a is superseded by b, which does not exist")]),
+        ([record("a", by="b"), record("b")], [("warning", "a is superseded by b, which does not link back")]),
+        ([record("a"), record("b", of=["a"])], [("warning", "b supersedes a, which does not link back")]),
         (
             [record("a", by="c"), record("b", of=["a"]), record("c", of=["a"])],
             [("warning", "b supersedes a, which says that c replaces it")],
         ),
-        ([record("a", by="a", of=["a"])], [("error", "superseded in a circle: a → a")]),
+        ([record("a", by="a", of=["a"])], [("error", "records supersede each other in a circle: a → a")]),
         (
             [record("z", by="a"), record("a", by="b", of=["b", "z"]), record("b", by="a", of=["a"])],
-            [("error", "superseded in a circle: a → b → a")],
+            [("error", "records supersede each other in a circle: a → b → a")],
         ),
         (
             [record("a"), record("a", category="runbook")],
@@ -44,4 +44,4 @@ def test_a_long_chain_is_walked_once():
 
     problems = list(link_problems(chain))
 
-    assert [finding.what for finding in problems] == ["r19999 is superseded by r20000, which is not there"]
+    assert [finding.what for finding in problems] == ["r19999 is superseded by r20000, which does not exist"]

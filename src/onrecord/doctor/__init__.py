@@ -1,4 +1,4 @@
-"""Whether a memory and its installation work, and what Onrecord leaves on the machine."""
+"""Checks of stores, the machine and the agents, and the files that Onrecord keeps outside the stores."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The machine: the Python of this command and of the hooks, recent failures, and the files kept outside the stores.
+"""Checks of the machine: the Python of this command and of the hooks, recent failures, and files outside the stores.
 
-`hooks/launch` looks for a Python and remembers it in a small file; the same script is run here, to see what it sees.
+`hooks/launch` looks for a Python and remembers it in a small file; the same script is run here.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from onrecord.shared import remotes
 from onrecord.text import plural
 
 _RECENT_DAYS = 7
-_OLDEST = [3, 9]
-_PATIENCE = 20
-"""Seconds for a program to answer: a version manager's shim may take several on a slow disk."""
+_MIN_PYTHON = [3, 9]
+_TIMEOUT_SECONDS = 20
+"""Time for a program to end: a version manager's shim may take seconds on a slow disk."""
 
-_PROBE = """
+_PROBE_SCRIPT = """
 import json, sys
 try:
     import sqlite3
@@ -37,7 +37,7 @@ print(json.dumps([list(sys.version_info[:3]), fault]))
 """
 
 _FINGERPRINT = 32
-_CACHED = (".sqlite", ".sqlite-journal", ".sqlite-wal", ".sqlite-shm", ".anchors")
+_CACHE_SUFFIXES = (".sqlite", ".sqlite-journal", ".sqlite-wal", ".sqlite-shm", ".anchors")
 STATE = {
     "sessions": "what each session was shown, and its user's corrections",
     "usage/sessions": "whether records shown to a session were opened",
@@ -53,11 +53,11 @@ STATE = {
     "last-digest.json": "the digest shown last, and why",
     state_file.PRUNED: "when this folder was last pruned",
 }
-"""What is in the state folder."""
+"""Files in the state folder, and their content."""
 
 
 class OwnFiles(NamedTuple):
-    """A file or folder of ours outside the stores: what it holds, how much, since when, and for how long."""
+    """A file or folder of ours outside the stores: content, size, age and lifetime."""
 
     path: str
     what: str
@@ -65,13 +65,13 @@ class OwnFiles(NamedTuple):
     files: int
     oldest: str
     days: int
-    """After its last change; 0 for what stays until it is removed."""
+    """Lifetime after the last change; 0 if it stays until it is removed."""
     until: str = "deleted by `onrecord clean`"
-    """What removes it, where its age does not."""
+    """What removes it, if it has no lifetime."""
 
 
 def examine() -> Iterator[Finding]:
-    """Whether this Python can do what Onrecord needs, what has failed lately, and whether files can be written."""
+    """Yield findings about this Python, recent failures, and whether files can be written."""
     yield Finding("ok", "python", f"Python {_dotted(sys.version_info[:3])}")
     yield _full_text_search()
     yield _word_table()
@@ -84,7 +84,7 @@ def _full_text_search() -> Finding:
     try:
         connection.execute("create virtual table probe using fts5(body)")
     except coldstart.SqliteError:
-        fix = "use a Python whose SQLite has FTS5; until then the keyword scorer answers"
+        fix = "use a Python whose SQLite has FTS5; until then search uses the keyword scorer"
         return Finding("warning", "fts5", "this Python's SQLite has no full-text search (FTS5)", fix)
     finally:
         connection.close()
@@ -99,7 +99,7 @@ def _word_table() -> Finding:
         what = f"no table of word vectors ({error}), so prompts and records are compared by words alone"
         return Finding("warning", "words", what, f"install Onrecord again, so that {vectors.FILE} is whole")
     table.close()
-    return Finding("ok", "words", "the table of word vectors is whole")
+    return Finding("ok", "words", "the table of word vectors is complete")
 
 
 def _failures() -> Iterator[Finding]:
@@ -113,10 +113,10 @@ def _failures() -> Iterator[Finding]:
 
 
 def _folders() -> Iterator[Finding]:
-    """Whether derived files and state can be written: without them each prompt starts from nothing."""
+    """Yield the folders for caches and state that cannot be written."""
     costs = {
         paths.cache_dir(): ("cache", "each prompt indexes all records again"),
-        paths.state_dir(): ("state", "records repeat within a session, and no use or failure is logged"),
+        paths.state_dir(): ("state", "records repeat within a session, and usage and failures are not logged"),
     }
     faults = [(word, folder, cost) for folder, (word, cost) in costs.items() if not _is_writable(folder)]
     for word, folder, cost in faults:
@@ -127,7 +127,7 @@ def _folders() -> Iterator[Finding]:
 
 
 def _is_writable(folder: str) -> bool:
-    """Whether files can be made in a folder, or the folder itself where it does not exist yet."""
+    """True if files can be created in `folder`, or if `folder` itself can be created."""
     while not os.path.lexists(folder):
         parent = os.path.dirname(os.path.abspath(folder))
         if parent == folder:
@@ -137,7 +137,7 @@ def _is_writable(folder: str) -> bool:
 
 
 def memo_file() -> str:
-    """Where the launcher remembers its Python. A shell script, it does not use macOS's own cache folder."""
+    """Return the file in which the launcher remembers its Python. It does not use the cache folder of macOS."""
     base = os.environ.get("ONRECORD_CACHE_DIR", "")
     if not base:
         xdg = os.environ.get("XDG_CACHE_HOME", "")
@@ -145,8 +145,8 @@ def memo_file() -> str:
     return os.path.join(base, "python")
 
 
-def _remembered() -> str:
-    """The Python the launcher chose last time; empty if it was never run."""
+def _remembered_python() -> str:
+    """Return the Python that the launcher remembers; empty if it never ran."""
     try:
         return files.read(memo_file(), 4_096).decode("utf-8", "replace").partition("\n")[0]
     except OSError:
@@ -154,40 +154,42 @@ def _remembered() -> str:
 
 
 def examine_launcher(launcher: str) -> Iterator[Finding]:
-    """The Python that a launcher finds, good or bad."""
-    before = _remembered()
+    """Yield findings about the Python that `launcher` finds."""
+    before = _remembered_python()
     if before and not os.access(before, os.X_OK):
-        what = f"hooks remembered {before}, which no longer exists; they look for another"
+        what = f"hooks remembered {before}, which no longer exists; they will look for another"
         yield Finding("note", "python", what, f"nothing; or rm {memo_file()}")
-    done = _run(["sh", launcher, "none"])
-    if done is None:
+    process = _run(["sh", launcher, "none"])
+    if process is None:
         fix = "install a POSIX shell (on Windows: Git for Windows) and put its sh on the PATH"
         yield Finding("error", "python", "hooks are started by `sh`, which cannot be run here", fix)
-    elif "no Python" in done.stderr:
+    elif "no Python" in process.stderr:
         fix = "put a python3 of version 3.9 or later on the PATH that Claude Code is started with"
         yield Finding("error", "python", "hooks find no Python 3.9 or later, so memory is off", fix)
-    elif _remembered():
-        yield examine_python(_remembered())
+    elif _remembered_python():
+        yield examine_python(_remembered_python())
     elif before:
-        what = f"hooks ran with {before}, which does not work; the next hook looks for another"
-        yield Finding("warning", "python", what, "once more, to see what it finds: onrecord doctor")
+        what = f"hooks ran with {before}, which does not work; the next hook will look for another"
+        yield Finding("warning", "python", what, "run it again to see what it finds: onrecord doctor")
 
 
 def examine_python(python: str) -> Finding:
-    """Whether hooks can run with an interpreter."""
-    done = _run([python, "-S", "-E", "-c", _PROBE])
+    """Return the finding on whether hooks can run with `python`."""
+    process = _run([python, "-S", "-E", "-c", _PROBE_SCRIPT])
     try:
-        version, fault = json.loads(done.stdout) if done else ([], "")
+        version, fault = json.loads(process.stdout) if process else ([], "")
     except ValueError:
         version, fault = [], ""
     if not version:
-        fix = f"rm {memo_file()}, so that hooks look for another"
+        fix = f"rm {memo_file()}, and hooks will look for another"
         return Finding("error", "python", f"hooks run with {python}, which does not work", fix)
-    if version < _OLDEST:
+    if version < _MIN_PYTHON:
         what = f"hooks run with {python}, Python {_dotted(version)}, which is too old"
         return Finding("error", "python", what, f"put a newer python3 on the PATH, then rm {memo_file()}")
     if fault:
-        what = f"hooks run with {python}, whose SQLite has no full-text search ({fault}): the keyword scorer answers"
+        what = (
+            f"hooks run with {python}, whose SQLite has no full-text search ({fault}): search uses the keyword scorer"
+        )
         fix = f"put a Python whose SQLite has FTS5 first on the PATH, then rm {memo_file()}"
         return Finding("warning", "fts5", what, fix)
     return Finding("ok", "python", f"hooks run with Python {_dotted(version)}")
@@ -198,72 +200,72 @@ def _dotted(version: object) -> str:
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[str] | None:
-    """The outcome of a program; None if it cannot be started or does not end."""
+    """Run a program and return its result. None if it cannot be started or does not end in time."""
     if not shutil.which(command[0]):
         return None
     streams = {"capture_output": True, "text": True, "errors": "replace", "stdin": subprocess.DEVNULL}
     try:
-        return subprocess.run(command, check=False, timeout=_PATIENCE, **streams)  # type: ignore[call-overload,no-any-return]
+        return subprocess.run(command, check=False, timeout=_TIMEOUT_SECONDS, **streams)  # type: ignore[call-overload,no-any-return]
     except (OSError, subprocess.TimeoutExpired):
         return None
 
 
 def all_own_files() -> list[OwnFiles]:
-    """Everything of ours outside the stores. Only what Onrecord makes: a folder may hold files of others."""
+    """Return everything that Onrecord wrote outside the stores. Other files in these folders are left out."""
     cache = paths.cache_dir()
     items = [
         measure(os.path.join(cache, name), "a search index" if ".sqlite" in name else "states of files")
         for name in _names(cache)
-        if _is_derived(name)
+        if _is_cache_file(name)
     ]
     items.append(measure(memo_file(), "the interpreter that hooks run with"))
     for name, what in STATE.items():
         items.append(measure(state_file.state_path(name), what, state_file.LIFETIMES.get(name, 0)))
-    return [each for each in items if os.path.lexists(each.path)]
+    return [item for item in items if os.path.lexists(item.path)]
 
 
 def replicas() -> list[OwnFiles]:
-    """The copies of shared stores, each with all that is in it."""
+    """Return the replicas of shared stores with their sizes."""
     root = paths.replicas()
     folders = {name: os.path.join(root, name) for name in _names(root) if os.path.isdir(os.path.join(root, name))}
     return [
-        _measured(folder, "the replica of a shared store", _below(folder))._replace(
+        _own_files(folder, "the replica of a shared store", _all_files(folder))._replace(
             until=f"deleted by `onrecord remote remove {name}`"
         )
         for name, folder in folders.items()
     ]
 
 
-def _below(folder: str) -> list[str]:
+def _all_files(folder: str) -> list[str]:
     return [os.path.join(inner, name) for inner, _, names in os.walk(folder) for name in names]
 
 
 def measure(path: str, what: str, days: int = 0) -> OwnFiles:
-    """What there is now of a file or of the files in a folder."""
-    return _measured(path, what, _files(path) if os.path.lexists(path) else [], days)
+    """Return size and age of a file, or of the files in a folder."""
+    return _own_files(path, what, _files(path) if os.path.lexists(path) else [], days)
 
 
-def _measured(path: str, what: str, files: list[str], days: int = 0) -> OwnFiles:
+def _own_files(path: str, what: str, files: list[str], days: int = 0) -> OwnFiles:
     statuses = [os.lstat(file) for file in files]
     oldest = min((status.st_mtime for status in statuses), default=0.0)
     size = sum(status.st_size for status in statuses)
     return OwnFiles(path, what, size, len(statuses), timestamps.from_seconds(oldest) if statuses else "", days)
 
 
-def remove(items: list[OwnFiles]) -> None:
-    """Delete some items, then the folders that are empty without them."""
-    for item in items:
-        for path in _files(item.path):
+def remove(own_files: list[OwnFiles]) -> None:
+    """Delete these files, then the folders that are empty without them."""
+    for own in own_files:
+        for path in _files(own.path):
             files.remove(path)
-        _remove_if_empty(item.path)
+        _remove_if_empty(own.path)
     for folder in dict.fromkeys((paths.cache_dir(), os.path.dirname(memo_file()), paths.state_dir())):
         _remove_if_empty(folder)
 
 
-def _is_derived(name: str) -> bool:
+def _is_cache_file(name: str) -> bool:
     """Whether a file is named as ours are: after a fingerprint, perhaps with the number of a process behind it."""
     head, rest = name[:_FINGERPRINT], name[_FINGERPRINT:]
-    return len(head) == _FINGERPRINT and not head.strip("0123456789abcdef") and rest.startswith(_CACHED)
+    return len(head) == _FINGERPRINT and not head.strip("0123456789abcdef") and rest.startswith(_CACHE_SUFFIXES)
 
 
 def _names(folder: str) -> list[str]:
@@ -274,7 +276,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _files(path: str) -> list[str]:
-    """The files to delete for an item: itself, or those in it. Our folders are flat: what lies deeper is not ours."""
+    """Return `path`, or the files in that folder. Our folders are flat: deeper files are not ours."""
     if os.path.islink(path) or not os.path.isdir(path):
         return [path]
     inside = (os.path.join(path, name) for name in _names(path))

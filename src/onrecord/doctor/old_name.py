@@ -1,4 +1,4 @@
-"""Leftovers of the name that Onrecord had up to 0.2.0. They are only named here: nothing of them is read or moved."""
+"""Leftovers of the name that Onrecord had up to 0.2.0. They are only reported, never changed."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from onrecord.hosts import table
 
 NAME = "recollect"
 _VARIABLE = f"{NAME.upper()}_"
-_STARTED = re.compile(rb'["/@.:] ?recollect\b')
-"""The name in a config as a server's key, a plugin's market, a program's path or the end of a hook command."""
+_OLD_PROGRAM = re.compile(rb'["/@.:] ?recollect\b')
+"""The old name in a config as a server's key, a plugin's marketplace, a program's path or the end of a hook command."""
 
 _OWN_FILE = b"Written by `recollect connect"
 _ATTRIBUTE = re.compile(rb"\bmerge=recollect\b")
-_LARGEST = 1_000_000
+_MAX_CONFIG_BYTES = 1_000_000
 
 
 class Leftover(NamedTuple):
-    """Something that is left, and what to do with it: a command to paste, or a sentence."""
+    """A leftover, and how to remove it: a command to paste, or advice."""
 
     what: str
     command: str = ""
@@ -33,7 +33,7 @@ class Leftover(NamedTuple):
 
 
 def examine(project: str) -> Iterator[Finding]:
-    """Yield one note that names everything that is left of the old name."""
+    """Yield one note that lists all leftovers of the old name."""
     leftovers = [*_folders(), *_git(project), *_hosts(), *_variables()]
     if leftovers:
         what = f"left of the old name {NAME}: {', '.join(leftover.what for leftover in leftovers)}"
@@ -57,7 +57,7 @@ def _git(project: str) -> Iterator[Leftover]:
             remove = _line("git", "-C", project, "config", "--remove-section", f"merge.{NAME}")
             yield Leftover(f"merge.{NAME}.driver in git's config", f"{remove}; onrecord init --merge-driver")
     except OnrecordError:
-        # The check of git reports this.
+        # The git check reports this.
         pass
     for folder in dict.fromkeys((project, os.path.join(project, paths.STORE), paths.user_store())):
         path = os.path.join(folder, ".gitattributes")
@@ -74,8 +74,8 @@ def _hosts() -> Iterator[Leftover]:
             yield Leftover(path, _line("rm", path))
         elif f"memory@{NAME}".encode() in data:
             yield Leftover(path, f"claude plugin uninstall memory@{NAME}")
-        elif _STARTED.search(data):
-            yield Leftover(path, advice=f"take the entries of {NAME} out of {path}")
+        elif _OLD_PROGRAM.search(data):
+            yield Leftover(path, advice=f"remove the entries of {NAME} from {path}")
 
 
 def _variables() -> Iterator[Leftover]:
@@ -105,7 +105,7 @@ def _names(folder: str) -> list[str]:
 
 def _read(path: str) -> bytes:
     try:
-        return files.read(path, _LARGEST)
+        return files.read(path, _MAX_CONFIG_BYTES)
     except OSError:
         return b""
 

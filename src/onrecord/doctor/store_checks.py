@@ -1,4 +1,4 @@
-"""What is wrong with a store, how bad it is, and what to do about it."""
+"""Checks of a store, of the links between its records, of switches and of shared stores."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from onrecord.store import index_md
 from onrecord.store.store import Broken, Entry, Store
 from onrecord.text import plural
 
-_UNFINISHED_AFTER = 60
-"""Seconds after which a temporary file counts as left over: a writer needs milliseconds."""
+_LEFTOVER_SECONDS = 60
+"""Age at which a temporary file counts as a leftover: a writer needs milliseconds."""
 
-_CLOCK_TOLERANCE = 3_600
-"""Seconds that the clocks of two machines may differ before it is worth a warning."""
+_CLOCK_TOLERANCE_SECONDS = 3_600
+"""Difference between the clocks of two machines that needs no warning."""
 
 Scanned = Union[Entry, Broken]
 
@@ -36,9 +36,9 @@ def examine_store(
     watch: Callable[[Iterable[Scanned]], Iterable[Scanned]] = iter,
     category: str = "",
 ) -> Iterator[Finding]:
-    """Everything wrong with one store, in one pass over its files; `watch` may count them as they go by.
+    """Yield the findings about one store, in one pass over its files; `watch` can report progress.
 
-    With a category only its records are read, and what needs all records (links, index.md) is not examined.
+    With `category` only its records are read, and checks that need all records (links, index.md) are left out.
     """
     if not store.exists:
         yield Finding("note", "store", f"there is no memory at {store.root}", "onrecord init")
@@ -55,39 +55,39 @@ def examine_store(
     of_category = f" of {category}" if category else ""
     count = f"{plural(len(entries), 'readable record')}{of_category}"
     yield Finding("ok", "store", f"{count} in {store.root}")
-    yield from _times(store, entries)
-    yield from _older(entries)
+    yield from _future_dates(store, entries)
+    yield from _earlier_plugin(entries)
     if not category:
         yield from link_problems([entry.memory for entry in entries])
         yield from _index_md(store, entries)
     for problem in settings.problems:
         yield Finding("warning", "config", str(problem), f"correct {problem.file}")
     for name in git_files.missing(store.root):
-        yield Finding("note", "git", f"{name} does not say how git should keep this store", "onrecord init")
+        yield Finding("note", "git", f"{name} lacks the lines for this store", "onrecord init")
 
 
 def examine_switches(settings: Settings) -> Iterator[Finding]:
-    """What is switched off by settings."""
+    """Yield a note for each feature that settings switch off."""
     for off in off_switches(settings):
         if off.key != OFF_VARIABLE:
             yield Finding("note", "switches", f"{off} ({off.file})", off.fix)
 
 
 def repair(store: Store) -> list[str]:
-    """Make the repairs that lose nothing; what was done, in words."""
-    done = []
+    """Make the repairs that lose nothing. Return a description of each."""
+    repairs = []
     if store.is_interrupted:
-        done.append("finished the change of an interrupted writer")
+        repairs.append("finished the change of an interrupted writer")
     with store.writing():
         for path in _leftovers(store, older_than=0):
             files.remove(path)
-            done.append(f"deleted {os.path.relpath(path, store.root)}")
+            repairs.append(f"deleted {os.path.relpath(path, store.root)}")
         records = (entry.memory for entry in store.entries())
         if index_md.differences(store.root, records) or not index_md.read(store.root):
             store.rebuild_index_md()
-            done.append(f"rebuilt {paths.INDEX_MD}")
-        done += [f"completed {name}" for name in git_files.ensure(store.root)]
-    return done
+            repairs.append(f"rebuilt {paths.INDEX_MD}")
+        repairs += [f"completed {name}" for name in git_files.ensure(store.root)]
+    return repairs
 
 
 def _folders(store: Store) -> Iterator[Finding]:
@@ -99,7 +99,7 @@ def _folders(store: Store) -> Iterator[Finding]:
 def _interrupted_writes(store: Store) -> Iterator[Finding]:
     if store.is_interrupted:
         yield Finding("warning", "journal", "a change was interrupted halfway", "onrecord doctor --fix")
-    for path in _leftovers(store, older_than=_UNFINISHED_AFTER):
+    for path in _leftovers(store, older_than=_LEFTOVER_SECONDS):
         yield Finding("warning", "leftovers", f"{path} was left by an interrupted writer", "onrecord doctor --fix")
 
 
@@ -122,7 +122,7 @@ def _broken(store: Store, broken: Broken) -> Finding:
     if ": schema_version: " in broken.error.message:
         fix = f"update Onrecord if a newer one wrote {broken.path}; otherwise give it the schema_version 1.0"
     if _has_conflict_markers(store.root, broken.path):
-        fix = f"choose between the versions git left in {broken.path}, delete its markers, then git add it"
+        fix = f"resolve the git conflict in {broken.path}, delete its markers, then git add it"
     return Finding("error", "records", broken.error.message, fix)
 
 
@@ -140,25 +140,25 @@ def _record(entry: Entry) -> Iterator[Finding]:
         what = f"{entry.path}: {flaws[0]}{_more(flaws)}"
         yield Finding("warning", "records", what, f"onrecord edit {entry.memory.id}")
     for leak in secrets.find_leaks(raw):
-        fix = f"onrecord edit {entry.memory.id}; then change that credential, since whoever has the repository has it"
+        fix = f"onrecord edit {entry.memory.id}; then change that credential, since everyone with the repository has it"
         yield Finding("error", "secrets", f"{entry.path}: {leak}", fix)
         return
 
 
-def _times(store: Store, entries: list[Entry]) -> Iterator[Finding]:
-    """Records and files from the future: either a clock is wrong here, or one was where they were written."""
-    limit = timestamps.from_seconds(timestamps.seconds(timestamps.now()) + _CLOCK_TOLERANCE)
-    ahead = [entry for entry in entries if entry.memory.updated_at > limit]
+def _future_dates(store: Store, entries: list[Entry]) -> Iterator[Finding]:
+    """Yield records and files dated in the future: a clock is wrong, here or where they were written."""
+    limit = timestamps.from_seconds(timestamps.seconds(timestamps.now()) + _CLOCK_TOLERANCE_SECONDS)
+    future = [entry for entry in entries if entry.memory.updated_at > limit]
     latest = max((_written_at(store, entry) for entry in entries), default=0.0)
-    if latest > time.time() + _CLOCK_TOLERANCE:
+    if latest > time.time() + _CLOCK_TOLERANCE_SECONDS:
         what = (
             f"the clock says {timestamps.now()}, but a record's file was written at {timestamps.from_seconds(latest)}"
         )
         yield Finding("warning", "clock", what, "set the clock; if it is right, `touch` the files")
-    if ahead:
-        first = ahead[0].memory
-        what = f"{ahead[0].path}{_more(ahead)} was changed on {first.updated_at}, which is in the future"
-        fix = f"set the clock if it is wrong; any change dates the record anew: onrecord edit {first.id}"
+    if future:
+        first = future[0].memory
+        what = f"{future[0].path}{_more(future)} was changed on {first.updated_at}, which is in the future"
+        fix = f"set the clock if it is wrong; any change updates the date: onrecord edit {first.id}"
         yield Finding("warning", "clock", what, fix)
 
 
@@ -169,12 +169,12 @@ def _written_at(store: Store, entry: Entry) -> float:
         return 0.0
 
 
-def _older(entries: list[Entry]) -> Iterator[Finding]:
-    """Records of the earlier plugin: usable as they are, but search has fewer words to match."""
-    older = [entry for entry in entries if not entry.memory.origin and not entry.memory.triggers]
-    if older:
-        many = "1 record was" if len(older) == 1 else f"{len(older):,} records were"
-        what = f"{many} written by an earlier plugin and have no triggers"
+def _earlier_plugin(entries: list[Entry]) -> Iterator[Finding]:
+    """Yield a note on records of the earlier plugin: they work, but search has fewer words to match."""
+    records = [entry for entry in entries if not entry.memory.origin and not entry.memory.triggers]
+    if records:
+        count = "1 record was" if len(records) == 1 else f"{len(records):,} records were"
+        what = f"{count} written by an earlier plugin and have no triggers"
         fix = "to list them, worst first: onrecord improve; /memory:improve drafts triggers"
         yield Finding("note", "records", what, fix)
 
@@ -186,13 +186,13 @@ def _index_md(store: Store, entries: list[Entry]) -> Iterator[Finding]:
         yield Finding("warning", "index", what, "onrecord index rebuild")
 
 
-def _more(items: Sequence[object]) -> str:
-    """How many items there are besides the first, which is shown."""
-    return f" (and {len(items) - 1} more)" if len(items) > 1 else ""
+def _more(objects: Sequence[object]) -> str:
+    """Return the number of objects besides the first, in words; empty if there is only one."""
+    return f" (and {len(objects) - 1} more)" if len(objects) > 1 else ""
 
 
 def link_problems(records: Iterable[Memory]) -> Iterator[Finding]:
-    """Everything wrong with the ids of a store's records and with the links between them."""
+    """Yield duplicate ids, circles, and links between records that do not agree."""
     by_id: dict[str, Memory] = {}
     for record in records:
         if record.id in by_id:
@@ -202,68 +202,72 @@ def link_problems(records: Iterable[Memory]) -> Iterator[Finding]:
         by_id.setdefault(record.id, record)
     yield from _circles(by_id)
     for record in by_id.values():
-        yield from _loose_ends(record, by_id)
+        yield from _one_way_links(record, by_id)
 
 
-def _loose_ends(record: Memory, by_id: Mapping[str, Memory]) -> Iterator[Finding]:
+def _one_way_links(record: Memory, by_id: Mapping[str, Memory]) -> Iterator[Finding]:
     successor = record.superseded_by
     if successor and successor not in by_id:
         fix = f"remove superseded_by, or name the record that replaces it: onrecord edit {record.id}"
-        yield Finding("warning", "links", f"{record.id} is superseded by {successor}, which is not there", fix)
+        yield Finding("warning", "links", f"{record.id} is superseded by {successor}, which does not exist", fix)
     elif successor and record.id not in by_id[successor].supersedes:
-        what = f"{record.id} is superseded by {successor}, which does not say so"
+        what = f"{record.id} is superseded by {successor}, which does not link back"
         yield Finding("warning", "links", what, f"onrecord edit {successor}")
     for old in record.supersedes:
         if old in by_id and by_id[old].superseded_by != record.id:
             now = by_id[old].superseded_by
-            instead = f"says that {now} replaces it" if now else "does not say so"
+            instead = f"says that {now} replaces it" if now else "does not link back"
             fix = f"onrecord supersede {old} {record.id}"
             yield Finding("warning", "links", f"{record.id} supersedes {old}, which {instead}", fix)
 
 
 def _circles(by_id: Mapping[str, Memory]) -> Iterator[Finding]:
-    settled: set[str] = set()
+    visited: set[str] = set()
     for start in by_id:
-        walk: dict[str, None] = {}
-        here = start
-        while here in by_id and here not in settled and here not in walk:
-            walk[here] = None
-            here = by_id[here].superseded_by
-        if here in walk:
-            circle = list(walk)[list(walk).index(here) :]
-            fix = f"remove superseded_by from the one that holds now: onrecord edit {circle[0]}"
-            yield Finding("error", "links", f"superseded in a circle: {' → '.join([*circle, here])}", fix)
-        settled.update(walk)
+        path: dict[str, None] = {}
+        current = start
+        while current in by_id and current not in visited and current not in path:
+            path[current] = None
+            current = by_id[current].superseded_by
+        if current in path:
+            circle = list(path)[list(path).index(current) :]
+            fix = f"remove superseded_by from the current one: onrecord edit {circle[0]}"
+            yield Finding(
+                "error", "links", f"records supersede each other in a circle: {' → '.join([*circle, current])}", fix
+            )
+        visited.update(path)
 
 
-_WHAT = "remotes"
+_REMOTES = "remotes"
 
 
 def examine_remotes(settings: Settings) -> Iterator[Finding]:
-    """What is wrong with the remotes, or that they are connected; nothing where there are none and none is wanted."""
+    """Yield the problems of shared stores, or that they are connected. Nothing if there are none."""
     try:
         remotes, missing = remote.connected(), replicas.missing_names(settings)
     except BadInput as error:
-        yield Finding("error", _WHAT, f"no shared store is read: {error.message}", error.fix)
+        yield Finding("error", _REMOTES, f"no shared store is read: {error.message}", error.fix)
         return
-    yield from (Finding("note", _WHAT, replicas.missing_note(name), "onrecord remote list") for name in missing)
-    findings = [finding for each in remotes for finding in _remote(each.name)]
+    yield from (Finding("note", _REMOTES, replicas.missing_note(name), "onrecord remote list") for name in missing)
+    findings = [finding for connected in remotes for finding in _remote(connected.name)]
     yield from findings
     if remotes and not findings:
-        yield Finding("ok", _WHAT, f"{plural(len(remotes), 'shared store')} connected")
+        yield Finding("ok", _REMOTES, f"{plural(len(remotes), 'shared store')} connected")
 
 
 def _remote(name: str) -> Iterator[Finding]:
     replica = Replica(name)
     state, conflicts = replica.state, sync_base.conflict_drafts(replica)
     if state.offline_since:
-        yield Finding("warning", _WHAT, f"{name} was not reached since {state.offline_since}", "onrecord remote status")
+        yield Finding(
+            "warning", _REMOTES, f"{name} was not reached since {state.offline_since}", "onrecord remote status"
+        )
     if state.last_error:
-        yield Finding("warning", _WHAT, f"{name}: {state.last_error}", "onrecord remote status")
+        yield Finding("warning", _REMOTES, f"{name}: {state.last_error}", "onrecord remote status")
     if state.refused or state.unreadable:
         count = plural(len(state.refused) + len(state.unreadable), "file")
-        yield Finding("warning", _WHAT, f"{name}: {count} could not be synced", "onrecord remote status")
+        yield Finding("warning", _REMOTES, f"{name}: {count} could not be synced", "onrecord remote status")
     if conflicts:
         yield Finding(
-            "note", _WHAT, f"{name}: {plural(len(conflicts), 'conflict')}", f"onrecord review --remote {name}"
+            "note", _REMOTES, f"{name}: {plural(len(conflicts), 'conflict')}", f"onrecord review --remote {name}"
         )
