@@ -145,7 +145,11 @@ def test_no_second_one_is_started_for_a_while(monkeypatch):
     assert [background.start(PROJECT) for _ in range(3)] == [True, False, False]
 
     note = os.path.join(paths.replicas(), ".automatic")
-    for age, is_due in ((background.EVERY + 1, True), (background.EVERY - 60, False), (-background.EVERY, True)):
+    for age, is_due in (
+        (background.MIN_SECONDS_BETWEEN + 1, True),
+        (background.MIN_SECONDS_BETWEEN - 60, False),
+        (-background.MIN_SECONDS_BETWEEN, True),
+    ):
         os.utime(note, (time.time() - age,) * 2)
         assert background.start(PROJECT) is is_due
     assert len(started) == 3

@@ -371,7 +371,7 @@ def test_most_records_gone_is_asked_about_first(ann, remote):
     before = ann.files()
     ann.delete(*list(before)[:25])
 
-    with pytest.raises(BadInput, match="25 of 30 records are gone"):
+    with pytest.raises(BadInput, match="25 of 30 records are missing"):
         ann.sync()
     ann.sync(missing="restore")
     assert ann.files() == before

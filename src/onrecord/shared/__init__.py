@@ -1,1 +1,1 @@
-"""A team's shared stores: where each is, its local replica, and how the two are kept the same."""
+"""Stores that a team shares: their addresses, their local replicas, and the sync between the two."""

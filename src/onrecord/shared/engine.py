@@ -1,8 +1,8 @@
-"""A sync: what changed in a shared store comes into its replica, and what changed in the replica goes there.
+"""The sync of a replica with its remote: pull what changed there, push what changed here.
 
-Each round pulls, reconciles file by file, writes the records as one change of the store, notes what is agreed on, and
-pushes what differs from that. A push that came too late is answered by another round. Killed at any moment, the next
-sync ends with the same files.
+Each round pulls, reconciles file by file, writes the records as one change of the store, updates the sync base, and
+pushes what differs from it. If others pushed first, another round follows. A sync may be killed at any moment: the
+next one ends with the same files.
 """
 
 from __future__ import annotations
@@ -26,75 +26,75 @@ from onrecord.store import history
 from onrecord.store.store import Batch, Store
 
 _ROUNDS = 6
-"""Times that a push which came too late is tried again; with fifty writers at once two are the rule."""
+"""Rounds of one sync; with fifty writers at once most need two."""
 
-_TOGETHER = 1_000
-"""Files that are written as one change: other writers wait for the lock so long."""
+_FILES_PER_CHANGE = 1_000
+"""Files that are written as one change: other writers wait for the lock meanwhile."""
 
-_MOST_GONE = 10
-"""Records that may be gone from a replica without a question, or half of all: more were lost rather than deleted."""
+_MAX_MISSING_RECORDS = 10
+"""Records, or half of all, that may be missing from a replica: more were lost rather than deleted."""
 
-_MOST_NOTED = 1_000
-"""Files that were not pushed, of which the state keeps the reason."""
+_MAX_REFUSED_FILES = 1_000
+"""Files that were not pushed whose reason is kept in the state."""
 
 _SET_ASIDE = "set-aside"
 
 
 class SyncResult(NamedTuple):
-    """What a sync did, or would do."""
+    """The result of a sync, or of its preview."""
 
     pulled: tuple[str, ...] = ()
     pushed: tuple[str, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     revived: tuple[str, ...] = ()
-    """Deleted on one side and edited on the other: they stay."""
+    """Deleted on one side and edited on the other: kept."""
     waiting: tuple[str, ...] = ()
-    """Written where somebody has to merge them."""
+    """Written where a person has to merge them."""
     outdated: tuple[str, ...] = ()
-    """Not pushed, as others kept writing the same records: the next sync tries again."""
+    """Not pushed because others kept writing the same records: the next sync tries again."""
     refused: Mapping[str, str] = {}
-    """Files that the remote did not take, that we did not take, or that must not leave this machine, and why."""
+    """Files that the remote refused, that we refused, or that must not leave this machine, with the reason."""
     note: str = ""
     is_reset: bool = False
-    """Whether the remote had lost the state that was last agreed on, so that every file was compared anew."""
+    """True if the remote had lost the last synced state, so that every file was compared again."""
     renamed: tuple[RenamedPair, ...] = ()
-    """Renamed on one side, and renamed or changed on the other: two records stay."""
+    """Renamed on one side, and renamed or changed on the other: both records are kept."""
 
 
 class _Decision(NamedTuple):
-    """What becomes of one file: the replica's version before and after, and the agreed one before and after."""
+    """The change to one file: the replica's version before and after, and the base version before and after."""
 
-    before: bytes
+    old_local: bytes
     local: bytes
-    agreed: bytes
+    old_base: bytes
     base: bytes
 
     @property
     def is_change(self) -> bool:
-        return self.local != self.before or self.base != self.agreed
+        return self.local != self.old_local or self.base != self.old_base
 
 
 def sync(replica: Replica, transport: Transport, *, missing: str = "", patience: float | None = None) -> SyncResult:
-    """Bring a replica and its remote to the same files; Offline if the remote cannot be reached.
+    """Bring a replica and its remote to the same files. Raises Offline if the remote cannot be reached.
 
-    Where most of the files are gone from the replica, `missing` says what that means: `restore` or `delete`.
+    If most files are missing from the replica, `missing` says what to do: `restore` or `delete`.
     """
     with replica.lock(patience):
         try:
             run = _Run(replica, transport)
             run.recover(missing)
-            done = run.sync()
+            result = run.sync()
         except OnrecordError as error:
             replica.write_state(_failed(replica.state, error))
             raise
-        refused = tuple(sorted((path, why) for path, why in done.refused.items() if path not in run.unreadable))
+        refused = tuple(sorted((path, reason) for path, reason in result.refused.items() if path not in run.unreadable))
         state = replica.state._replace(last_sync=timestamps.now(), last_error="", offline_since="")
-        replica.write_state(state._replace(note=done.note, refused=refused[:_MOST_NOTED]))
-        return done
+        replica.write_state(state._replace(note=result.note, refused=refused[:_MAX_REFUSED_FILES]))
+        return result
 
 
 def preview(replica: Replica, transport: Transport) -> SyncResult:
-    """What a sync would do, as far as can be known without doing it; no record is written."""
+    """Return what a sync would do, as far as that is known in advance; write no record."""
     with replica.lock():
         run = _Run(replica, transport)
         run.recover()
@@ -107,17 +107,17 @@ def _failed(state: SyncState, error: OnrecordError) -> SyncState:
 
 
 class _Run:
-    """One sync while it goes on."""
+    """One sync in progress."""
 
     def __init__(self, replica: Replica, transport: Transport) -> None:
         self._replica = replica
         self._transport = transport
         self._store = Store(replica.store)
-        self._base = SyncBase(replica.root, replica.base)
+        self._base = SyncBase(replica)
         state = replica.state
         self._cursor = state.cursor
         self.unreadable = dict(state.unreadable)
-        self._held: dict[str, str] = {}
+        self._refused_here: dict[str, str] = {}
         self._pulled: dict[str, None] = {}
         self._pushed: dict[str, None] = {}
         self._conflicts: dict[str, Conflict] = {}
@@ -129,161 +129,173 @@ class _Run:
         self._is_reset = False
 
     def recover(self, missing: str = "") -> None:
-        """Finish what a killed sync began, and bring a replica back whose folder is gone."""
+        """Finish what a killed sync began, and restore a replica whose folder is gone."""
         files.make_folder(self._replica.root, is_private=True)
         self._store.recover()
         self._base.recover(self._replica.store)
         if missing != "delete":
-            self._look_for_lost(is_restored=missing == "restore" or not self._store.exists)
+            self._handle_missing(should_restore=missing == "restore" or not self._store.exists)
 
-    def _look_for_lost(self, is_restored: bool) -> None:
-        """Bring back what is gone; or BadInput if most of the records are: that would delete them for everybody."""
+    def _handle_missing(self, should_restore: bool) -> None:
+        """Restore missing files. Raises BadInput if most records are missing: a sync would delete them for everyone."""
         paths = self._base.paths()
-        gone = sorted(paths.difference(sync_base.file_paths(self._replica.store)))
-        records, of = (sum(not incoming.is_draft(path) for path in each) for each in (gone, paths))
-        if gone and is_restored:
+        missing = sorted(paths.difference(sync_base.file_paths(self._replica.store)))
+        count, total = (sum(not incoming.is_draft(path) for path in group) for group in (missing, paths))
+        if missing and should_restore:
             with self._store.writing(history.SYNC) as batch:
-                for path in gone:
+                for path in missing:
                     batch.restore(path, self._base.read(path).decode("utf-8"))
-        elif records > max(_MOST_GONE, of // 2):
-            raise self._lost(records, of)
+        elif count > max(_MAX_MISSING_RECORDS, total // 2):
+            raise self._most_missing(count, total)
 
-    def _lost(self, gone: int, of: int) -> BadInput:
+    def _most_missing(self, count: int, total: int) -> BadInput:
         name = self._replica.name
         return BadInput(
-            f"{gone:,} of {of:,} records are gone from the replica of {name}; nothing was synced",
-            fix=f"to bring them back: onrecord sync {name} --missing restore; to delete them for everybody: "
+            f"{count:,} of {total:,} records are missing from the replica of {name}; nothing was synced",
+            fix=f"to restore them: onrecord sync {name} --missing restore; to delete them for everyone: "
             f"onrecord sync {name} --missing delete",
         )
 
     def sync(self) -> SyncResult:
-        last = Pushed()
+        pushed = Pushed()
         for _ in range(_ROUNDS):
-            self._pull(last.outdated)
-            last = self._push()
-            if not last.outdated:
+            self._pull(pushed.outdated)
+            pushed = self._push()
+            if not pushed.outdated:
                 break
         if self._pushed:
-            # The cursor must be past our own changes: a remote that loses them is noticed by that.
+            # The cursor must be past our own changes, so that a remote that loses them is noticed.
             self._pull()
-        return self._result(last)
+        return self._result(pushed)
 
     def preview(self) -> SyncResult:
         with Spool(self._replica.root) as received:
             self._receive(received, self._cursor)
-            decided = self._decided(received, is_trial=True)
-        ahead = [path for path, each in decided.items() if each.local != each.base]
-        changed = [change.path for change in self._outgoing() if change.path not in decided]
-        return self._result(Pushed(accepted=tuple(sorted((*ahead, *changed)))))
+            decisions = self._decide(received, is_trial=True)
+        ahead = [path for path, decision in decisions.items() if decision.local != decision.base]
+        unpulled = [change.path for change in self._outgoing() if change.path not in decisions]
+        return self._result(Pushed(accepted=tuple(sorted((*ahead, *unpulled)))))
 
-    def _result(self, last: Pushed) -> SyncResult:
-        pushed = tuple(sorted({*self._pushed, *last.accepted}))
-        refused = {**self.unreadable, **self._held, **last.refused}
-        conflicts = tuple(self._conflicts.values())
-        changed = (tuple(self._pulled), pushed, conflicts, tuple(self._revived))
+    def _result(self, pushed: Pushed) -> SyncResult:
+        refused = {**self.unreadable, **self._refused_here, **pushed.refused}
         read = partial(sync_base.read_file, self._replica.store)
         pairs = find_renamed_pairs(self._new_here, self._new_there, self._revived, read)
-        return SyncResult(*changed, last.waiting, last.outdated, refused, last.note, self._is_reset, pairs)
+        return SyncResult(
+            pulled=tuple(self._pulled),
+            pushed=tuple(sorted({*self._pushed, *pushed.accepted})),
+            conflicts=tuple(self._conflicts.values()),
+            revived=tuple(self._revived),
+            waiting=pushed.waiting,
+            outdated=pushed.outdated,
+            refused=refused,
+            note=pushed.note,
+            is_reset=self._is_reset,
+            renamed=pairs,
+        )
 
-    def _pull(self, late: Sequence[str] = ()) -> None:
-        """Take what changed; all of it, if what came too late is not in what the cursor leads to."""
+    def _pull(self, outdated: Sequence[str] = ()) -> None:
+        """Pull what changed; pull everything if the `outdated` paths are not among the changes."""
         is_first = not self._cursor
         with Spool(self._replica.root) as received:
             self._receive(received, self._cursor)
-            is_enough = set(late) <= received.paths
+            is_enough = set(outdated) <= received.paths
             if is_enough:
                 self._take(received, is_first)
         if not is_enough:
             with Spool(self._replica.root) as received:
-                self._receive(received, "", late)
+                self._receive(received, "", outdated)
                 self._take(received, is_first)
 
-    def _receive(self, received: Spool, cursor: str, late: Sequence[str] = ()) -> None:
-        """Get what changed since a cursor, and check it; a file that came too late and is not there was deleted."""
+    def _receive(self, received: Spool, cursor: str, outdated: Sequence[str] = ()) -> None:
+        """Pull and check what changed since `cursor`; an `outdated` file that is not there was deleted."""
         pulled = self._transport.pull(cursor)
         received.fill(pulled.versions)
-        seen = received.paths.union(received.refused)
-        received.fill(Version(path, b"") for path in late if path not in seen)
+        present = received.paths.union(received.refused)
+        received.fill(Version(path, b"") for path in outdated if path not in present)
         if received.paths and len(received.paths | self._base.paths()) > incoming.MAX_FILES:
             raise incoming.too_large()
         received.is_reset, received.asks_for_review = pulled.is_reset, pulled.asks_for_review
         self._is_reset = self._is_reset or pulled.is_reset
-        still = {} if pulled.is_reset or not cursor else self.unreadable
-        still = {path: why for path, why in still.items() if path not in received.paths}
-        self.unreadable = {**still, **received.refused}
+        unreadable = {} if pulled.is_reset or not cursor else self.unreadable
+        unreadable = {path: reason for path, reason in unreadable.items() if path not in received.paths}
+        self.unreadable = {**unreadable, **received.refused}
         self._cursor = pulled.cursor
 
     def _take(self, received: Spool, is_first: bool) -> None:
-        """Bring what was received into the replica, and note how far the remote was read."""
+        """Write what was received into the replica, then save the cursor."""
         if received.is_reset:
             self._base.forget()
         elif is_first:
-            # After the state was lost: what the remote has no more is pushed again.
+            # The cursor may be lost while the base is not: what the remote no longer has is pushed again.
             self._base.write(dict.fromkeys(self._base.paths() - received.paths, b""))
         versions = iter(received)
-        while chunk := list(islice(versions, _TOGETHER)):
+        while chunk := list(islice(versions, _FILES_PER_CHANGE)):
             self._write(chunk)
-        before = self._replica.state
-        state = before._replace(cursor=self._cursor, unreadable=tuple(sorted(self.unreadable.items())))
+        old_state = self._replica.state
+        state = old_state._replace(cursor=self._cursor, unreadable=tuple(sorted(self.unreadable.items())))
         state = state._replace(asks_for_review=received.asks_for_review)
-        if state != before:
+        if state != old_state:
             self._replica.write_state(state)
 
     def _write(self, versions: Sequence[Version]) -> None:
-        """Write what becomes of some files as one change of the store, then what is agreed on."""
+        """Merge `versions` into the replica as one change of the store, then update the sync base."""
         with self._store.writing(history.SYNC) as batch:
-            decided = self._decided(versions)
-            for path, each in decided.items():
-                if each.local != each.before:
-                    _put(batch, path, each.local)
-            changed = {path: each for path, each in decided.items() if each.is_change}
-            steps = [sync_base.make_step(path, each.before, each.local, each.base) for path, each in changed.items()]
+            decisions = self._decide(versions)
+            for path, decision in decisions.items():
+                if decision.local != decision.old_local:
+                    _put(batch, path, decision.local)
+            steps = [
+                sync_base.make_step(path, decision.old_local, decision.local, decision.base)
+                for path, decision in decisions.items()
+                if decision.is_change
+            ]
             if steps:
                 self._base.plan(steps)
         if steps:
             self._base.carry_out(steps)
 
-    def _decided(self, versions: Iterable[Version], *, is_trial: bool = False) -> dict[str, _Decision]:
-        """What becomes of each file that the remote has another version of."""
-        decided: dict[str, _Decision] = {}
-        sent = self._base.read_sent()
+    def _decide(self, versions: Iterable[Version], *, is_trial: bool = False) -> dict[str, _Decision]:
+        """Reconcile each of the remote's `versions` with the replica's file; return the decisions by path."""
+        decisions: dict[str, _Decision] = {}
+        pending = self._base.read_sent()
         for path, remote, _ in versions:
-            now = decided.get(path) or self._now(path, is_trial)
-            base = remote if sent.get(path) == remote else now.base
-            local = now.local
+            current = decisions.get(path) or self._current(path, is_trial)
+            base = remote if pending.get(path) == remote else current.base
+            local = current.local
             if local not in (base, remote) and (flaw := incoming.file_flaw(path, local)):
-                # No record and no draft can be made of it, so the remote's version takes its place.
+                # It is neither a record nor a draft, so the remote's version replaces it.
                 self._set_aside(path, local, flaw, is_trial)
                 local = base
-            outcome = reconcile.reconcile(path, base, local, remote)
-            decided[path] = now._replace(local=outcome.local, base=outcome.base)
-            self._note(path, outcome, now.before)
-            if outcome.beside:
-                beside, data = outcome.beside
-                decided[beside] = (decided.get(beside) or self._now(beside, is_trial))._replace(local=data)
-        return decided
+            reconciled = reconcile.reconcile(path, base, local, remote)
+            decisions[path] = current._replace(local=reconciled.local, base=reconciled.base)
+            self._note(path, reconciled, current.old_local)
+            if reconciled.beside:
+                draft_path, data = reconciled.beside
+                draft = decisions.get(draft_path) or self._current(draft_path, is_trial)
+                decisions[draft_path] = draft._replace(local=data)
+        return decisions
 
-    def _now(self, path: str, is_trial: bool) -> _Decision:
+    def _current(self, path: str, is_trial: bool) -> _Decision:
         local = sync_base.read_file(self._replica.store, path)
         base = b"" if self._is_reset and is_trial else self._base.read(path)
         return _Decision(local, local, base, base)
 
-    def _note(self, path: str, outcome: Reconciled, before: bytes) -> None:
-        if outcome.local != before:
+    def _note(self, path: str, reconciled: Reconciled, old_local: bytes) -> None:
+        if reconciled.local != old_local:
             self._pulled[path] = None
-            if not before:
+            if not old_local:
                 self._new_here[path] = None
-        if outcome.conflict:
-            self._conflicts[outcome.conflict.draft] = outcome.conflict
-        if outcome.is_revived:
+        if reconciled.conflict:
+            self._conflicts[reconciled.conflict.draft] = reconciled.conflict
+        if reconciled.is_revived:
             self._revived[path] = None
 
     def _set_aside(self, path: str, data: bytes, flaw: str, is_trial: bool) -> None:
-        """Keep what was in the replica and can be no record, where nothing reads it."""
+        """Move a local file that cannot be a record to a folder that nothing reads."""
         name = os.path.join(self._replica.root, _SET_ASIDE, f"{incoming.stem(path)}-{content_hash(data)[:8]}.json")
         if not is_trial:
             files.write(name, data)
-        self._held[path] = f"{flaw}; the remote's version took its place, and this one is in {name}"
+        self._refused_here[path] = f"{flaw}; the remote's version replaced it, and this one is in {name}"
 
     def _push(self) -> Pushed:
         changes = list(self._outgoing())
@@ -299,15 +311,15 @@ class _Run:
         return pushed
 
     def _outgoing(self) -> Iterator[Push]:
-        """What differs from what the remote has, without what must not leave this machine."""
+        """Yield the local changes, except those that must not leave this machine."""
         for path, local, base in self._base.differences(self._replica.store):
             flaw = incoming.file_flaw(path, local)
             if path in self.unreadable:
                 flaw = f"the remote's version cannot be used: {self.unreadable[path]}"
-            elif not flaw and (leak := incoming.new_secret(local, base)):
-                flaw = f"held back: it {leak}"
+            elif not flaw and (secret := incoming.new_secret(local, base)):
+                flaw = f"held back: it {secret}"
             if flaw:
-                self._held[path] = flaw
+                self._refused_here[path] = flaw
             else:
                 yield Push(path, local, version_hash(base))
 
@@ -320,7 +332,7 @@ def _put(batch: Batch, path: str, data: bytes) -> None:
 
 
 class RenamedPair(NamedTuple):
-    """A record that is there twice since it was renamed: its id before, and the paths of both."""
+    """A record that exists twice after a rename: its old id, and the paths of both copies."""
 
     old: str
     theirs: str
@@ -328,25 +340,28 @@ class RenamedPair(NamedTuple):
 
 
 def find_renamed_pairs(
-    theirs: Collection[str], ours: Collection[str], revived: Collection[str], read: Callable[[str], bytes]
+    pulled: Collection[str], pushed: Collection[str], revived: Collection[str], read: Callable[[str], bytes]
 ) -> tuple[RenamedPair, ...]:
-    """The records that had the same id before, of the files that are new on a side or that only one side deleted."""
-    if not (theirs or revived) or not (ours or revived):
+    """Return pairs of records that had the same id before.
+
+    `pulled` and `pushed` are the paths that are new here and at the remote, `revived` those that one side deleted.
+    """
+    if not (pulled or revived) or not (pushed or revived):
         return ()
-    stayed = {incoming.stem(path): path for path in revived}
-    our_names = {**stayed, **{old: path for path in ours for old in _earlier(path, read)}}
-    their_names = [*((old, path) for path in theirs for old in _earlier(path, read)), *stayed.items()]
+    kept_ids = {incoming.stem(path): path for path in revived}
+    our_names = {**kept_ids, **{old: path for path in pushed for old in _old_ids(path, read)}}
+    their_names = [*((old, path) for path in pulled for old in _old_ids(path, read)), *kept_ids.items()]
     return tuple(
         RenamedPair(old, path, our_names[old]) for old, path in their_names if our_names.get(old, path) != path
     )
 
 
-def _earlier(path: str, read: Callable[[str], bytes]) -> set[str]:
-    """The ids that a record had before; none for a draft, or for a file that is gone or no record by now."""
+def _old_ids(path: str, read: Callable[[str], bytes]) -> set[str]:
+    """Return the ids that a record had before; none for a draft or a file that is not a record."""
     data = b"" if incoming.is_draft(path) else read(path)
     if not data or incoming.file_flaw(path, data):
         return set()
     changes = memory.from_json(memory.decode(data, path)).changes
     ids = {change.old for change in changes if change.field == "id" and isinstance(change.old, str)}
-    # Others wrote this history, and it is shown to people: only what can be an id counts.
+    # Others wrote this history, and it is printed: only valid ids count.
     return {old for old in ids if not incoming.path_flaw(f"{path.rpartition('/')[0]}/{old}.json")}

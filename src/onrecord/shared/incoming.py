@@ -1,4 +1,4 @@
-"""What may be a file of a shared store: checked for everything that comes from a remote or goes to one."""
+"""Checks of the files that come from a remote or go to one, and the spool that keeps the files of a pull."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from onrecord.record.memory import MAX_FILE_BYTES
 from onrecord.shared.transport import Version
 
 MAX_FILES = 200_000
-"""Files of one shared store; the replica is read by every hook, and a hook has no time for more."""
+"""Files of one shared store; every hook reads the replica and has no time for more."""
 
 MAX_BYTES = 1_000_000_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,119}\.json")
-"""Lower case only: two names that one machine keeps apart must not be one file on another."""
+"""Lower case only: two names that differ on one machine must not be one file on another."""
 
 _FOLDERS = frozenset((*schema.FOLDERS.values(), paths.INBOX))
 
 
 def path_flaw(path: str) -> str:
-    """Why no file of a shared store can have this path; empty if one can."""
+    """Return why no file of a shared store can have this path; empty if one can."""
     folder, _, name = path.partition("/")
     if folder not in _FOLDERS or not _NAME.fullmatch(name):
         return "not the path of a record or a draft"
@@ -33,7 +33,7 @@ def path_flaw(path: str) -> str:
 
 
 def file_flaw(path: str, data: bytes) -> str:
-    """Why a file cannot be part of a shared store; empty if it can. A deleted one always can."""
+    """Return why a file cannot be part of a shared store; empty if it can. A deleted file always can."""
     reason = path_flaw(path)
     if reason or not data:
         return reason
@@ -47,11 +47,11 @@ def file_flaw(path: str, data: bytes) -> str:
     return ""
 
 
-def new_secret(data: bytes, before: bytes) -> str:
-    """The first credential in a file that its version before did not hold; empty if there is none."""
+def new_secret(data: bytes, base: bytes) -> str:
+    """Return a description of the first credential in `data` that is not in `base`; empty if there is none."""
     if not data:
         return ""
-    old = frozenset(secrets.find_credentials(memory.decode(before, "before"))) if before else frozenset()
+    old = frozenset(secrets.find_credentials(memory.decode(base, "base"))) if base else frozenset()
     return next(map(str, secrets.find_leaks(memory.decode(data, "record"), old=old)), "")
 
 
@@ -60,26 +60,26 @@ def is_draft(path: str) -> bool:
 
 
 def stem(path: str) -> str:
-    """The name of a file without its folder and ending: the id of a record, the name of a draft."""
+    """Return the file name without folder and `.json`: the id of a record, the name of a draft."""
     return path.rpartition("/")[2][: -len(".json")]
 
 
-_CUT = 200
-"""Characters of a refused path that are kept: it may be anything."""
+_MAX_PATH_LENGTH = 200
+"""Characters of a refused path that are kept: a remote can send anything."""
 
-_MOST_REFUSED = 1_000
+_MAX_REFUSED_PATHS = 1_000
 
 
 class Spool:
-    """The versions of one pull, in order, for the time of a `with`.
+    """The versions of one pull, in order, in a temporary file that lives as long as the `with` block.
 
-    Their folder is ours: the system's temporary folder may be small, and others look into it.
+    `folder` is our own: the system's temporary folder may be small, and others can look into it.
     """
 
     def __init__(self, folder: str) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self.refused: dict[str, str] = {}
-        """Paths that cannot be part of a shared store, each with the reason; of very many only the first."""
+        """Paths that cannot be part of a shared store, with the reason; at most the first 1,000."""
         self.paths: set[str] = set()
         self.is_reset = False
         self.asks_for_review = False
@@ -92,7 +92,7 @@ class Spool:
         self._file.close()
 
     def fill(self, versions: Iterable[Version]) -> None:
-        """Take all versions; BadRemote if they are more than a shared store may hold."""
+        """Check and keep all versions. Raises BadRemote if they exceed the limits of a shared store."""
         for count, version in enumerate(versions, 1):
             self._bytes += len(version.data)
             if count > MAX_FILES or self._bytes > MAX_BYTES:
@@ -105,8 +105,8 @@ class Spool:
             reason = f"larger than {MAX_FILE_BYTES:,} bytes"
         self.refused.pop(version.path, None)
         if reason:
-            if len(self.refused) < _MOST_REFUSED:
-                self.refused[version.path[:_CUT]] = reason
+            if len(self.refused) < _MAX_REFUSED_PATHS:
+                self.refused[version.path[:_MAX_PATH_LENGTH]] = reason
             return
         self.paths.add(version.path)
         name = version.path.encode("ascii")
@@ -115,8 +115,8 @@ class Spool:
     def __iter__(self) -> Iterator[Version]:
         self._file.seek(0)
         while line := self._file.readline():
-            name, size = map(int, line.split())
-            yield Version(self._file.read(name).decode("ascii"), self._file.read(size))
+            name_size, data_size = map(int, line.split())
+            yield Version(self._file.read(name_size).decode("ascii"), self._file.read(data_size))
 
 
 def too_large() -> BadRemote:

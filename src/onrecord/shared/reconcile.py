@@ -1,7 +1,7 @@
-"""One file of a shared store that two sides may have changed: what the replica shall hold, and what both agree on.
+"""Merge one file of a shared store that both sides may have changed.
 
-Pure. Nothing that somebody wrote is dropped in silence: where both changed the same field, the remote's value stays in
-the record and ours becomes a draft that would change it; an edit wins over a deletion.
+Pure: no disk, no clock. No edit is dropped in silence: where both sides changed the same field, the remote's value
+stays in the record and ours becomes a draft that would change it. An edit wins over a deletion.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from onrecord.record.drafts import Draft
 from onrecord.shared import incoming
 
 CONFLICT = "conflict-"
-"""How the name of a draft begins that holds our side of a conflict."""
+"""Prefix of the name of a draft with our side of a conflict."""
 
-_LONGEST_ID = 80
+_MAX_ID_LENGTH = 80
+"""Characters of the record's id in the name of a draft."""
+
 _WHOLE = ("the whole record",)
 
 
 class Conflict(NamedTuple):
-    """A file that both sides changed in different ways: which fields, and the draft that holds our version."""
+    """A file that both sides changed in different ways: the fields, and the name of the draft with our version."""
 
     path: str
     fields: tuple[str, ...]
@@ -32,22 +34,22 @@ class Conflict(NamedTuple):
 
 
 class Reconciled(NamedTuple):
-    """What becomes of one file; empty bytes stand for no file."""
+    """The merged state of one file; empty bytes mean no file."""
 
     local: bytes
     base: bytes
-    """What both sides agree on from now on: always what the remote has."""
+    """The new sync base: always what the remote has."""
 
     conflict: Conflict | None = None
     beside: tuple[str, bytes] | None = None
-    """A draft that is written beside it: its path, and what it holds."""
+    """A draft to write beside it: path and content."""
 
     is_revived: bool = False
-    """Whether a side had deleted what the other has edited; the edit stays."""
+    """True if one side deleted what the other edited; the edit stays."""
 
 
 def reconcile(path: str, base: bytes, local: bytes, remote: bytes) -> Reconciled:
-    """The three versions as one. All are valid files of a shared store, or empty."""
+    """Merge three versions of a file, each a valid file of a shared store or empty."""
     if remote in (local, base):
         return Reconciled(local, remote)
     if local == base:
@@ -60,49 +62,50 @@ def reconcile(path: str, base: bytes, local: bytes, remote: bytes) -> Reconciled
 
 
 def _both_drafts(path: str, local: bytes, remote: bytes) -> Reconciled:
-    """A draft is one text to its reader: both stay, ours under another name."""
-    name = f"{incoming.stem(path)[:_LONGEST_ID]}-{content_hash(local)[:8]}"
+    """Keep both drafts, ours under another name: a reviewer reads a draft as one text."""
+    name = f"{incoming.stem(path)[:_MAX_ID_LENGTH]}-{content_hash(local)[:8]}"
     return Reconciled(remote, remote, Conflict(path, _WHOLE, name), (f"{paths.INBOX}/{name}.json", local))
 
 
 def _both_records(path: str, base: bytes, local: bytes, remote: bytes) -> Reconciled:
-    ancestor, ours, theirs = (memory.decode(data, path) if data else {} for data in (base, local, remote))
+    versions = (base, local, remote)
+    base_fields, local_fields, remote_fields = (memory.decode(data, path) if data else {} for data in versions)
     try:
-        merged = merge.merge_objects(ancestor, ours, theirs)
+        merged = merge.merge_objects(base_fields, local_fields, remote_fields)
     except BadRecord:
-        return _in_conflict(path, remote, ours, _WHOLE, data=remote)
+        return _in_conflict(path, remote, local_fields, _WHOLE, data=remote)
     settled = merge.resolve(merged, 1)
-    # The remote's own bytes, where the merge says the same: there is nothing to push then.
-    data = remote if settled == theirs else memory.render(memory.from_json(settled))
-    fields = tuple(_clashes(merged))
-    if not fields:
+    # Keep the remote's own bytes if the merge changes nothing, so that there is nothing to push.
+    data = remote if settled == remote_fields else memory.render(memory.from_json(settled))
+    clashes = tuple(_clashes(merged))
+    if not clashes:
         return Reconciled(data, remote)
-    return _in_conflict(path, remote, merge.resolve(merged, 0), fields, data=data)
+    return _in_conflict(path, remote, merge.resolve(merged, 0), clashes, data=data)
 
 
 def _in_conflict(
-    path: str, remote: bytes, ours: Mapping[str, Any], fields: tuple[str, ...], *, data: bytes
+    path: str, remote: bytes, local_fields: Mapping[str, Any], clashes: tuple[str, ...], *, data: bytes
 ) -> Reconciled:
-    """The settled record, and our version of it as a draft whose name says which two versions met."""
-    record = memory.from_json(ours)
-    name = f"{CONFLICT}{record.id[:_LONGEST_ID]}-{content_hash(memory.render(record) + remote)[:8]}"
-    ours_as_draft = Draft(
+    """Return the merged `data` and our version as a draft, named after the hash of the two versions."""
+    record = memory.from_json(local_fields)
+    name = f"{CONFLICT}{record.id[:_MAX_ID_LENGTH]}-{content_hash(memory.render(record) + remote)[:8]}"
+    draft = Draft(
         name,
         record,
         # No clock: a sync that is killed and repeated must write the same bytes.
         made_at=record.updated_at,
         updates=record.id,
         revises=content_hash(data),
-        fields=tuple(dict.fromkeys(".".join(field.split(".")[:2]) for field in fields if fields != _WHOLE)),
-        summary=f"Conflict in a shared store: {', '.join(fields)}",
+        fields=tuple(dict.fromkeys(".".join(field.split(".")[:2]) for field in clashes if clashes != _WHOLE)),
+        summary=f"Conflict in a shared store: {', '.join(clashes)}",
     )
-    beside = (f"{paths.INBOX}/{name}.json", drafts.render(ours_as_draft))
-    return Reconciled(data, remote, Conflict(path, fields, name), beside)
+    beside = (f"{paths.INBOX}/{name}.json", drafts.render(draft))
+    return Reconciled(data, remote, Conflict(path, clashes, name), beside)
 
 
-def _clashes(merged: Mapping[str, Any], where: str = "") -> Iterator[str]:
+def _clashes(merged: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     for key, value in merged.items():
         if isinstance(value, merge.Clash):
-            yield where + key
+            yield prefix + key
         elif isinstance(value, dict):
-            yield from _clashes(value, f"{where}{key}.")
+            yield from _clashes(value, f"{prefix}{key}.")

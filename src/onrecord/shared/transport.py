@@ -1,8 +1,8 @@
-"""What every kind of remote can do: give what changed, take changes by compare-and-set, wait for more.
+"""The interface of every kind of remote: pull what changed, push by compare-and-set, wait for changes.
 
-A transport moves bytes. It decides nothing about records: the engine checks every path and every file that it gets,
-and merges. Three errors are a transport's own: `Offline` if the remote cannot be reached, `Refused` if it does not let
-us in, `BadRemote` if what is there cannot be a shared store.
+A transport moves bytes and decides nothing about records: the engine checks every path and every file, and merges.
+A transport raises three errors: `Offline` if the remote cannot be reached, `Refused` if it denies access, `BadRemote`
+if what is there cannot be a shared store.
 """
 
 from __future__ import annotations
@@ -32,67 +32,67 @@ class Version(NamedTuple):
 
 
 class Pulled(NamedTuple):
-    """What changed at the remote since a cursor, and the cursor to ask with next time."""
+    """What changed at the remote since a cursor, and the cursor for the next pull."""
 
     versions: Iterable[Version]
-    """May be a generator: the engine stops it where it is too much.
+    """May be a generator: the engine stops it when it exceeds the limits.
 
-    A path may come more than once: versions are taken in order, and the last is what the remote has now. So a transport
-    that knows that we wrote one of them ourselves puts that first: nobody has a conflict with themselves.
+    A path may come more than once: versions are applied in order, and the last one is current. A transport that knows
+    that one of them is our own puts it first, so that we have no conflict with ourselves.
     """
 
     cursor: str
     is_reset: bool = False
-    """True if the remote no longer has the state that the cursor names: a database from a backup, a rewritten history.
+    """True if the remote lost the state that the cursor names: a restored database, a rewritten history.
 
-    Then the versions are all that it has, and nothing counts as agreed on: what only we have is pushed again.
+    Then `versions` is all that the remote has, and the sync base is dropped: what only we have is pushed again.
     """
 
     asks_for_review: bool = False
-    """True if we may only send drafts: the remote would refuse what is not in `inbox/`."""
+    """True if we may send drafts only: the remote would refuse anything outside `inbox/`."""
 
 
 class Push(NamedTuple):
-    """A change to one file of the shared store, made only if the remote still has what we last saw there."""
+    """A change to one file of the shared store, made only if the remote still has the version we last saw."""
 
     path: str
     data: bytes
-    """Empty to delete it."""
+    """Empty to delete the file."""
 
     expected: str
-    """The `version_hash` of what the remote has as far as we know."""
+    """The `version_hash` of the version that the remote has as far as we know."""
 
 
 class Pushed(NamedTuple):
-    """What became of a push, path by path."""
+    """The result of a push, path by path."""
 
     accepted: tuple[str, ...] = ()
-    """These are at the remote as they were pushed, now or already before."""
+    """The remote has these as they were pushed, now or already before."""
 
     outdated: tuple[str, ...] = ()
     """The remote has another version by now: pull, merge and push again."""
 
     waiting: tuple[str, ...] = ()
-    """Written where somebody has to merge them first, such as a branch: still to be pushed, as far as we know."""
+    """Written where a person has to merge them first, such as a branch: not yet in the shared store."""
 
     refused: Mapping[str, str] = {}
-    """Path -> why, in words for a person: the role does not allow it, the record is protected."""
+    """Path -> reason, for a person: the role does not allow it, the record is protected."""
 
     note: str = ""
-    """What a person must know to go on, such as the name of a branch that waits for a merge."""
+    """A hint for the user, such as the name of a branch that waits for a merge."""
 
 
 class Transport(Protocol):
     """A connection to one remote."""
 
     def pull(self, cursor: str) -> Pulled:
-        """What changed since the cursor; everything if it is empty or the remote does not know it any more."""
+        """Return what changed since `cursor`; everything if it is empty or the remote no longer knows it."""
 
     def push(self, changes: Sequence[Push]) -> Pushed:
-        """Make changes, each alone, by compare-and-set; the same push repeated after a kill is accepted again."""
+        """Apply `changes`, each by its own compare-and-set; the same push repeated after a kill is accepted again."""
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the remote has something new, so long at most; whether it has."""
+        """Wait up to `seconds` for a change at the remote; return True if there is one."""
 
     def close(self) -> None:
-        """Give the connection up."""
+        """Close the connection."""
