@@ -17,7 +17,7 @@ from onrecord import state_file
 from onrecord.hooks import EVENTS, handle, render
 from onrecord.hooks.event_stores import EventStores, find_event_stores
 from onrecord.hosts import table
-from onrecord.hosts.events import ADD, CONTINUE, DENY, HookReply, HostEvent, Payload, failed, patched
+from onrecord.hosts.events import ADD, CONTINUE, DENY, HookReply, HostEvent, Payload, failure, patch_files
 from onrecord.project import Project
 from onrecord.shared import background, remotes
 from onrecord.text import remove_elements
@@ -375,8 +375,8 @@ def test_the_files_of_a_patch_are_those_that_its_headers_name():
         "@@\n-x\n+y\n*** Delete File: e.py\n*** End Patch"
     )
 
-    assert patched(patch) == ["a.py", "b c.py", "d.py", "e.py"]
-    assert patched("*** Add File: a.py") == []
+    assert patch_files(patch) == ["a.py", "b c.py", "d.py", "e.py"]
+    assert patch_files("*** Add File: a.py") == []
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def test_the_files_of_a_patch_are_those_that_its_headers_name():
     ],
 )
 def test_a_command_has_failed_if_the_last_status_says_so(printed: str, error: str):
-    assert failed(printed, "Exit Code: ") == error
+    assert failure(printed, "Exit Code: ") == error
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Claude Code: its events have all the fields of a `HostEvent`, and it delivers every reply."""
+"""Claude Code: its events have all the fields of a HostEvent, and it delivers every reply."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from onrecord.hosts.events import (
     HookReply,
     HostEvent,
     Payload,
-    common,
+    common_event,
     event_name,
-    specific,
+    specific_output,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from typing import Any
 
     from onrecord.hosts.host_setup import HostSetup
@@ -35,13 +35,15 @@ _TOOLS = {
     "Bash": SHELL,
     "PowerShell": POWERSHELL,
 }
-_LONGEST_NAME = 200
+_MAX_NAME_CHARS = 200
+"""Length at which the host cuts the name of a folder and appends a hash."""
+
 _EDITOR = "<ide_"
-"""How the texts begin that an editor puts beside what was typed."""
+"""Start of the texts that an editor adds to a prompt."""
 
 
 def read(name: str, payload: Payload) -> HostEvent:
-    event = common(name, payload, _TOOLS)
+    event = common_event(name, payload, _TOOLS)
     return event._replace(
         is_typed=payload.text("source") in ("", "user", "sdk"),
         error="" if payload.flag("is_interrupt") else event.error,
@@ -51,12 +53,12 @@ def read(name: str, payload: Payload) -> HostEvent:
 
 
 def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
-    return specific(event_name(event), reply)
+    return specific_output(event_name(event), reply)
 
 
 def _is_attended() -> bool:
-    entrance = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "")
-    return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") != "0" and not entrance.startswith("sdk")
+    entrypoint = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "")
+    return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") != "0" and not entrypoint.startswith("sdk")
 
 
 def transcript(path: str) -> Transcript:
@@ -66,35 +68,34 @@ def transcript(path: str) -> Transcript:
 
 
 def sessions(project: str) -> list[str]:
-    """The files that hold sessions of a project."""
+    """Return the session files of a project."""
     from onrecord.hosts import session_files
 
-    own = mangled(project)
+    own_name = mangled(project)
     return [
         file
         for folder in folders(project)
         for file in session_files.newest(folder, ".jsonl", depth=0)
-        if os.path.basename(folder) == own or session_files.names(file, project, '"cwd":"')
+        if os.path.basename(folder) == own_name or session_files.names_project(file, project, '"cwd":"')
     ]
 
 
 def folders(project: str) -> list[str]:
-    """The folders that may hold sessions of a project: its own, then those of the folders below it."""
+    """Return the folders with sessions of a project: its own, then those of the folders below it."""
     base = os.path.join(os.path.dirname(paths.user_store()), "projects")
-    name = mangled(project)
+    own_name = mangled(project)
     try:
-        there = sorted(os.listdir(base))
+        names = sorted(os.listdir(base))
     except OSError:
         return []
-    if len(name) > _LONGEST_NAME:
-        # The host cuts such a name and puts a hash behind it.
-        return [os.path.join(base, each) for each in there if each.startswith(name[:_LONGEST_NAME] + "-")]
-    below = [each for each in there if each.startswith(name.rstrip("-") + "-")]
-    return [os.path.join(base, each) for each in ([name] if name in there else []) + below]
+    if len(own_name) > _MAX_NAME_CHARS:
+        return [os.path.join(base, name) for name in names if name.startswith(own_name[:_MAX_NAME_CHARS] + "-")]
+    below = [name for name in names if name.startswith(own_name.rstrip("-") + "-")]
+    return [os.path.join(base, name) for name in ([own_name] if own_name in names else []) + below]
 
 
 def mangled(path: str) -> str:
-    """A path as the host names a folder after it: every UTF-16 unit that is not a letter or digit is a hyphen."""
+    """Return the name of the host's folder for a path: each UTF-16 unit that is not a letter or digit is a hyphen."""
     parts = (char if char.isascii() and char.isalnum() else "-" * (1 + (char > "\uffff")) for char in path)
     return "".join(parts)
 
@@ -104,7 +105,7 @@ def _may_be_typed(line: bytes) -> bool:
 
 
 def messages(line: bytes) -> Iterator[Message]:
-    """What was said and done in a line of a session, and what a hook added there."""
+    """Yield the messages in a line of a session, with the tool calls and what a hook added."""
     from onrecord.session import transcript
 
     entry = transcript.parse_line(line)
@@ -112,16 +113,16 @@ def messages(line: bytes) -> Iterator[Message]:
         return
     role, message = entry.get("type"), Payload(entry).inner("message")
     if role == "attachment":
-        yield from _added(Payload(entry).inner("attachment"))
+        yield from _hook_context(Payload(entry).inner("attachment"))
     elif role in ("user", "assistant"):
         content = message.fields.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else message.items("content")
         for block in blocks:
             if isinstance(block, dict):
-                yield from _message(role, block, Payload(entry))
+                yield from _message(role, Payload(block), Payload(entry))
 
 
-def _added(attachment: Payload) -> Iterator[Message]:
+def _hook_context(attachment: Payload) -> Iterator[Message]:
     from onrecord.session.transcript import Message
 
     if attachment.text("type") == "hook_additional_context":
@@ -130,18 +131,17 @@ def _added(attachment: Payload) -> Iterator[Message]:
         yield from (Message("system", "context", text) for text in texts if isinstance(text, str))
 
 
-def _message(role: str, block: Mapping[str, Any], entry: Payload) -> Iterator[Message]:
+def _message(role: str, block: Payload, payload: Payload) -> Iterator[Message]:
     from onrecord.session import transcript
 
-    kind, fields = block.get("type"), Payload(block)
-    if kind == "text" and not fields.text("text").startswith(_EDITOR):
-        yield from transcript.text_messages(role, fields.text("text"), entry.text("timestamp"), entry.text("uuid"))
-    elif kind == "tool_use" and fields.text("name"):
-        yield transcript.Message(role, "tool_use", "", fields.text("name"), fields.inner("input").fields)
+    kind = block.text("type")
+    if kind == "text" and not block.text("text").startswith(_EDITOR):
+        yield from transcript.text_messages(role, block.text("text"), payload.text("timestamp"), payload.text("uuid"))
+    elif kind == "tool_use" and block.text("name"):
+        yield transcript.Message(role, "tool_use", "", block.text("name"), block.inner("input").fields)
     elif kind == "tool_result":
-        yield transcript.tool_result(
-            transcript.content_text(block.get("content")), has_failed=bool(block.get("is_error"))
-        )
+        content = transcript.content_text(block.fields.get("content"))
+        yield transcript.tool_result(content, has_failed=bool(block.fields.get("is_error")))
 
 
 def setup() -> HostSetup:

@@ -1,6 +1,6 @@
-"""Codex CLI: Claude Code's events without the one for failures; a reply with an unknown key is refused whole.
+"""Codex CLI: Claude Code's events except the one for failures; a reply with an unknown key is refused.
 
-The exit status of a command is only in the session's file, which has it before the hook runs.
+The exit status of a command is only in the session's file, where it is written before the hook runs.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from onrecord.hosts.events import (
     HookReply,
     HostEvent,
     Payload,
-    block,
-    common,
+    block_decision,
+    common_event,
     event_name,
-    specific,
+    specific_output,
 )
 
 TYPE_CHECKING = False
@@ -39,19 +39,19 @@ _TOOLS = {
     "Write": WRITE,
     "Read": READ,
 }
-_HEAD = 8_000
-"""Bytes of a session's file that say how it was started."""
+_HEAD_BYTES = 8_000
+"""Start of a session's file, which says how the session was started."""
 
-_TAILS = (200_000, 8_000_000)
-"""Bytes at the end of a session's file that say how a command ended; they hold all that it printed."""
+_TAIL_BYTES = (200_000, 8_000_000)
+"""End of a session's file that is searched for the result of a command, which includes its whole output."""
 
-_MOST_CHANGED = 50
-_LONGEST_CONTEXT = 9_900
-"""Bytes: of more, the host shows the beginning and the end."""
+_MAX_CHANGED_FILES = 50
+_MAX_CONTEXT_BYTES = 9_900
+"""Length of a reply; of a longer one the host shows only the beginning and the end."""
 
 
 def read(name: str, payload: Payload) -> HostEvent:
-    event = common(name, payload, _TOOLS)
+    event = common_event(name, payload, _TOOLS)
     return event._replace(
         is_attended=name in ("stop", "session_start") and _is_attended(event.transcript),
         error=_error(event, payload) if name == "post_tool_use" and event.tool == SHELL else "",
@@ -60,32 +60,32 @@ def read(name: str, payload: Payload) -> HostEvent:
 
 
 def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
-    text = reply.text.encode("utf-8", "replace")[:_LONGEST_CONTEXT].decode("utf-8", "ignore")
-    fitted = reply._replace(text=text)
-    return block(fitted) if fitted.kind == CONTINUE else specific(event_name(event), fitted)
+    text = reply.text.encode("utf-8", "replace")[:_MAX_CONTEXT_BYTES].decode("utf-8", "ignore")
+    reply = reply._replace(text=text)
+    return block_decision(reply) if reply.kind == CONTINUE else specific_output(event_name(event), reply)
 
 
 def _is_attended(transcript: str) -> bool:
-    """Whether the session runs on a screen: `codex exec` says so in the first line of its file."""
+    """True if the session runs on a screen; the first line of its file says so."""
     try:
-        head = files.read(transcript, _HEAD)
+        head = files.read(transcript, _HEAD_BYTES)
     except (OSError, ValueError):
         return False
     return b'"source":"cli"' in head or b'"source":"vscode"' in head
 
 
 def _error(event: HostEvent, payload: Payload) -> str:
-    """What a command printed, if it failed; the event itself does not say whether it did."""
+    """Return exit code and output of a failed command; the event itself does not say whether it failed."""
     call = payload.text("tool_use_id").encode("utf-8", "replace")
     if not call:
         return ""
     from onrecord.session import transcript
 
-    for size in _TAILS:
-        read_lines, is_whole = transcript.tail_lines(event.transcript, size)
-        ended = [line for line in read_lines if call in line and b'"CommandExecution"' in line]
-        if ended:
-            status = _exit_status(ended[-1])
+    for size in _TAIL_BYTES:
+        lines, is_whole = transcript.tail_lines(event.transcript, size)
+        results = [line for line in lines if call in line and b'"CommandExecution"' in line]
+        if results:
+            status = _exit_status(results[-1])
             return f"Exit code {status}\n{payload.text('tool_response')}" if status else ""
         if is_whole:
             break
@@ -108,18 +108,18 @@ def transcript(path: str) -> Transcript:
 
 
 def sessions(project: str) -> list[str]:
-    """The files that hold sessions of a project; they lie by date, those of all projects together."""
+    """Return the session files of a project. The host sorts the files of all projects by date."""
     from onrecord.hosts import session_files
 
     home = os.environ.get("CODEX_HOME") or os.path.join(os.path.expanduser("~"), ".codex")
-    every = session_files.newest(os.path.join(home, "sessions"), ".jsonl", depth=3)
-    return [file for file in every if session_files.names(file, project, '"cwd":"', _HEAD)]
+    paths = session_files.newest(os.path.join(home, "sessions"), ".jsonl", depth=3)
+    return [file for file in paths if session_files.names_project(file, project, '"cwd":"', _HEAD_BYTES)]
 
 
 def messages(line: bytes) -> Iterator[Message]:
-    """What was said and done in a line of a session, and what a hook added there.
+    """Yield the messages in a line of a session, with the tool calls and what a hook added.
 
-    The items alone are read: beside them stand copies, and what the host itself puts before the model.
+    Only the items are read: other lines repeat them, or are texts of the host for the model.
     """
     from onrecord.session import transcript
 
@@ -138,23 +138,23 @@ def messages(line: bytes) -> Iterator[Message]:
     elif item.text("type") == "AgentMessage":
         yield from transcript.text_messages("assistant", content)
     elif item.text("type") in ("CommandExecution", "FileChange"):
-        yield from _done(item)
+        yield from _tool_use(item)
 
 
-def _done(item: Payload) -> Iterator[Message]:
-    """A command or a change of files, and its result."""
+def _tool_use(item: Payload) -> Iterator[Message]:
+    """Yield a command or a change of files, and its result."""
     from onrecord.session import transcript
 
     if item.text("type") == "CommandExecution":
         words = [word for word in item.items("command") if isinstance(word, str)]
-        # The last word is the command: the ones before it are the shell and its options.
+        # The last word is the command; those before it are the shell and its options.
         yield transcript.Message("assistant", "tool_use", "", "Bash", {"command": words[-1] if words else ""})
         yield transcript.tool_result(item.text("aggregated_output"), has_failed=bool(item.fields.get("exit_code")))
         return
     changes = item.inner("changes")
-    for file in list(changes.fields)[:_MOST_CHANGED]:
-        difference = changes.inner(file).text("unified_diff")
-        yield transcript.Message("assistant", "tool_use", "", "Edit", {"file_path": file, "content": difference})
+    for file in list(changes.fields)[:_MAX_CHANGED_FILES]:
+        diff = changes.inner(file).text("unified_diff")
+        yield transcript.Message("assistant", "tool_use", "", "Edit", {"file_path": file, "content": diff})
         yield transcript.tool_result("", has_failed=item.text("status") == "failed")
 
 

@@ -138,4 +138,4 @@ def _differing(old: str, new: str) -> tuple[list[str], list[str]]:
 def _shared(tokens: list[str], others: list[str]) -> int:
     """Return the number of tokens that two lists have in common at their start."""
     pairs = enumerate(zip(tokens, others))
-    return next((number for number, (one, other) in pairs if one != other), min(len(tokens), len(others)))
+    return next((number for number, (token, other) in pairs if token != other), min(len(tokens), len(others)))

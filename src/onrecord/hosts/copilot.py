@@ -1,6 +1,6 @@
-"""GitHub Copilot CLI: answers stand at the top level; a hook that fails before a tool keeps the tool from running.
+"""GitHub Copilot CLI: fields of replies are at the top level; a hook that fails before a tool stops the tool.
 
-A command that fails is a success to its events: the exit status is in the text. Nothing is shown after a compaction.
+Its events report a failed command as a success, with the exit status in the text. It shows nothing after a compaction.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from onrecord.hosts.events import (
     HookReply,
     HostEvent,
     Payload,
-    block,
-    common,
-    failed,
+    block_decision,
+    common_event,
+    failure,
 )
 
 TYPE_CHECKING = False
@@ -49,18 +49,18 @@ _OWN_TOOLS = {
     "str_replace": WRITE,
     "apply_patch": WRITE,
 }
-_LARGEST = 4_000_000
-"""Bytes at the end of a session that are searched for what the host told its model about itself."""
+_MAX_BYTES = 4_000_000
+"""End of a session's file that is searched for the system message."""
 
-_RECENT = 50_000
-_PATIENCE, _PAUSE = 0.5, 0.02
-"""Seconds to wait for the end of a session in its file, which takes the host a tenth of one; and between two looks."""
+_RECENT_BYTES = 50_000
+_WAIT_SECONDS, _PAUSE_SECONDS = 0.5, 0.02
+"""How long to wait for the end of a turn in the session's file, which takes the host 0.1 s, and between two looks."""
 
 _SOURCES = {"new": "startup"}
 
 
 def read(name: str, payload: Payload) -> HostEvent:
-    event = common(name, payload, _TOOLS)
+    event = common_event(name, payload, _TOOLS)
     printed = payload.inner("tool_result").text("text_result_for_llm")
     path = event.transcript or _transcript(event.session)
     if name == "stop":
@@ -69,7 +69,7 @@ def read(name: str, payload: Payload) -> HostEvent:
         source=_SOURCES.get(event.source, event.source),
         transcript=path,
         is_attended=name == "stop" and _is_attended(path),
-        error=failed(printed, "completed with exit code ") if event.tool in (SHELL, POWERSHELL) else "",
+        error=failure(printed, "completed with exit code ") if event.tool in (SHELL, POWERSHELL) else "",
         shows_files=name == "pre_tool_use",
         late=COMPACTION if name in ("user_prompt_submit", "pre_compact") else "",
     )
@@ -77,39 +77,39 @@ def read(name: str, payload: Payload) -> HostEvent:
 
 def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
     if reply.kind == CONTINUE:
-        return block(reply)
+        return block_decision(reply)
     if reply.kind == ADD:
         return {"additionalContext": reply.text}
     return {"permissionDecision": "deny", "permissionDecisionReason": reply.text}
 
 
 def _wait_for_end(path: str, started: str) -> None:
-    """Wait until the file of a session has the turn that ended: the host goes on writing it while this hook runs.
+    """Wait until the session's file has the turn that ended: the host still writes it while this hook runs.
 
-    The last that it writes is that the hook has started, with the time that the hook was given.
+    The last line that it writes is the start of the hook, with the timestamp that the hook got.
     """
     import time
 
     from onrecord.session import transcript
 
-    latest, mark = time.monotonic() + _PATIENCE, started.encode()
-    while (
-        mark and time.monotonic() < latest and not any(mark in line for line in transcript.tail_lines(path, _RECENT)[0])
-    ):
-        time.sleep(_PAUSE)
+    deadline, mark = time.monotonic() + _WAIT_SECONDS, started.encode()
+    while mark and time.monotonic() < deadline:
+        if any(mark in line for line in transcript.tail_lines(path, _RECENT_BYTES)[0]):
+            return
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _is_attended(path: str) -> bool:
-    """Whether the session runs on the screen: what the model was told last about itself says so."""
+    """True if the session runs on a screen; the last system message says so."""
     from onrecord.session import transcript
 
-    read_lines, _ = transcript.tail_lines(path, _LARGEST)
-    about = next((line for line in reversed(read_lines) if line.startswith(b'{"type":"system.message"')), b"")
-    return b"You are an interactive tool" in about
+    lines, _ = transcript.tail_lines(path, _MAX_BYTES)
+    system_message = next((line for line in reversed(lines) if line.startswith(b'{"type":"system.message"')), b"")
+    return b"You are an interactive tool" in system_message
 
 
 def _transcript(session: str) -> str:
-    """Where a session is kept: most events do not say."""
+    """Return the file of a session: most events do not name it."""
     if not session or not session.replace("-", "").isalnum():
         return ""
     return os.path.join(_home(), "session-state", session, "events.jsonl")
@@ -126,15 +126,15 @@ def transcript(path: str) -> Transcript:
 
 
 def sessions(project: str) -> list[str]:
-    """The files that hold sessions of a project."""
+    """Return the session files of a project."""
     from onrecord.hosts import session_files
 
-    every = session_files.newest(os.path.join(_home(), "session-state"), "events.jsonl", depth=1)
-    return [file for file in every if session_files.names(file, project, '"cwd":"')]
+    paths = session_files.newest(os.path.join(_home(), "session-state"), "events.jsonl", depth=1)
+    return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
 
 
 def messages(line: bytes) -> Iterator[Message]:
-    """What was said and done in a line of a session, and what a hook added there."""
+    """Yield the messages in a line of a session, with the tool calls and what a hook added."""
     from onrecord.hosts import session_files
     from onrecord.session import transcript
 
@@ -157,8 +157,8 @@ def messages(line: bytes) -> Iterator[Message]:
 
 
 def _call(name: str, arguments: Mapping[str, Any]) -> HostEvent:
-    """A tool call in a session, where tools have other names than in events."""
-    return common("", Payload({"tool_name": name, "tool_input": arguments}), _OWN_TOOLS)
+    """Return a tool call of a session, where tools have other names than in events."""
+    return common_event("", Payload({"tool_name": name, "tool_input": arguments}), _OWN_TOOLS)
 
 
 def setup() -> HostSetup:

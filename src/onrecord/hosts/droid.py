@@ -1,4 +1,4 @@
-"""Factory Droid: Claude Code's events; a prompt is told only on the screen, a failed command not at all."""
+"""Factory Droid: Claude Code's events; prompts are reported only on the screen, failed commands not at all."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from onrecord.hosts.events import (
     HookReply,
     HostEvent,
     Payload,
-    block,
-    common,
+    block_decision,
+    common_event,
     event_name,
-    specific,
+    specific_output,
 )
 
 TYPE_CHECKING = False
@@ -37,15 +37,15 @@ _TOOLS = {
 
 
 def read(name: str, payload: Payload) -> HostEvent:
-    return common(name, payload, _TOOLS)._replace(is_attended=_is_attended(), shows_files=name == "post_tool_use")
+    return common_event(name, payload, _TOOLS)._replace(is_attended=_is_attended(), shows_files=name == "post_tool_use")
 
 
 def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
-    return block(reply) if reply.kind == CONTINUE else specific(event_name(event), reply)
+    return block_decision(reply) if reply.kind == CONTINUE else specific_output(event_name(event), reply)
 
 
 def _is_attended() -> bool:
-    """Whether the session runs on the screen: the host says so to what it starts there."""
+    """True if the session runs on a screen; the host says so in the environment of its hooks."""
     is_screen = os.environ.get("FACTORY_UPSTREAM_CLIENT_TYPE") == "cli"
     return is_screen and not os.environ.get("FACTORY_EXEC_TARGET_AUTONOMY")
 
@@ -57,43 +57,44 @@ def transcript(path: str) -> Transcript:
 
 
 def sessions(project: str) -> list[str]:
-    """The files that hold sessions of a project."""
+    """Return the session files of a project."""
     from onrecord.hosts import session_files
 
-    every = session_files.newest(os.path.join(os.path.expanduser("~"), ".factory", "sessions"), ".jsonl", depth=1)
-    return [file for file in every if session_files.names(file, project, '"cwd":"')]
+    paths = session_files.newest(os.path.join(os.path.expanduser("~"), ".factory", "sessions"), ".jsonl", depth=1)
+    return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
 
 
 def messages(line: bytes) -> Iterator[Message]:
-    """What was said and done in a line of a session, and what a hook added there."""
+    """Yield the messages in a line of a session, with the tool calls and what a hook added."""
     from onrecord.session import transcript
 
     entry = Payload(transcript.parse_line(line))
     message = entry.inner("message")
     if message.text("visibility") == "user_only":
-        yield from _added(message)
+        yield from _hook_context(message)
     elif entry.text("type") == "message" and not entry.text("id").startswith("context-"):
         for block in message.items("content"):
             yield from _block(message.text("role"), Payload(block if isinstance(block, dict) else {}), entry)
 
 
-def _block(role: str, block: Payload, entry: Payload) -> Iterator[Message]:
+def _block(role: str, block: Payload, payload: Payload) -> Iterator[Message]:
     from onrecord.hosts import session_files
     from onrecord.session import transcript
 
     kind = block.text("type")
     if kind == "text" and role in ("user", "assistant"):
-        yield from transcript.text_messages(role, block.text("text"), entry.text("timestamp"), entry.text("id"))
+        yield from transcript.text_messages(role, block.text("text"), payload.text("timestamp"), payload.text("id"))
     elif kind == "tool_use":
-        named = Payload({"tool_name": block.text("name"), "tool_input": block.inner("input").fields})
-        yield from session_files.tool_use(common("", named, _TOOLS), block.text("name"), block.inner("input").fields)
+        name, arguments = block.text("name"), block.inner("input").fields
+        event = common_event("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
+        yield from session_files.tool_use(event, name, arguments)
     elif kind == "tool_result":
         printed = transcript.content_text(block.fields.get("content"))
         yield transcript.tool_result(printed, has_failed=block.flag("is_error"))
 
 
-def _added(message: Payload) -> Iterator[Message]:
-    """What a hook printed for the model."""
+def _hook_context(message: Payload) -> Iterator[Message]:
+    """Yield the texts that hooks printed for the model."""
     from onrecord.session import transcript
 
     for result in message.items("hookResults"):

@@ -1,6 +1,6 @@
-"""HostEvent: what a host reports, in our words, checked once; and reading it from the fields that most hosts have.
+"""HostEvent, an event of a host in our terms, and HookReply; reading and writing them in the form of most hosts.
 
-Claude Code's names for the fields were taken over by most other hosts. What differs is in the module of each host.
+Most hosts have adopted the fields of Claude Code. What differs is in the module of each host.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
 
 
 READ, WRITE, SHELL, POWERSHELL = "read", "write", "shell", "powershell"
-"""The kinds of tools that concern us."""
+"""Kinds of tools; all others are ignored."""
 
 START, COMPACTION = "start", "compaction"
 _PATHS = ("file_path", "notebook_path", "filePath", "path", "absolute_path")
 _PATCHES = ("command", "input", "patch", "patchText")
-"""The fields in which hosts send a patch."""
+"""Fields in which hosts send a patch."""
 
-_MOST_FILES = 200
-"""Files of one tool call that are looked at: a patch may name thousands."""
+_MAX_FILES = 200
+"""Files of one tool call that are read: a patch may name thousands."""
 
-_PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
-_LONGEST_PATCH = 1_000_000
+_PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
+_MAX_PATCH_CHARS = 1_000_000
 
 
 class HostEvent(coldstart.NamedTuple):
-    """One event of a session. What the event does not have is empty."""
+    """One event of a session. Fields that the event does not have are empty."""
 
     name: str
     host: str = ""
-    """The name of the host, set for whoever reads the session's file."""
+    """The name of the host, by which the session's file is read."""
     session: str = ""
     cwd: str = ""
     transcript: str = ""
-    """The file in which the host keeps the session."""
+    """The file of the session."""
     prompt: str = ""
     is_typed: bool = True
-    """Whether a person wrote the prompt."""
+    """True if a person wrote the prompt."""
     source: str = ""
     """How a session starts: startup, resume, fork, clear or compact."""
     tool: str = ""
@@ -50,29 +50,29 @@ class HostEvent(coldstart.NamedTuple):
     files: tuple[str, ...] = ()
     command: str = ""
     error: str = ""
-    """What a failed command printed."""
+    """The output of a failed command."""
     last_message: str = ""
     """The agent's last message."""
     is_attended: bool = False
-    """Whether a person reads along: in a program, our words would take the place of the answer."""
+    """True if a person reads the session. In a program, our text would replace the agent's answer."""
     is_subagent: bool = False
     is_continued: bool = False
-    """Whether the turn goes on because a hook asked for it."""
+    """True if the turn continues because a hook asked for it."""
     is_busy: bool = False
-    """Whether something still runs in the background."""
+    """True if something still runs in the background."""
     shows_files: bool = False
-    """Whether what we know of a file reaches the model at this event."""
+    """True if the host passes records about a file to the model at this event."""
     late: str = ""
-    """What the next prompt brings because the host delivers it nowhere else: compaction, or start (both)."""
+    """What to deliver with the next prompt, since this host has no earlier event: compaction, or start (both)."""
 
 
 class Payload(coldstart.NamedTuple):
-    """The fields of an event as the host sent them, of whatever type."""
+    """Fields as a host sent them, of any type."""
 
     fields: Mapping[str, Any]
 
     def text(self, key: str) -> str:
-        """A field that is a text, or an empty one."""
+        """Return a field that is a text; an empty one for anything else."""
         value = self.fields.get(key)
         return value if isinstance(value, str) else ""
 
@@ -80,21 +80,21 @@ class Payload(coldstart.NamedTuple):
         return self.fields.get(key) is True
 
     def inner(self, key: str) -> Payload:
-        """A field that is an object, or an empty one."""
+        """Return a field that is an object; an empty one for anything else."""
         value = self.fields.get(key)
         return Payload(value if isinstance(value, dict) else {})
 
     def items(self, key: str) -> list[Any]:
-        """A field that is a list, or an empty one."""
+        """Return a field that is a list; an empty one for anything else."""
         value = self.fields.get(key)
         return value if isinstance(value, list) else []
 
 
-def common(name: str, payload: Payload, tools: Mapping[str, str]) -> HostEvent:
-    """Return the event of a host whose fields have the names that most hosts use."""
+def common_event(name: str, payload: Payload, tools: Mapping[str, str]) -> HostEvent:
+    """Return the event of a host whose fields have the names that most hosts use; `tools` maps its tools to kinds."""
     tool, tool_input, cwd = tools.get(payload.text("tool_name"), ""), payload.inner("tool_input"), payload.text("cwd")
     command = tool_input.text("command")
-    named = [tool_input.text(key) for key in _PATHS] if tool in (READ, WRITE) else []
+    names = [tool_input.text(key) for key in _PATHS] if tool in (READ, WRITE) else []
     return HostEvent(
         name=name,
         session=payload.text("session_id"),
@@ -103,7 +103,7 @@ def common(name: str, payload: Payload, tools: Mapping[str, str]) -> HostEvent:
         prompt=payload.text("prompt"),
         source=payload.text("source") if name == "session_start" else "",
         tool=tool,
-        files=absolute([*named, *_patched(tool_input)] if tool else (), cwd),
+        files=absolute_paths([*names, *_patches(tool_input)] if tool else (), cwd),
         command=command if tool in (SHELL, POWERSHELL) else "",
         error=payload.text("error"),
         last_message=payload.text("last_assistant_message"),
@@ -113,42 +113,42 @@ def common(name: str, payload: Payload, tools: Mapping[str, str]) -> HostEvent:
     )
 
 
-def absolute(names: Iterable[str], cwd: str) -> tuple[str, ...]:
-    """The files that a tool names, each once, as absolute paths where the event says where it happens."""
+def absolute_paths(names: Iterable[str], cwd: str) -> tuple[str, ...]:
+    """Return the files that a tool names without duplicates, as absolute paths if `cwd` is known."""
     files: dict[str, None] = {}
     for name in names:
         if name and "\0" not in name:
             files[os.path.join(cwd, name) if cwd else name] = None
-        if len(files) == _MOST_FILES:
+        if len(files) == _MAX_FILES:
             break
     return tuple(files)
 
 
-def _patched(tool_input: Payload) -> list[str]:
-    return [file for key in _PATCHES for file in patched(tool_input.text(key))]
+def _patches(tool_input: Payload) -> list[str]:
+    return [file for key in _PATCHES for file in patch_files(tool_input.text(key))]
 
 
-def patched(patch: str) -> list[str]:
-    """The files that a patch in the `*** Begin Patch` form adds, changes, moves or deletes."""
-    if "*** Begin Patch" not in patch[:_LONGEST_PATCH]:
+def patch_files(patch: str) -> list[str]:
+    """Return the files that a patch in the `*** Begin Patch` form adds, changes, moves or deletes."""
+    if "*** Begin Patch" not in patch[:_MAX_PATCH_CHARS]:
         return []
-    lines = (line.strip() for line in patch[:_LONGEST_PATCH].split("\n"))
-    return [line.partition(": ")[2].strip() for line in lines if line.startswith(_PATCHED)]
+    lines = (line.strip() for line in patch[:_MAX_PATCH_CHARS].split("\n"))
+    return [line.partition(": ")[2].strip() for line in lines if line.startswith(_PATCH_LINES)]
 
 
-def failed(printed: str, sign: str) -> str:
-    """What a command printed, if the number after the last such sign in it says that it failed."""
-    _, there, rest = printed.rpartition(sign)
+def failure(output: str, sign: str) -> str:
+    """Return the exit code and the output of a command if the number after the last `sign` in it is not 0."""
+    _, match, rest = output.rpartition(sign)
     digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
     status = digits.lstrip("0")
-    return f"Exit code {status}\n{printed}" if there and status else ""
+    return f"Exit code {status}\n{output}" if match and status else ""
 
 
 ADD, DENY, CONTINUE = "add", "deny", "continue"
 
 
 class HookReply(coldstart.NamedTuple):
-    """A text, and what is to be done with it: add it for the model, deny the tool with it, or go on because of it."""
+    """A text and its use: add it for the model, deny the tool with it, or continue the turn because of it."""
 
     kind: str
     text: str
@@ -157,35 +157,35 @@ class HookReply(coldstart.NamedTuple):
 NOTHING = HookReply("", "")
 
 
-def specific(name: str, reply: HookReply) -> dict[str, Any]:
-    """Return a reply as Claude Code introduced it: what belongs to the event stands below its name."""
+def specific_output(event_name: str, reply: HookReply) -> dict[str, Any]:
+    """Return a reply in the form of Claude Code, with the fields of the event in an object of their own."""
     if reply.kind == DENY:
         fields = {"permissionDecision": "deny", "permissionDecisionReason": reply.text}
     else:
         fields = {"additionalContext": reply.text}
-    return {"hookSpecificOutput": {"hookEventName": name, **fields}}
+    return {"hookSpecificOutput": {"hookEventName": event_name, **fields}}
 
 
 def event_name(event: HostEvent) -> str:
-    """The name of an event as most hosts write it: UserPromptSubmit."""
+    """Return the name of an event as most hosts write it, such as UserPromptSubmit."""
     return "".join(word.capitalize() for word in event.name.split("_"))
 
 
-def block(reply: HookReply) -> dict[str, Any]:
-    """The request to go on, as most hosts want it at the end of a turn."""
+def block_decision(reply: HookReply) -> dict[str, Any]:
+    """Return the request to continue, in the form of most hosts at the end of a turn."""
     return {"decision": "block", "reason": reply.text}
 
 
 _LATE = {"session_start": START, "user_prompt_submit": START}
 
 
-def read(name: str, payload: Payload, tools: Mapping[str, str]) -> HostEvent:
-    """Return the event that a plugin sends; the module of each host adds what is particular to it."""
-    event = common(name, payload, tools)
+def shim_event(name: str, payload: Payload, tools: Mapping[str, str]) -> HostEvent:
+    """Return the event that one of our shims sends; the module of its host adds the rest."""
+    event = common_event(name, payload, tools)
     return event._replace(
         is_attended=payload.flag("attended"), shows_files=name == "post_tool_use", late=_LATE.get(name, "")
     )
 
 
-def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
+def shim_reply(event: HostEvent, reply: HookReply) -> dict[str, Any]:
     return {reply.kind: reply.text}

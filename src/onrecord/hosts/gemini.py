@@ -1,7 +1,7 @@
-"""Gemini CLI: events of its own names, and `deny` is the one decision it knows.
+"""Gemini CLI: its events have other names, and `deny` is its only decision.
 
-What is said at a session's start stands before the first prompt and breaks the session when it is resumed, so the
-first prompt brings it. Before every request the host says that it may compress: only what a person asks for is meant.
+A reply at the start of a session would break the session when it is resumed, so it is delivered with the first prompt.
+The host reports a compression before every request; only those that a person starts count.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from onrecord.hosts.events import (
     HookReply,
     HostEvent,
     Payload,
-    common,
-    failed,
-    specific,
+    common_event,
+    failure,
+    specific_output,
 )
 from onrecord.text import remove_elements
 
@@ -40,7 +40,7 @@ _LATE = {"session_start": START, "user_prompt_submit": START, "pre_compact": COM
 def read(name: str, payload: Payload) -> HostEvent | None:
     if name == "pre_compact" and payload.text("trigger") != "manual":
         return None
-    event = common(name, payload, _TOOLS)
+    event = common_event(name, payload, _TOOLS)
     printed = payload.inner("tool_response").text("llmContent")
     return event._replace(
         prompt=remove_elements(event.prompt, ["hook_context"]),
@@ -52,8 +52,8 @@ def read(name: str, payload: Payload) -> HostEvent | None:
 
 
 def _error(report: str) -> str:
-    """What a failed command printed, out of the report that the host makes of it."""
-    status = failed(report, "Exit Code: ").partition("\n")[0]
+    """Return exit code and output of a failed command from the host's report; empty if it succeeded."""
+    status = failure(report, "Exit Code: ").partition("\n")[0]
     printed = report.rpartition("\nExit Code: ")[0].partition("Output: ")[2]
     return f"{status}\n{printed}" if status else ""
 
@@ -61,7 +61,7 @@ def _error(report: str) -> str:
 def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
     if reply.kind != ADD:
         return {"decision": "deny", "reason": reply.text}
-    return specific(_NAMES[event.name], reply) if event.name in _NAMES else {}
+    return specific_output(_NAMES[event.name], reply) if event.name in _NAMES else {}
 
 
 def transcript(path: str) -> Transcript:
@@ -71,40 +71,40 @@ def transcript(path: str) -> Transcript:
 
 
 def sessions(project: str) -> list[str]:
-    """The files that hold sessions of a project: each begins with a description of where it is held."""
+    """Return the session files of a project, which is named at the start of each file."""
     from onrecord.hosts import session_files
 
-    every = session_files.newest(os.path.join(os.path.expanduser("~"), ".gemini", "tmp"), ".jsonl", depth=2)
-    return [file for file in every if session_files.names(file, project, "Directories:**\\n  - ")]
+    paths = session_files.newest(os.path.join(os.path.expanduser("~"), ".gemini", "tmp"), ".jsonl", depth=2)
+    return [file for file in paths if session_files.names_project(file, project, "Directories:**\\n  - ")]
 
 
 def _entries(path: str, size: int, is_head: bool) -> tuple[list[Any], bool]:
-    """The messages in a part of a file: a later line with the same id replaces an earlier one, `$set` replaces all."""
+    """Return the messages in a part of a file. A later line replaces one with the same id; `$set` replaces all."""
     from onrecord.session import transcript
 
     lines, is_all = transcript.read_lines(path, size, is_head)
     entries: dict[str, Any] = {}
     for line in lines:
         entry = Payload(transcript.parse_line(line))
-        replaced = entry.inner("$set").items("messages")
-        if replaced:
+        replacement = entry.inner("$set").items("messages")
+        if replacement:
             entries = {}
-        for message in replaced or [entry.fields]:
+        for message in replacement or [entry.fields]:
             if isinstance(message, dict) and isinstance(message.get("id"), str):
                 entries[message["id"]] = message
     return list(entries.values()), is_all
 
 
 def messages(entry: Any) -> Iterator[Message]:
-    """What was said and done in a message of a session, and what a hook added there."""
+    """Yield the messages in an entry of a session, with the tool calls and what a hook added."""
     from onrecord.session import transcript
 
     fields = Payload(entry)
     words = transcript.content_text(fields.fields.get("content"))
     if fields.text("type") == "user":
-        added = words.partition("<hook_context>")[2].partition("</hook_context>")[0]
-        if added:
-            yield transcript.context_message(added)
+        context = words.partition("<hook_context>")[2].partition("</hook_context>")[0]
+        if context:
+            yield transcript.context_message(context)
         yield from transcript.text_messages("user", words, fields.text("timestamp"), fields.text("id"))
     elif fields.text("type") == "gemini":
         yield from transcript.text_messages("assistant", words)
@@ -114,16 +114,16 @@ def messages(entry: Any) -> Iterator[Message]:
 
 
 def _call(call: Payload) -> Iterator[Message]:
-    """A tool call and its result."""
+    """Yield a tool call and its result."""
     from onrecord.hosts import session_files
     from onrecord.session import transcript
 
     name, arguments = call.text("name"), call.inner("args").fields
-    event = common("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
+    event = common_event("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
     yield from session_files.tool_use(event, name, arguments)
     results = [Payload(part) for part in call.items("result") if isinstance(part, dict)]
     printed = "\n".join(part.inner("functionResponse").inner("response").text("output") for part in results)
-    has_failed = call.text("status") == "error" or bool(failed(printed, "Exit Code: "))
+    has_failed = call.text("status") == "error" or bool(failure(printed, "Exit Code: "))
     yield from transcript.tool_results(printed, has_failed=has_failed)
 
 

@@ -1,7 +1,7 @@
-"""OpenCode, through a plugin in JavaScript: the exit status of a command is beside its output.
+"""OpenCode, with a shim in JavaScript: its events have the exit status of a command.
 
-All sessions are kept in one SQLite database, opened for reading alone. The path of a session is that of the database
-with the session's name behind a `#`.
+All sessions are in one SQLite database, which is opened read-only. The path of a session is that of the database,
+followed by `#` and the session's name.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 
 from onrecord import coldstart, files
 from onrecord.hosts import events
-from onrecord.hosts.events import READ, SHELL, WRITE, HostEvent, Payload, common
+from onrecord.hosts.events import READ, SHELL, WRITE, HostEvent, Payload, common_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,25 +29,25 @@ _TOOLS = {
     "patch": WRITE,
     "apply_patch": WRITE,
 }
-_MOST_PARTS = 400
-_LARGEST_PART = 200_000
-_MOST_STEPS = 200
-"""Times a thousand steps of SQLite for one question: a tenth of a second."""
+_MAX_PARTS = 400
+_MAX_PART_CHARS = 200_000
+_MAX_KILOSTEPS = 200
+"""Thousands of SQLite steps for one query: a tenth of a second."""
 
 _PARTS = """SELECT message.data, part.data, part.time_created FROM part JOIN message ON message.id = part.message_id
     WHERE part.session_id = ? AND length(part.data) < ? ORDER BY part.rowid {order} LIMIT ?"""
-"""In the order in which they were added, which the index on the session gives without sorting."""
+"""Parts in the order in which they were added, which the index on the session has without sorting."""
 
 _SESSIONS = (
     "SELECT id FROM session WHERE parent_id IS NULL AND (directory = ? OR directory LIKE ? ESCAPE '!')"
     " ORDER BY time_updated DESC LIMIT ?"
 )
 
-write = events.write
+write = events.shim_reply
 
 
 def read(name: str, payload: Payload) -> HostEvent:
-    event = events.read(name, payload, _TOOLS)
+    event = events.shim_event(name, payload, _TOOLS)
     result = payload.inner("tool_response")
     status = result.inner("metadata").fields.get("exit")
     has_failed = event.tool == SHELL and isinstance(status, int) and status != 0
@@ -59,7 +59,7 @@ def read(name: str, payload: Payload) -> HostEvent:
 
 
 def _unquoted(prompt: str) -> str:
-    """A prompt without the quotation marks that `opencode run` puts around one of several words."""
+    """Return a prompt without the quotation marks that `opencode run` puts around several words."""
     inner = prompt[1:-1]
     return inner if len(prompt) > 1 and prompt[0] == prompt[-1] == '"' and '"' not in inner else prompt
 
@@ -80,43 +80,43 @@ def transcript(path: str) -> Transcript:
 
 
 def sessions(project: str) -> list[str]:
-    """The sessions of a project, the latest first."""
-    from onrecord.hosts.session_files import MOST
+    """Return the sessions of a project, the latest first."""
+    from onrecord.hosts.session_files import MAX_SESSIONS
 
     below = project.replace("!", "!!").replace("%", "!%").replace("_", "!_") + "/%"
-    rows = _rows(_database(), _SESSIONS, (project, below, MOST))
+    rows = _rows(_database(), _SESSIONS, (project, below, MAX_SESSIONS))
     return [_session(name) for (name,) in rows if isinstance(name, str)]
 
 
 def _entries(path: str, size: int, is_head: bool) -> tuple[list[Any], bool]:
-    """The first or last parts of a session's messages, oldest first."""
+    """Return the first or last parts of a session's messages, oldest first."""
     database, _, session = path.rpartition("#")
-    query = _PARTS.format(order="ASC" if is_head else "DESC")
-    rows = _rows(database, query, (session, _LARGEST_PART, _MOST_PARTS))
-    return (rows if is_head else rows[::-1]), len(rows) < _MOST_PARTS
+    sql = _PARTS.format(order="ASC" if is_head else "DESC")
+    rows = _rows(database, sql, (session, _MAX_PART_CHARS, _MAX_PARTS))
+    return (rows if is_head else rows[::-1]), len(rows) < _MAX_PARTS
 
 
 def _modified_at(path: str) -> float:
-    """When a session was last written: the database is written for all of them."""
+    """Return when a session was last updated; the database file changes for all sessions."""
     database, _, session = path.rpartition("#")
     rows = _rows(database, "SELECT time_updated FROM session WHERE id = ?", (session,))
-    moment = rows[0][0] if rows else 0
-    return moment / 1000 if isinstance(moment, int) else 0.0
+    milliseconds = rows[0][0] if rows else 0
+    return milliseconds / 1000 if isinstance(milliseconds, int) else 0.0
 
 
-def _rows(database: str, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-    """The rows that answer a question, none if the database is not what it should be or takes too long."""
+def _rows(database: str, sql: str, parameters: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """Run a query; no rows if the database is not the expected one or takes too long."""
     if not files.is_file(database):
         return []
-    steps = iter(range(_MOST_STEPS))
-    place = database.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    steps = iter(range(_MAX_KILOSTEPS))
+    uri = database.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     try:
-        connection = coldstart.connect(f"file:{place}?mode=ro", uri=True, timeout=0.2)
+        connection = coldstart.connect(f"file:{uri}?mode=ro", uri=True, timeout=0.2)
     except coldstart.SqliteError:
         return []
     try:
         connection.set_progress_handler(lambda: next(steps, None) is None, 1000)
-        rows: list[tuple[Any, ...]] = connection.execute(query, values).fetchall()
+        rows: list[tuple[Any, ...]] = connection.execute(sql, parameters).fetchall()
     except coldstart.SqliteError:
         return []
     finally:
@@ -125,7 +125,7 @@ def _rows(database: str, query: str, values: tuple[Any, ...]) -> list[tuple[Any,
 
 
 def messages(entry: Any) -> Iterator[Message]:
-    """What was said or done in a part of a message, or what a hook added there."""
+    """Yield the text, tool call or context of a hook in a part of a message."""
     from onrecord.hosts import session_files
     from onrecord.session import transcript
 
@@ -134,20 +134,20 @@ def messages(entry: Any) -> Iterator[Message]:
     if kind == "text" and part.flag("synthetic"):
         yield transcript.context_message(part.text("text"))
     elif kind == "text" and role in ("user", "assistant"):
-        typed = _unquoted(part.text("text")) if role == "user" else part.text("text")
-        yield from transcript.text_messages(role, typed, session_files.moment(entry[2]), part.text("id"))
+        words = _unquoted(part.text("text")) if role == "user" else part.text("text")
+        yield from transcript.text_messages(role, words, session_files.timestamp(entry[2]), part.text("id"))
     elif kind == "tool":
         yield from _call(part)
 
 
 def _call(part: Payload) -> Iterator[Message]:
-    """A tool call and its result."""
+    """Yield a tool call and its result."""
     from onrecord.hosts import session_files
     from onrecord.session import transcript
 
     state, name = part.inner("state"), part.text("tool")
     arguments = state.inner("input").fields
-    event = common("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
+    event = common_event("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
     yield from session_files.tool_use(event, name, arguments)
     has_failed = state.text("status") == "error" or bool(state.inner("metadata").fields.get("exit"))
     yield from transcript.tool_results(state.text("output") or state.text("error"), has_failed=has_failed)

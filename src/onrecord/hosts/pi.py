@@ -1,11 +1,11 @@
-"""pi, through an extension in TypeScript: a result says whether the tool failed, and its text the exit status."""
+"""pi, with a shim in TypeScript: a result says whether the tool failed, and its text has the exit status."""
 
 from __future__ import annotations
 
 import os
 
 from onrecord.hosts import events
-from onrecord.hosts.events import READ, SHELL, WRITE, HostEvent, Payload, common
+from onrecord.hosts.events import READ, SHELL, WRITE, HostEvent, Payload, common_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 _TOOLS = {"bash": SHELL, "read": READ, "write": WRITE, "edit": WRITE}
 
-write = events.write
+write = events.shim_reply
 
 
 def read(name: str, payload: Payload) -> HostEvent:
-    event = events.read(name, payload, _TOOLS)
+    event = events.shim_event(name, payload, _TOOLS)
     if name == "stop":
-        # Its turns cannot be prolonged, and what is suggested once is not suggested again.
+        # pi cannot continue a turn, and a suggestion is made only once.
         return event._replace(is_attended=False)
     if event.tool != SHELL or not payload.flag("is_error"):
         return event
@@ -38,16 +38,16 @@ def transcript(path: str) -> Transcript:
 
 
 def sessions(project: str) -> list[str]:
-    """The files that hold sessions of a project."""
+    """Return the session files of a project."""
     from onrecord.hosts import session_files
 
     home = os.environ.get("PI_CODING_AGENT_DIR") or os.path.join(os.path.expanduser("~"), ".pi", "agent")
-    every = session_files.newest(os.path.join(home, "sessions"), ".jsonl", depth=1)
-    return [file for file in every if session_files.names(file, project, '"cwd":"')]
+    paths = session_files.newest(os.path.join(home, "sessions"), ".jsonl", depth=1)
+    return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
 
 
 def messages(line: bytes) -> Iterator[Message]:
-    """What was said and done in a line of a session, and what a hook added there."""
+    """Yield the messages in a line of a session, with the tool calls and what a hook added."""
     from onrecord.session import transcript
 
     entry = Payload(transcript.parse_line(line))
@@ -69,9 +69,9 @@ def _call(block: Payload) -> Iterator[Message]:
     from onrecord.hosts import session_files
 
     if block.text("type") == "toolCall":
-        named = Payload({"tool_name": block.text("name"), "tool_input": block.inner("arguments").fields})
-        event = common("", named, _TOOLS)
-        yield from session_files.tool_use(event, block.text("name"), block.inner("arguments").fields)
+        name, arguments = block.text("name"), block.inner("arguments").fields
+        event = common_event("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
+        yield from session_files.tool_use(event, name, arguments)
 
 
 def setup() -> HostSetup:

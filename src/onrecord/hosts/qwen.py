@@ -1,4 +1,4 @@
-"""Qwen Code: Claude Code's events, with tools of other names; what is added before a tool does not reach the model."""
+"""Qwen Code: Claude Code's events with other tool names; a reply before a tool does not reach the model."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from onrecord.hosts.events import (
     HookReply,
     HostEvent,
     Payload,
-    block,
-    common,
+    block_decision,
+    common_event,
     event_name,
-    specific,
+    specific_output,
 )
 
 TYPE_CHECKING = False
@@ -36,38 +36,38 @@ _TOOLS = {
 
 
 def read(name: str, payload: Payload) -> HostEvent:
-    event = common(name, payload, _TOOLS)
-    # Results of tools and feedback of hooks pass the same event, without this field: a reply would be added again.
-    typed = payload.text("submitted_prompt")
+    event = common_event(name, payload, _TOOLS)
+    # Results of tools and replies of hooks cause the same event without this field: a reply would be added again.
+    prompt = payload.text("submitted_prompt")
     return event._replace(
-        prompt=typed,
-        is_typed=bool(typed),
+        prompt=prompt,
+        is_typed=bool(prompt),
         error="" if payload.flag("is_interrupt") else _error(event.error),
         is_attended=name == "stop" and _is_attended(event.transcript, payload.text("prompt_id")),
         shows_files=name == "post_tool_use",
     )
 
 
-def _is_attended(path: str, prompt: str) -> bool:
-    """Whether a prompt was typed on the screen: only there the host takes a snapshot of files for it."""
+def _is_attended(path: str, prompt_id: str) -> bool:
+    """True if a prompt was typed on the screen: only for such prompts the host takes a snapshot of files."""
     from onrecord.session import transcript
 
     snapshots = (line for line in transcript.tail_lines(path)[0] if b'"file_history_snapshot"' in line)
-    spelt = f'"promptId":"{prompt}"'.encode("utf-8", "replace")
-    return bool(prompt) and any(spelt in line for line in snapshots)
+    field = f'"promptId":"{prompt_id}"'.encode("utf-8", "replace")
+    return bool(prompt_id) and any(field in line for line in snapshots)
 
 
 def _error(report: str) -> str:
-    """What a failed command printed, out of the report that the host makes of it."""
-    head, there, tail = report.rpartition("\nExit Code: ")
+    """Return exit code and output of a failed command from the host's report."""
+    head, match, tail = report.rpartition("\nExit Code: ")
     status = tail.partition("\n")[0]
-    body, _, apart = head.rpartition("\nError: ")
-    printed = body.partition("Output: ")[2] + ("" if apart == "(none)" else f"\n{apart}")
-    return f"Exit code {status}\n{printed}" if there else report
+    body, _, error = head.rpartition("\nError: ")
+    printed = body.partition("Output: ")[2] + ("" if error == "(none)" else f"\n{error}")
+    return f"Exit code {status}\n{printed}" if match else report
 
 
 def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
-    return block(reply) if reply.kind == CONTINUE else specific(event_name(event), reply)
+    return block_decision(reply) if reply.kind == CONTINUE else specific_output(event_name(event), reply)
 
 
 def transcript(path: str) -> Transcript:
@@ -77,31 +77,31 @@ def transcript(path: str) -> Transcript:
 
 
 def sessions(project: str) -> list[str]:
-    """The files that hold sessions of a project."""
+    """Return the session files of a project."""
     from onrecord.hosts import session_files
 
-    every = session_files.newest(os.path.join(os.path.expanduser("~"), ".qwen", "projects"), ".jsonl", depth=2)
-    return [file for file in every if session_files.names(file, project, '"cwd":"')]
+    paths = session_files.newest(os.path.join(os.path.expanduser("~"), ".qwen", "projects"), ".jsonl", depth=2)
+    return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
 
 
 def messages(line: bytes) -> Iterator[Message]:
-    """What was said and done in a line of a session, and what a hook added there."""
+    """Yield the messages in a line of a session, with the tool calls and what a hook added."""
     from onrecord.session import transcript
 
     entry = Payload(transcript.parse_line(line))
-    kind, about = entry.text("type"), entry.inner("systemPayload")
+    kind, system = entry.text("type"), entry.inner("systemPayload")
     parts = [Payload(part) for part in entry.inner("message").items("parts") if isinstance(part, dict)]
     if kind == "user" and entry.text("provenance") == "real_user":
-        words = about.text("displayText") or "\n".join(part.text("text") for part in parts)
+        words = system.text("displayText") or "\n".join(part.text("text") for part in parts)
         yield from transcript.text_messages("user", words, entry.text("timestamp"), entry.text("uuid"))
-        if about.text("hookContext"):
-            yield transcript.context_message(about.text("hookContext"))
+        if system.text("hookContext"):
+            yield transcript.context_message(system.text("hookContext"))
     for part in parts if kind in ("assistant", "tool_result") else ():
         yield from _part(part, entry.inner("toolCallResult"))
 
 
-def _part(part: Payload, outcome: Payload) -> Iterator[Message]:
-    """A text, a tool call, or the result of one."""
+def _part(part: Payload, result: Payload) -> Iterator[Message]:
+    """Yield a text, a tool call, or the result of one."""
     from onrecord.hosts import session_files
     from onrecord.session import transcript
 
@@ -109,10 +109,11 @@ def _part(part: Payload, outcome: Payload) -> Iterator[Message]:
     if part.text("text") and not part.flag("thought"):
         yield from transcript.text_messages("assistant", part.text("text"))
     if call.text("name"):
-        named = Payload({"tool_name": call.text("name"), "tool_input": call.inner("args").fields})
-        yield from session_files.tool_use(common("", named, _TOOLS), call.text("name"), call.inner("args").fields)
+        name, arguments = call.text("name"), call.inner("args").fields
+        event = common_event("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
+        yield from session_files.tool_use(event, name, arguments)
     if response.fields:
-        has_failed = outcome.text("status") == "error" or bool(outcome.inner("resultDisplay").fields.get("exitCode"))
+        has_failed = result.text("status") == "error" or bool(result.inner("resultDisplay").fields.get("exitCode"))
         yield from transcript.tool_results(response.text("output") or response.text("error"), has_failed=has_failed)
 
 

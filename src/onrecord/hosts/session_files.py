@@ -1,4 +1,4 @@
-"""What the sessions of several hosts have in common: where to look for files, and tool calls under the names we use."""
+"""Finding the session files of a project, and tool calls of sessions under common names, for several hosts."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-MOST = 200
-"""Files of one host that are looked at, the newest."""
+MAX_SESSIONS = 200
+"""Sessions of one host that are read, the newest."""
 
-_LATEST = 4_000_000_000_000
-"""Milliseconds: a later moment is none."""
+_MAX_MILLISECONDS = 4_000_000_000_000
+"""Latest time that is accepted, in the year 2096."""
 
-_MOST_LISTED = 20_000
-_HEAD = 100_000
-"""Bytes at the start of a file in which a host says where the session is held."""
+_MAX_ENTRIES = 20_000
+"""Entries of folders that are listed."""
+
+_HEAD_BYTES = 100_000
+"""Bytes at the start of a file in which a host writes the session's folder."""
 
 
 def newest(folder: str, ending: str, *, depth: int) -> list[str]:
-    """The newest files with such an ending in a folder and so many levels below it."""
+    """Return the newest files in `folder` and up to `depth` levels below it whose names end with `ending`."""
     files_below = []
     for path in _below(folder, depth):
         if path.endswith(ending):
@@ -33,46 +35,47 @@ def newest(folder: str, ending: str, *, depth: int) -> list[str]:
                 files_below.append((os.stat(path).st_mtime, path))
             except OSError:
                 continue
-    return [path for _, path in sorted(files_below, reverse=True)[:MOST]]
+    return [path for _, path in sorted(files_below, reverse=True)[:MAX_SESSIONS]]
 
 
 def _below(folder: str, depth: int) -> Iterator[str]:
-    waiting, count = [(folder, depth)], 0
-    while waiting and count < _MOST_LISTED:
-        here, left = waiting.pop()
+    pending, count = [(folder, depth)], 0
+    while pending and count < _MAX_ENTRIES:
+        current, levels = pending.pop()
         try:
-            # The names of folders begin with dates, or do not matter: the newest are taken first.
-            entries = sorted(os.scandir(here), key=lambda entry: entry.name)
+            # Where names of folders begin with dates, the newest are listed first.
+            entries = sorted(os.scandir(current), key=lambda entry: entry.name)
         except OSError:
             continue
         count += len(entries)
         yield from (entry.path for entry in entries if not entry.is_dir(follow_symlinks=False))
-        if left:
-            waiting += [(entry.path, left - 1) for entry in entries if entry.is_dir(follow_symlinks=False)]
+        if levels:
+            pending += [(entry.path, levels - 1) for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
-def names(path: str, project: str, before: str, size: int = _HEAD) -> bool:
-    """Whether a session's file names a project, or a folder in it, after such a text."""
+def names_project(path: str, project: str, prefix: str, size: int = _HEAD_BYTES) -> bool:
+    """True if a session's file names `project`, or a folder in it, after `prefix`."""
     try:
         head = files.read(path, size).decode("utf-8", "replace")
     except (OSError, ValueError):
         return False
-    # Some hosts write letters beyond ASCII as they are, others escape them.
+    # Some hosts escape letters beyond ASCII, others do not.
     spellings = {coldstart.dumps(project)[1:-1], project.replace("\\", "\\\\").replace('"', '\\"')}
-    places = [f"{each}{spelt}" for each in (before, before.replace('":"', '": "')) for spelt in spellings]
-    return any(f"{place}{end}" in head for place in places for end in ('"', "/", "\\"))
+    prefixes = (prefix, prefix.replace('":"', '": "'))
+    starts = [f"{start}{spelling}" for start in prefixes for spelling in spellings]
+    return any(f"{start}{end}" in head for start in starts for end in ('"', "/", "\\"))
 
 
-def moment(milliseconds: object) -> str:
-    """A moment as we write it; empty for what is none."""
-    is_moment = isinstance(milliseconds, int) and 0 < milliseconds < _LATEST
-    return timestamps.from_seconds(milliseconds / 1000) if is_moment else ""  # type: ignore[operator]
+def timestamp(milliseconds: object) -> str:
+    """Return a timestamp in our form; empty if `milliseconds` is no time."""
+    is_time = isinstance(milliseconds, int) and 0 < milliseconds < _MAX_MILLISECONDS
+    return timestamps.from_seconds(milliseconds / 1000) if is_time else ""  # type: ignore[operator]
 
 
 def tool_use(event: HostEvent, name: str, arguments: Mapping[str, Any]) -> Iterator[Message]:
-    """A tool call under the names that Claude Code has for it; a patch of several files is a call for each."""
-    called = {READ: "Read", WRITE: "Edit", SHELL: "Bash", POWERSHELL: "PowerShell"}.get(event.tool, name)
+    """Yield a tool call under Claude Code's name for the tool, once for each file of a patch."""
+    tool = {READ: "Read", WRITE: "Edit", SHELL: "Bash", POWERSHELL: "PowerShell"}.get(event.tool, name)
     if event.command:
         arguments = {**arguments, "command": event.command}
     for file in event.files or ("",):
-        yield Message("assistant", "tool_use", "", called, {**arguments, "file_path": file} if file else arguments)
+        yield Message("assistant", "tool_use", "", tool, {**arguments, "file_path": file} if file else arguments)

@@ -1,4 +1,4 @@
-"""The hosts, a row for each: how it is recognised, and what reaches its model."""
+"""The hosts: one row each says how a host is recognised and what reaches its model."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ AT_END, AT_ONCE, NEXT, DENIES = "end of a turn, on the screen", "at once", "next
 
 
 class Host(coldstart.NamedTuple):
-    """A coding agent: its name on the command line, and when the model gets what. What it cannot do is empty."""
+    """A coding agent: its name on the command line, and what its model gets when; empty if it gets nothing."""
 
     name: str
     title: str
     version: str
-    """The version it was run with."""
+    """The version that was tested."""
     sessions: str
-    """A part of the path under which it keeps its sessions, which no other host's has."""
+    """A part of the path of its sessions that no other host's path has."""
     variable: str
     """An environment variable that it sets for its hooks."""
     digest: str
-    """When the digest is shown: at the session's start, or with the first prompt."""
+    """When the digest is shown: at the start of a session, or with the first prompt."""
     prompt: str
-    """Where memories for a prompt are shown."""
+    """At which prompts records are shown."""
     files: str
     failures: str
     guard: str
