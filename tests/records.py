@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import os
 from typing import Any
 
 from hypothesis import strategies as st
@@ -62,6 +63,19 @@ def raw(category: str = "decision", **fields: Any) -> dict[str, Any]:
 def sample(category: str = "decision", **fields: Any) -> Memory:
     """A valid memory, with some fields as given."""
     return memory.from_json(raw(category, **fields))
+
+
+def decision(name: str, title: str, text: str, **fields: Any) -> Memory:
+    content = {"status": "accepted", "context": "", "decision": text, "rationale": []}
+    return sample(id=name, title=title, content=content, tags=["topic"], **fields)
+
+
+def put(root: str, record: Memory) -> None:
+    """Write the file of `record` into the store at `root`, as another program would."""
+    path = os.path.join(root, record.path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(memory.render(record))
 
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)

@@ -16,8 +16,7 @@ from onrecord.store import journal
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 from tests import tiny_table
-from tests.records import sample
-from tests.search.test_index import put
+from tests.records import put, sample
 
 
 @pytest.fixture

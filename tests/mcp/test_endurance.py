@@ -22,7 +22,7 @@ from tests.known_project import SIX, known_project
 from tests.mcp.client import HANDSHAKE, STATELESS, Client, envelope
 from tests.mcp.conftest import SESSIONS
 from tests.records import any_json
-from tests.test_doors import EVIL, _assert_safe_to_show, project  # noqa: F401
+from tests.test_untrusted_text import EVIL, _assert_safe_to_show, project  # noqa: F401
 
 _METHODS = [*server._METHODS, "no/such", "notifications/initialized", "notifications/cancelled"]
 _TEXTS = st.sampled_from(["", "sessions", SESSIONS, EVIL, "onrecord://project/decision/x", "../..", "\0", "\ud800"])
@@ -156,7 +156,7 @@ def test_drafts_and_commands_that_race_lose_nothing(tmp_path):
 
 
 def test_hostile_records_reach_no_agent_raw(project):  # noqa: F811
-    """The project of tests/test_doors.py: every text in it tries to pass for something else."""
+    """The project of tests/test_untrusted_text.py: every text in it tries to pass for something else."""
     calls = [
         ("recall", {"task": "users lose their login state after a deploy, where do we keep sessions?"}),
         ("search", {"query": "sessions postgres", "include_retired": True}),

@@ -10,8 +10,7 @@ from onrecord import coldstart
 from onrecord.search import candidates, index, indexing, query, rank
 from tests import searching
 from tests.known_project import known_project
-from tests.records import sample
-from tests.search.test_index import put
+from tests.records import put, sample
 
 NAMES = "abcd"
 DAYS = dict(zip(NAMES, ("2026-01-03", "2026-01-01", "2026-01-04", "2026-01-02")))

@@ -7,18 +7,10 @@ from pathlib import Path
 import pytest
 
 from onrecord import coldstart, paths
-from onrecord.record import memory
 from onrecord.search import index, indexing
 from onrecord.store.store import Store
 from tests import searching, without_fts5
-from tests.records import sample
-
-
-def put(root, record):
-    path = os.path.join(root, record.path)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as file:
-        file.write(memory.render(record))
+from tests.records import put, sample
 
 
 def topic(name, word, **fields):

@@ -4,9 +4,7 @@ from onrecord.search import index, query, rank, relevance
 from onrecord.search.candidates import Filter
 from onrecord.settings import Settings
 from tests import searching
-from tests.records import sample
-from tests.search.test_index import put
-from tests.search.test_search import decision
+from tests.records import decision, put, sample
 
 
 def points(prompt, title, tags=(), text=""):

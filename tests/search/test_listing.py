@@ -8,8 +8,8 @@ import pytest
 
 from onrecord.search import index, indexing, listing
 from onrecord.search.listing import Choice
-from tests.records import sample
-from tests.search.test_index import put, settle
+from tests.records import put, sample
+from tests.search.test_index import settle
 
 
 @pytest.fixture

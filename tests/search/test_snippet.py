@@ -2,8 +2,7 @@ import os
 
 from onrecord.search import document, index
 from tests import searching
-from tests.search.test_index import put
-from tests.search.test_search import decision
+from tests.records import decision, put
 
 
 def test_the_best_passage_with_the_asked_words_marked(tmp_path):

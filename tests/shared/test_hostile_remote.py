@@ -34,7 +34,7 @@ from tests.known_project import six_records
 from tests.records import raw
 from tests.shared.hostile_repository import LINK, PROGRAM, SUBMODULE, HostileRepository, Node, folded
 from tests.shared.machines import MemoryRemote, MemoryTransport
-from tests.test_doors import EVIL
+from tests.test_untrusted_text import EVIL
 
 GOOD = "decisions/use-uv.json"
 ASKS = "which package manager installs the dependencies, uv or pip?"

@@ -14,7 +14,7 @@ from onrecord import categories
 from onrecord.record import schema
 from tests import source_tree
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 SEVENTH = """
 import sys

@@ -2,8 +2,7 @@ import pytest
 
 from onrecord.search import coefficients, index, relevance, word_features
 from tests import searching
-from tests.search.test_index import put
-from tests.search.test_search import decision
+from tests.records import decision, put
 
 
 def test_the_coefficients_fit_the_features():

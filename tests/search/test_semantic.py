@@ -17,8 +17,8 @@ from onrecord.search import (
     vectors,
 )
 from tests import searching, tiny_table
-from tests.records import sample
-from tests.search.test_index import found, put
+from tests.records import put, sample
+from tests.search.test_index import found
 
 MEANINGS = [
     "users people customers", "logout signed logged", "deploy release rollout", "database postgres storage",

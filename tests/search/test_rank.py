@@ -6,13 +6,7 @@ from onrecord.search import index, query, rank, relevance
 from onrecord.search.candidates import Filter
 from onrecord.settings import Settings
 from tests import searching
-from tests.records import sample
-from tests.search.test_index import put
-
-
-def decision(name, title, text, **fields):
-    content = {"status": "accepted", "context": "", "decision": text, "rationale": []}
-    return sample(id=name, title=title, content=content, tags=["topic"], **fields)
+from tests.records import decision, put, sample
 
 
 @pytest.fixture
