@@ -29,11 +29,11 @@ UNTOUCHED = life_sets.REPORT
 """Projects on which neither the ranking was fitted nor a threshold chosen."""
 
 GRID = {
-    "ASKED": (0.02, 0.05, 0.1, 0.2, 0.3),
-    "ABOUT": (0.1, 0.15, 0.2, 0.3),
-    "BINDING": (0.15, 0.2, 0.3, 0.4),
-    "LEAST_SHARE": (0.3, 0.5),
-    "CERTAIN": (0.6, 0.7, 0.8, 0.9),
+    "MIN_INTENT": (0.02, 0.05, 0.1, 0.2, 0.3),
+    "MIN_ABOUT": (0.1, 0.15, 0.2, 0.3),
+    "MIN_BINDING": (0.15, 0.2, 0.3, 0.4),
+    "MIN_SHARE": (0.3, 0.5),
+    "MIN_CERTAIN": (0.6, 0.7, 0.8, 0.9),
 }
 """Thresholds that are tried."""
 
@@ -92,7 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if options.choose:
-        selection.LEAST_WORDS = 0.0  # Thresholds below it are tried, too.
+        selection.MIN_WORDS = 0.0  # Thresholds below it are tried, too.
         return choose(measure(options.repositories, options.data, TUNED))
     outcomes = measure(options.repositories, options.data)
     if options.list:

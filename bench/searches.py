@@ -142,7 +142,7 @@ def _of_identifiers(stage: Stage, rng: random.Random, importance: float) -> Iter
 
 
 def _search(stage: Stage, kind: str, text: str, relevant: frozenset[str], importance: float) -> Iterator[Search]:
-    matches = rank.find(stage.index, query.parse(text), limit=candidates.SEARCH)
+    matches = rank.find(stage.index, query.parse(text), limit=candidates.MAX_FOR_SEARCH)
     matches = [match for match in matches if match.status == "active"]
     rows = [[match.features[name] for name in relevance.NAMES] for match in matches]
     weights = relevance.weights(max((match.features["vector_share"] for match in matches), default=0.0))

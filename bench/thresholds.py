@@ -74,7 +74,7 @@ def _count(judged: Ranked, threshold: float, pointer: float) -> tuple[float, ...
     is_rule[RULES:] = False
     rules = int(is_rule.sum())
     likely = np.flatnonzero((judged.probabilities >= pointer) & ~is_rule)
-    pointed = likely[: selection.MOST_POINTERS if rules < RULES else 0]
+    pointed = likely[: selection.MAX_POINTERS if rules < RULES else 0]
     right = int(judged.labels[is_rule].sum())
     maybe = int(judged.maybe[is_rule].sum())
     pointed_right = int(judged.labels[pointed].sum())

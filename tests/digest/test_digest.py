@@ -43,7 +43,7 @@ def project(tmp_path: Path) -> GitProject:
 @pytest.fixture
 def parser_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever has `parser` in its summary is relevant to all work; the real ranking has tests of its own."""
-    words = (selection.BINDING + selection.CERTAIN) / 2
+    words = (selection.MIN_BINDING + selection.MIN_CERTAIN) / 2
 
     def relevance(store: Records, intent: str, query: str) -> dict[str, Relevance]:
         store.add_newest()
@@ -487,7 +487,7 @@ def test_a_broken_record_costs_only_itself(project: GitProject) -> None:
 def test_of_many_records_the_newest_and_the_most_relevant_are_looked_at(
     project: GitProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "MOST_RECORDS", 3)
+    monkeypatch.setattr(candidates, "MAX_RECORDS", 3)
     project.git("checkout", "-q", "-b", "fix/parser-errors-without-line")
     rule = {"rule": "The parser never raises; it returns a parser error with the line."}
     old = {"updated_at": "2025-01-01T00:00:00Z", "content": rule}
@@ -502,7 +502,7 @@ def test_of_many_records_the_newest_and_the_most_relevant_are_looked_at(
 def test_what_presses_is_shown_however_many_records_are_newer(
     project: GitProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "MOST_RECORDS", 3)
+    monkeypatch.setattr(candidates, "MAX_RECORDS", 3)
     debt = {"priority": "critical", "status": "open"}
     about_parser(project.root, "tech_debt", "leak", updated_at="2025-01-01T00:00:00Z", content=debt)
     for number in range(8):

@@ -184,7 +184,7 @@ def test_a_bank_that_leads_out_of_the_project_is_not_read(tmp_path: Path, link: 
 
 def test_a_bank_that_is_too_large_a_pipe_or_a_folder_is_passed_over(tmp_path: Path) -> None:
     folder = tmp_path / "docs/knowledge-bank"
-    write(folder, "patterns.md", "### X\n" + "x" * knowledge_bank.LARGEST_FILE)
+    write(folder, "patterns.md", "### X\n" + "x" * knowledge_bank.MAX_BYTES)
     os.mkfifo(folder / "heuristics.md")
     (folder / "anti-patterns.md").mkdir()
 
@@ -203,9 +203,9 @@ def test_bytes_that_are_not_text_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_a_bank_of_very_many_entries_is_bounded() -> None:
-    found = parse("\n".join(f"### Entry {number}" for number in range(knowledge_bank.MOST_ENTRIES + 5)))
+    found = parse("\n".join(f"### Entry {number}" for number in range(knowledge_bank.MAX_ENTRIES + 5)))
 
-    assert len(found) == knowledge_bank.MOST_ENTRIES
+    assert len(found) == knowledge_bank.MAX_ENTRIES
     assert "only the first" in state_file.recent_failures()[0][2]
 
 

@@ -411,7 +411,7 @@ def test_words_of_files(files: list[str], words: list[str]) -> None:
 def test_files_give_twenty_words_at_most() -> None:
     assert (
         len(work_context.file_words([f"word{chr(97 + n)}{chr(97 + n)}.py" for n in range(26)]))
-        == work_context.MOST_WORDS
+        == work_context.MAX_WORDS
         == 20
     )
 

@@ -58,7 +58,7 @@ def test_the_first_and_the_last_lines_of_long_errors_are_kept():
 
     text = error_text.symptoms("Exit code 1\n" + "\n".join(lines))
 
-    assert ("error first" in text, "error last" in text, len(text)) == (True, True, error_text.LONGEST)
+    assert ("error first" in text, "error last" in text, len(text)) == (True, True, error_text.MAX_CHARACTERS)
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_a_search_that_found_nothing_is_noise(command, error, noise):
 
 @given(st.text(max_size=2_000))
 def test_any_output_gives_a_bounded_text(text):
-    assert len(error_text.symptoms(text)) <= error_text.LONGEST
+    assert len(error_text.symptoms(text)) <= error_text.MAX_CHARACTERS

@@ -117,9 +117,9 @@ def test_a_git_without_time_is_asked_again_at_the_next_file(
     project.git("mv", "src/session.py", "src/store.py")
     project.write("src/store.py", BODY + "def more(): return 1\n")
     project.commit()
-    patience = for_file._PATIENCE
-    monkeypatch.setattr(for_file, "_PATIENCE", 0.000_1)
+    patience = for_file._MAX_GIT_SECONDS
+    monkeypatch.setattr(for_file, "_MAX_GIT_SECONDS", 0.000_1)
     assert titles(project, "src/store.py") == []
 
-    monkeypatch.setattr(for_file, "_PATIENCE", patience)
+    monkeypatch.setattr(for_file, "_MAX_GIT_SECONDS", patience)
     assert titles(project, "src/store.py") == ["No floats"]

@@ -121,4 +121,4 @@ def test_every_field_says_what_it_is_for():
 
 
 def test_the_index_has_room_for_every_trigger_that_a_record_may_have():
-    assert record_vectors.MOST_TRIGGERS == schema.max_items("triggers") == 16
+    assert record_vectors.MAX_TRIGGERS == schema.max_items("triggers") == 16

@@ -27,5 +27,5 @@ def test_every_valid_record_has_facts(raw: dict[str, object]) -> None:
     observations, confidence, files, branches, _ = index.unpack_facts(document.pack_facts(record))
 
     assert observations >= 1 and 0 <= confidence <= 3
-    assert files == [*record.related_files, *record.scope.paths][: document.MOST_PATHS]
-    assert branches == list(record.scope.branches)[: document.MOST_PATHS]
+    assert files == [*record.related_files, *record.scope.paths][: document.MAX_PATHS]
+    assert branches == list(record.scope.branches)[: document.MAX_PATHS]

@@ -262,7 +262,7 @@ def test_a_command_checks_a_part_of_a_huge_store_and_all_that_it_shows(root, mon
     found(root, "zebra")
     put(root, topic("one", "okapi and zebra"))
     os.utime(os.path.join(root, "decisions"), (1_700_000_000, 1_700_000_000))
-    monkeypatch.setattr(indexing, "_MOST_CHECKED", 0)
+    monkeypatch.setattr(indexing, "_MAX_CHECKED_FILES", 0)
 
     opened = index.open(root)
 

@@ -33,14 +33,14 @@ def test_the_newest_come_first_and_all_are_counted(root):
 
 
 def test_a_long_list_is_read_in_parts(root, monkeypatch):
-    monkeypatch.setattr(listing, "_AT_ONCE", 4)
+    monkeypatch.setattr(listing, "_MAX_AT_ONCE", 4)
 
     assert ids(root) == (["r5", "r4", "r3", "r2", "r1", "r0"], 6)
 
 
 def test_what_is_listed_is_as_it_is_now_although_few_files_are_checked(root, monkeypatch):
     index.open(root).close()
-    monkeypatch.setattr(indexing, "_MOST_CHECKED", 0)
+    monkeypatch.setattr(indexing, "_MAX_CHECKED_FILES", 0)
     put(root, sample(id="r5", title="Changed", updated_at="2025-01-01T00:00:00Z"))
     os.utime(os.path.join(root, "decisions"), (1_700_000_000, 1_700_000_000))
 

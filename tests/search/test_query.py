@@ -61,7 +61,7 @@ def test_a_prompt_of_a_megabyte_costs_no_more_than_a_paragraph():
     asked = query.parse(long)
 
     cost.assert_at_most(4, lambda: query.parse(paragraph), lambda: query.parse(long))
-    assert len(asked.terms) <= query.MOST_TERMS
+    assert len(asked.terms) <= query.MAX_TERMS
     assert "sign" in asked.terms
 
 

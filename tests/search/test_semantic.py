@@ -60,7 +60,9 @@ def cosine(first, second):
     made = vectors.shared()
     return (
         vectors.products(
-            vectors.signed(made.of(vectors.words(first))), vectors.columns(made.of(vectors.words(second)), 128), 1
+            vectors.signed(made.vector(vectors.words(first))),
+            vectors.columns(made.vector(vectors.words(second)), 128),
+            1,
         )[0]
         / vectors.LENGTH**2
     )
@@ -181,20 +183,20 @@ def written(tmp_path, records):
 def test_gists_are_compared_exactly_in_all_dimensions_or_in_the_first(tmp_path, monkeypatch, exact, dimensions):
     records, text = random_store(600)
     opened, numbers = written(tmp_path, records)
-    monkeypatch.setattr(semantic, "_EXACT", exact)
+    monkeypatch.setattr(semantic, "_MAX_EXACT_BLOCKS", exact)
     made = vectors.shared()
-    values = vectors.signed(made.of(vectors.words(text(6))))
+    values = vectors.signed(made.vector(vectors.words(text(6))))
 
     first, products = semantic.compare_gists(opened, values)
 
-    gists = {record.id: record_vectors.of(record, made).gist[:dimensions] for record in records}
+    gists = {record.id: record_vectors.build(record, made).gist[:dimensions] for record in records}
     plain = {name: sum(a * (b - 128) for a, b in zip(values, gist)) for name, gist in gists.items()}
     assert {record.id: products[numbers[record.id] - first] for record in records} == plain
 
 
 def test_a_gist_is_as_close_as_the_whole_and_the_title_with_triggers_on_average(root):
     made = vectors.shared()
-    values = vectors.signed(made.of(["release", "logout"]))
+    values = vectors.signed(made.vector(["release", "logout"]))
     whole = "Customers stay logged in The rollout keeps people signed in"
     topic = "Customers stay logged in users logged customers signed again"
     opened = index.in_memory(root)
@@ -207,25 +209,25 @@ def test_a_gist_is_as_close_as_the_whole_and_the_title_with_triggers_on_average(
 
 
 def test_the_nearest_are_the_nearest_by_plain_sums(tmp_path, monkeypatch):
-    monkeypatch.setattr(semantic, "_LEAST", -1)
+    monkeypatch.setattr(semantic, "_MIN_MEANING", -1)
     records, text = random_store(40)
     opened, numbers = written(tmp_path, records)
     made = vectors.shared()
     for _ in range(10):
         prompt = text(6)
-        values = vectors.signed(made.of(vectors.words(prompt)))
+        values = vectors.signed(made.vector(vectors.words(prompt)))
         plain = {numbers[record.id]: _plain_meaning(values, record, made) for record in records}
 
         nearest = semantic.compare(opened, query.parse(prompt)).nearest(())
 
         above = [n for n in sorted(plain, key=lambda n: (-plain[n], n)) if n in nearest]
         assert nearest == above
-        assert len(nearest) == semantic.NEAREST
+        assert len(nearest) == semantic.MAX_NEAREST
         assert nearest[0] == min(plain, key=lambda n: (-plain[n], n))
 
 
 def _plain_meaning(values, record, made):
-    stored = record_vectors.of(record, made).vectors
+    stored = record_vectors.build(record, made).vectors
     rows = [stored[start : start + 128] for start in range(0, len(stored), 128)]
     title, whole, *rest = (sum(a * (b - 128) for a, b in zip(values, row)) for row in rows)
     return whole + max(title, *rest)
@@ -272,11 +274,11 @@ def test_damaged_vectors_are_made_anew(root, damage):
 def test_a_record_of_endless_unknown_words_costs_only_so_many_lookups(monkeypatch):
     """Sixteen triggers of three thousand words each took twelve seconds."""
     asked = []
-    made = vectors.Vectors(vectors.shared().table)
+    made = vectors.Vectorizer(vectors.shared().table)
     monkeypatch.setattr(made.table, "row_of", lambda token: asked.append(token) or -1)
     endless = [" ".join(f"x{number}y{place}" for number in range(3_000)) for place in range(20)]
 
-    record_vectors.of(decision("hostile", endless[0], ". ".join(endless), triggers=endless), made)
+    record_vectors.build(decision("hostile", endless[0], ". ".join(endless), triggers=endless), made)
 
     words = 17 * 500 // 5 + 24 * 400 + 400
     assert len(asked) < words * 10

@@ -11,19 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord.search import vectors
-from onrecord.search.vectors import LENGTH, BadTable, Vectors
+from onrecord.search.vectors import LENGTH, BadTable, Vectorizer
 from tests import tiny_table
 
 TOKENS = tiny_table.tokens(["sign log", "users people", "session", "redis", "##ing ##s", "token tokens"])
 
 
-def of(made: Vectors, text: str) -> bytes:
-    return made.of(vectors.words(text))
+def of(made: Vectorizer, text: str) -> bytes:
+    return made.vector(vectors.words(text))
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Vectors:
-    return Vectors(vectors.open_table(str(tiny_table.write(tmp_path_factory.mktemp("table") / "words.vec", TOKENS))))
+def made(tmp_path_factory: pytest.TempPathFactory) -> Vectorizer:
+    return Vectorizer(vectors.open_table(str(tiny_table.write(tmp_path_factory.mktemp("table") / "words.vec", TOKENS))))
 
 
 def plain_words(text: str) -> list[str]:
@@ -78,7 +78,7 @@ def test_a_vector_is_the_sum_of_its_words_at_one_length(made, text):
 
 def test_a_dimension_that_is_nearly_all_of_a_vector_is_cut_to_a_byte(tmp_path):
     rows = {"up": (0.01, [127] + [0] * 127), "down": (0.01, [-127] + [1] * 127)}
-    made = Vectors(vectors.open_table(str(tiny_table.write(tmp_path / "words.vec", rows))))
+    made = Vectorizer(vectors.open_table(str(tiny_table.write(tmp_path / "words.vec", rows))))
 
     assert vectors.signed(of(made, "up")) == [127] + [0] * 127
     assert vectors.signed(of(made, "down"))[0] == -128
@@ -157,6 +157,6 @@ def test_two_tables_have_two_identities(tmp_path):
 
 def test_scales_that_no_training_gives_count_nothing(tmp_path):
     rows = {"nan": (math.nan, [1] * 128), "huge": (1e30, [1] * 128), "minus": (-1.0, [1] * 128)}
-    made = Vectors(vectors.open_table(str(tiny_table.write(tmp_path / "words.vec", rows))))
+    made = Vectorizer(vectors.open_table(str(tiny_table.write(tmp_path / "words.vec", rows))))
 
     assert of(made, "nan huge minus") == b""

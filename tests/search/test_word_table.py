@@ -12,13 +12,13 @@ LARGEST = 6_000_000
 
 
 @pytest.fixture(scope="module")
-def made() -> vectors.Vectors:
-    return vectors.Vectors(vectors.open_table(vectors.FILE))
+def made() -> vectors.Vectorizer:
+    return vectors.Vectorizer(vectors.open_table(vectors.FILE))
 
 
-def cosine(made: vectors.Vectors, first: str, second: str) -> float:
-    columns = vectors.columns(made.of(vectors.words(second)), vectors.DIMENSIONS)
-    return vectors.products(vectors.signed(made.of(vectors.words(first))), columns, 1)[0] / vectors.LENGTH**2
+def cosine(made: vectors.Vectorizer, first: str, second: str) -> float:
+    columns = vectors.columns(made.vector(vectors.words(second)), vectors.DIMENSIONS)
+    return vectors.products(vectors.signed(made.vector(vectors.words(first))), columns, 1)[0] / vectors.LENGTH**2
 
 
 def test_the_table_is_whole_and_small(made):

@@ -171,7 +171,7 @@ def test_what_cannot_be_checked_against_the_users_own_store_is_not_shown(project
 
 def test_what_cannot_be_checked_while_the_projects_store_is_not_indexed_is_not_shown(project, replaced, monkeypatch):
     index.open(paths.replica("platform").root).close()
-    monkeypatch.setattr(indexing, "HOOK_CPU", -1.0)
+    monkeypatch.setattr(indexing, "HOOK_CPU_SECONDS", -1.0)
 
     assert _from_hook(project) == []
 

@@ -175,7 +175,7 @@ def test_one_of_each_kind_must_fit(project):
 
 
 def test_in_a_project_too_large_to_look_through_a_glob_fits(project, monkeypatch):
-    monkeypatch.setattr(scope, "_MOST_ENTRIES", 3)
+    monkeypatch.setattr(scope, "_MAX_ENTRIES", 3)
 
     assert _fits(project, paths=["*.tf"])
 
@@ -206,7 +206,7 @@ def test_nothing_limited_applies_where_there_is_no_project():
 
 
 def test_very_many_globs_are_not_compared_without_end(project, monkeypatch):
-    monkeypatch.setattr(scope, "_MOST_COMPARED", 10 * scope._PER_GLOB)
+    monkeypatch.setattr(scope, "_MAX_COMPARED_CHARACTERS", 10 * scope._GLOB_COST)
     compared: list[str] = []
     monkeypatch.setattr(scope.globs, "covers", lambda pattern, path: bool(compared.append(pattern)))
     here = ProjectScope(str(project))

@@ -546,8 +546,8 @@ def test_what_fails_while_one_record_is_indexed_is_logged_and_the_others_are_fou
     project = onrecord.open(str(tmp_path))
     for title in ("Jobs are rows", "Mail is sent by cron"):
         project.save("decision", {"title": title, **DECISION_CONTENT})
-    whole = document.of
-    monkeypatch.setattr(document, "of", lambda record: 1 // 0 if "rows" in record.title else whole(record))
+    whole = document.build
+    monkeypatch.setattr(document, "build", lambda record: 1 // 0 if "rows" in record.title else whole(record))
 
     assert [hit.id for hit in project.search("jobs mail cron rows")] == ["mail-is-sent-by-cron"]
     assert [(what, error[:17]) for _, what, error in state_file.recent_failures()] == [

@@ -100,7 +100,7 @@ def cosine(record: Memory, other: Memory) -> float:
         table = vectors.shared()
     except (OSError, ValueError):
         return 0.0
-    first, second = (vectors.signed(record_vectors.of(record, table).gist) for record in (record, other))
+    first, second = (vectors.signed(record_vectors.build(record, table).gist) for record in (record, other))
     return sum(a * b for a, b in zip(first, second)) / (hypot(*first) * hypot(*second) or 1.0)
 
 

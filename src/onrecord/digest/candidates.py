@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 SOON_DAYS = 30
 """A constraint that expires within this time is pointed out while its files are being changed."""
 
-MOST_RECORDS, MOST_SHARED = 5_000, 500
+MAX_RECORDS, MAX_SHARED_RECORDS = 5_000, 500
 """Records of a store that are compared by prominence, the newest; and of a shared store, which holds other people's."""
 
-MOST_MATCHES = 40
+MAX_MATCHES = 40
 """Records of a store for which relevance is measured: many more than a digest has room for."""
 
 
@@ -57,14 +57,14 @@ class Records:
         self._oldest = {category: _oldest(settings.retention_days(category), now) for category in enabled}
         self.candidates: list[Candidate] = []
         """Those that may be urgent; those that match or are new are added when they are asked for."""
-        self._index.run(self._add_newest, MOST_RECORDS, True, hook=True)
+        self._index.run(self._add_newest, MAX_RECORDS, True, hook=True)
 
     def close(self) -> None:
         self._index.close()
 
     def add_newest(self) -> None:
         """Make the newest records candidates: where relevance cannot be told, any of them may stand out."""
-        most = MOST_SHARED if self._is_shared else MOST_RECORDS
+        most = MAX_SHARED_RECORDS if self._is_shared else MAX_RECORDS
         self._index.run(self._add_newest, most, hook=True)
 
     def _add_newest(self, index: Index, limit: int, urgent_only: bool = False) -> None:
@@ -85,11 +85,11 @@ class Records:
 
     def _intended(self, intent: str, by_words: dict[str, float]) -> dict[str, float]:
         """Return the same for what is being done; empty if no record could be shown anyway."""
-        return self._probabilities(intent) if max(by_words.values(), default=0.0) >= selection.LEAST_WORDS else {}
+        return self._probabilities(intent) if max(by_words.values(), default=0.0) >= selection.MIN_WORDS else {}
 
     def _probabilities(self, text: str) -> dict[str, float]:
         filter = Filter("auto", now=self._now, fits=self._fits)
-        matches = rank.find(self._index, query.parse(text), filter, MOST_MATCHES)
+        matches = rank.find(self._index, query.parse(text), filter, MAX_MATCHES)
         return {self.prefix + match.path: match.probability for match in matches}
 
     def _add_matches(self, matched: set[str]) -> None:

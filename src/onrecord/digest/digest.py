@@ -31,8 +31,8 @@ LATEST_FOR_GIT = 2.6
 STEP_SECONDS = 0.6
 """Of computing, for the work context, the knowledge banks and each store of others: without it there is a digest."""
 
-MOST_URGENT = 3
-MOST_NEAR = 3
+MAX_URGENT = 3
+MAX_NEAR = 3
 CHECK_SECONDS = 0.3
 """Of computing, to see whether the files of what is shown have changed."""
 
@@ -155,7 +155,7 @@ def _by_evidence(
 def _near(ranked: Sequence[Pick], picks: Sequence[Pick]) -> list[Pick]:
     shown = {pick.candidate.key for pick in picks}
     others = [pick for pick in ranked if pick.relevance and pick.candidate.key not in shown]
-    return sorted(others, key=lambda pick: -pick.relevance)[:MOST_NEAR]
+    return sorted(others, key=lambda pick: -pick.relevance)[:MAX_NEAR]
 
 
 def _all(stores: Sequence[Records], lessons: Sequence[Candidate]) -> list[Candidate]:
@@ -222,7 +222,7 @@ def _lessons(project: str) -> list[Candidate]:
 def _pinned(ranked: Sequence[Pick], files: Sequence[str], limit: int) -> list[Pick]:
     """Return what comes first whatever its relevance: the session to resume, and urgent entries about changed files."""
     left_off = _left_off(ranked)
-    return [*left_off, *_urgent(ranked, files)[: min(MOST_URGENT, limit - len(left_off))]]
+    return [*left_off, *_urgent(ranked, files)[: min(MAX_URGENT, limit - len(left_off))]]
 
 
 def _left_off(ranked: Sequence[Pick]) -> list[Pick]:

@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from typing import Any
 
 BANKS = {"anti-patterns.md": "anti_pattern", "patterns.md": "pattern", "heuristics.md": "heuristic"}
-LARGEST_FILE = 1_000_000
-MOST_ENTRIES = 2_000
-LONGEST_TEXT = 600
+MAX_BYTES = 1_000_000
+MAX_ENTRIES = 2_000
+MAX_TEXT_CHARACTERS = 600
 _KINDS = ("anti-pattern:", "pattern:", "heuristic:")
 _CONFIDENCE = {"high": 3.0, "medium": 2.0, "low": 1.0}
 _COUNTS = ("observation count", "observations", "observed", "times observed", "count")
 _DATES = ("last observed", "last seen")
 
-MOST_WORDS = 48
+MAX_WORDS = 48
 """Words that are searched for: the time FTS5 takes grows with each."""
 
-MOST_COMPARED = 40
+MAX_COMPARED = 40
 """Entries, the best by BM25, that are compared word by word: comparing all of 2,000 takes a second."""
 
-LEAST_SHARE = 0.5
+MIN_SHARE = 0.5
 """Share of the words of the work that an entry must have: one word of many says nothing."""
 
 
@@ -77,17 +77,17 @@ def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Candid
             name = _name(line) if line.startswith("### ") else ""
             is_entry = bool(name)
             entries += [(name, [[]])] if name else []
-            if len(entries) > MOST_ENTRIES:
+            if len(entries) > MAX_ENTRIES:
                 break
         elif is_entry and line.startswith("#"):
             entries[-1][1].append([])
         elif is_entry:
             entries[-1][1][-1].append(line.strip())
-    if len(entries) > MOST_ENTRIES:
-        state_file.log_failure("knowledge bank", f"{path}: only the first {MOST_ENTRIES} entries are used")
+    if len(entries) > MAX_ENTRIES:
+        state_file.log_failure("knowledge bank", f"{path}: only the first {MAX_ENTRIES} entries are used")
     return [
         _lesson(Candidate("", category, name, "", path, is_local, updated=_undated(place)), body)
-        for place, (name, body) in enumerate(entries[:MOST_ENTRIES])
+        for place, (name, body) in enumerate(entries[:MAX_ENTRIES])
     ]
 
 
@@ -105,7 +105,7 @@ def _lesson(lesson: Candidate, sections: list[list[str]]) -> Candidate:
             lesson = lesson._replace(**fields) if fields else lesson
         prose = [line for line in lines if line and line[:2] not in ("- ", "* ")]
         parts += prose or [text.replace("**", "") for text, fields in bullets if fields is None and not parts]
-    text = cut(" ".join(" ".join(parts).split()), LONGEST_TEXT)
+    text = cut(" ".join(" ".join(parts).split()), MAX_TEXT_CHARACTERS)
     # Duplicates are recognised by their description, whatever their case and punctuation.
     plain = " ".join(terms.words((text or lesson.title).lower()))
     key = f"bank:{coldstart.content_hash(plain.encode('utf-8', 'replace'))}"
@@ -154,9 +154,9 @@ def _read(path: str, within: str) -> str:
     try:
         if within and not paths.is_within(within, path):
             raise ValueError("leads out of the project")
-        data = files.read(path, LARGEST_FILE + 1)
-        if len(data) > LARGEST_FILE:
-            raise ValueError(f"larger than {LARGEST_FILE:,} bytes")
+        data = files.read(path, MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise ValueError(f"larger than {MAX_BYTES:,} bytes")
         return data.decode("utf-8-sig", "replace")
     except (OSError, ValueError) as error:
         state_file.log_failure("knowledge bank", f"{path}: {error}")
@@ -176,7 +176,7 @@ def relevance(lessons: Sequence[Candidate], intent: str) -> dict[str, float]:
     for lesson in _best(lessons, wanted):
         matched = stems.intersection(terms.stream(lesson.text))
         share = len(matched) / len(stems) if stems else 0.0
-        if share >= LEAST_SHARE and (len(matched) > 1 or matched.intersection(terms.stream(lesson.title))):
+        if share >= MIN_SHARE and (len(matched) > 1 or matched.intersection(terms.stream(lesson.title))):
             shares[lesson.key] = share
     return shares
 
@@ -187,7 +187,7 @@ def _best(lessons: Sequence[Candidate], wanted: Sequence[str]) -> list[Candidate
         _fill(connection, lessons)
         # Every word is quoted, so that none can be FTS5 syntax.
         any_word = " OR ".join(f'"{word}"' for word in wanted)
-        ranked = f"SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY bm25(entry, 4.0, 1.0) LIMIT {MOST_COMPARED}"
+        ranked = f"SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY bm25(entry, 4.0, 1.0) LIMIT {MAX_COMPARED}"
         return [lessons[place] for (place,) in connection.execute(ranked, (any_word,))]
     finally:
         connection.close()
@@ -215,4 +215,4 @@ def _words(text: str) -> list[str]:
     words = [word.lower() for word in terms.words(text)]
     stop = query.stop_words(words)
     distinctive = [word for word in dict.fromkeys(words) if word not in stop and query.carries_meaning(word)]
-    return [term for word in distinctive for term in ((word,) if word.isascii() else terms.of_word(word))][:MOST_WORDS]
+    return [term for word in distinctive for term in ((word,) if word.isascii() else terms.of_word(word))][:MAX_WORDS]

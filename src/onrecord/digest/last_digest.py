@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
     from onrecord.digest.digest import Digest, Page
 
-_MOST_FILES = 50
-_LARGEST = 1_000_000
+_MAX_FILES = 50
+_MAX_BYTES = 1_000_000
 
 
 def file() -> StateFile:
     """Return the path of the file."""
-    return StateFile(state_path("last-digest.json"), _LARGEST, "last digest", shrink=None)
+    return StateFile(state_path("last-digest.json"), _MAX_BYTES, "last digest", shrink=None)
 
 
 def write(event: str, session: str, project: str, shown: Mapping[str, object]) -> None:
@@ -37,7 +37,7 @@ def describe(digest: Digest, page: Page) -> dict[str, object]:
             "feature": context.feature.slug if context.feature else None,
             "phase": context.feature.phase if context.feature else None,
             "branch": context.branch or None,
-            "files": context.files[:_MOST_FILES],
+            "files": context.files[:_MAX_FILES],
             "subjects": list(context.changes.subjects) if context.changes.is_own else [],
             "notes": context.notes,
         },

@@ -17,8 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-FEWEST_PER_CATEGORY = 3
-BALANCED_FROM = 9
+MIN_PER_CATEGORY = 3
+MIN_BALANCED = 9
 """Entries from which on every category gets its share; with fewer the best entries alone count."""
 
 _BANK_RANKS = {"anti_pattern": 15, "pattern": 40, "heuristic": 50}
@@ -28,22 +28,22 @@ _RANKS = {**{name: each.digest_rank for name, each in CATEGORIES.items()}, **_BA
 PRIORITY = tuple(sorted(_RANKS, key=lambda category: _RANKS[category]))
 _PLACES = {category: place for place, category in enumerate(PRIORITY)}
 
-ASKED = 0.2
+MIN_INTENT = 0.2
 """Relevance to what is being done (branch, own commits, feature) that counts beside a changed file."""
 
-ABOUT = 0.2
+MIN_ABOUT = 0.2
 """Relevance to all words of the work that must come with it."""
 
-BINDING = 0.2
+MIN_BINDING = 0.2
 """The same for a rule that binds whoever changes its files; nobody need have asked for it."""
 
-LEAST_SHARE = 0.5
+MIN_SHARE = 0.5
 """Share of the changed files that such a rule must be about: what touches one file of many is seldom what matters."""
 
-CERTAIN = 0.9
+MIN_CERTAIN = 0.9
 """Relevance to all words that needs no changed file beside it."""
 
-LEAST_WORDS = min(ABOUT, BINDING, CERTAIN)
+MIN_WORDS = min(MIN_ABOUT, MIN_BINDING, MIN_CERTAIN)
 """Relevance to all words below which nothing is shown, however relevant it is to what is being done."""
 
 
@@ -109,7 +109,7 @@ def choose(ranked: Sequence[Pick], limit: int, pinned: Sequence[Pick] = ()) -> l
     chosen = list(pinned)[:limit]
     taken = {pick.candidate.key for pick in chosen}
     free = [pick for pick in ranked if pick.candidate.key not in taken]
-    if limit >= BALANCED_FROM:
+    if limit >= MIN_BALANCED:
         shared = _shares(free, chosen, limit)
         chosen += shared
         taken |= {pick.candidate.key for pick in shared}
@@ -121,7 +121,7 @@ def choose(ranked: Sequence[Pick], limit: int, pinned: Sequence[Pick] = ()) -> l
 def _shares(free: Sequence[Pick], chosen: Sequence[Pick], limit: int) -> list[Pick]:
     """Return the entries that bring every category up to three, or to an equal share if that is less."""
     kinds = {pick.candidate.category for pick in (*free, *chosen)}
-    fewest = min(FEWEST_PER_CATEGORY, limit // len(kinds)) if kinds else 0
+    fewest = min(MIN_PER_CATEGORY, limit // len(kinds)) if kinds else 0
     counts = dict.fromkeys(kinds, 0)
     for pick in chosen:
         counts[pick.candidate.category] += 1
@@ -153,12 +153,12 @@ def reason(category: str, places: Sequence[str], relevance: Relevance, files: Se
     if not files:
         # A new branch: its name is all there is, and is taken for a prompt.
         return "the branch is about it" if relevance.intent >= coefficients.THRESHOLD else ""
-    touched = _touched(places, files) if relevance.words >= ABOUT else []
-    if touched and relevance.intent >= ASKED:
+    touched = _touched(places, files) if relevance.words >= MIN_ABOUT else []
+    if touched and relevance.intent >= MIN_INTENT:
         return f"the branch is about it, and it names {touched[0]}"
-    if CATEGORIES[category].binds_files and relevance.words >= BINDING and len(touched) >= LEAST_SHARE * len(files):
+    if CATEGORIES[category].binds_files and relevance.words >= MIN_BINDING and len(touched) >= MIN_SHARE * len(files):
         return f"a rule for {touched[0]}" if touched else ""
-    return "all words of the work are about it" if relevance.words >= CERTAIN else ""
+    return "all words of the work are about it" if relevance.words >= MIN_CERTAIN else ""
 
 
 def _touched(places: Sequence[str], files: Sequence[str]) -> list[str]:

@@ -14,17 +14,17 @@ from onrecord.git.changes import SHARED_BRANCHES, Changes
 from onrecord.search import query, terms
 from onrecord.text import cut
 
-MOST_WORDS = 20
-MOST_SUBJECTS = 5
+MAX_WORDS = 20
+MAX_SUBJECTS = 5
 """Commits of a branch, the newest, whose subjects say what it is about."""
 
-_LONGEST_SUBJECT = 120
+_MAX_SUBJECT_CHARACTERS = 120
 FEATURES = os.path.join("docs", "features")
-MOST_FEATURES = 500
+MAX_FEATURES = 500
 """The last by name: where features are numbered these are the newest."""
 
-_LARGEST_FILE = 60_000
-_LONGEST_PARAGRAPH = 400
+_MAX_BYTES = 60_000
+_MAX_PARAGRAPH_CHARACTERS = 400
 _KINDS_OF_BRANCH = frozenset("feature features feat fix bugfix hotfix chore".split())
 _GENERIC_NAMES = frozenset("src lib init index main mod test tests spec docs readme".split())
 _NORMAL = ("not a git repository", "HEAD is detached", "fewer than two commits")
@@ -55,8 +55,9 @@ class WorkContext(NamedTuple):
     @property
     def intent(self) -> str:
         """What is being done, in words: the active feature, the name of the branch, the subjects of its commits."""
-        subjects = self.changes.subjects[:MOST_SUBJECTS] if self.changes.is_own else ()
-        parts = [*(self.feature or ()), *branch_words(self.branch), *(cut(each, _LONGEST_SUBJECT) for each in subjects)]
+        subjects = self.changes.subjects[:MAX_SUBJECTS] if self.changes.is_own else ()
+        short = [cut(subject, _MAX_SUBJECT_CHARACTERS) for subject in subjects]
+        parts = [*(self.feature or ()), *branch_words(self.branch), *short]
         return " ".join(part for part in parts if part)
 
     @property
@@ -122,9 +123,9 @@ def file_words(files: list[str]) -> list[str]:
     words: dict[str, None] = {}
     for text in (*names, *folders):
         words.update((word, None) for word in _split(text) if word not in _GENERIC_NAMES)
-        if len(words) >= MOST_WORDS:
+        if len(words) >= MAX_WORDS:
             break
-    return list(words)[:MOST_WORDS]
+    return list(words)[:MAX_WORDS]
 
 
 def _split(text: str) -> list[str]:
@@ -147,14 +148,14 @@ def active_feature(project: str, notes: list[str]) -> Feature | None:
     from onrecord import markdown
 
     spec = _read(project, os.path.join(FEATURES, name, "spec.md"), notes)
-    paragraph = cut(markdown.first_paragraph(spec), _LONGEST_PARAGRAPH)
+    paragraph = cut(markdown.first_paragraph(spec), _MAX_PARAGRAPH_CHARACTERS)
     return Feature(_text(meta.get("slug")) or name, paragraph, _text(meta.get("lastCompletedPhase")))
 
 
 def _features(project: str) -> list[str]:
     folder = os.path.join(project, FEATURES)
     try:
-        return sorted(os.listdir(folder))[-MOST_FEATURES:] if paths.is_within(project, folder) else []
+        return sorted(os.listdir(folder))[-MAX_FEATURES:] if paths.is_within(project, folder) else []
     except OSError:
         return []
 
@@ -184,7 +185,7 @@ def _read(project: str, path: str, notes: list[str]) -> str:
         notes.append(f"{path}: leads out of the project")
         return ""
     try:
-        return files.read(full, _LARGEST_FILE).decode("utf-8", "replace")
+        return files.read(full, _MAX_BYTES).decode("utf-8", "replace")
     except OSError as error:
         notes.append(f"{path}: {error}")
         return ""

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from onrecord.search.rank import Match
 
-_BUDGET = 900
+_MAX_TOKENS = 900
 """Tokens for all of it."""
 
-_MOST = 20
+_MAX_RECORDS = 20
 """Records, the latest shown: no more have room in as many tokens, so the files of no more are checked."""
 
 
@@ -28,9 +28,9 @@ def block(stores: Stores, session: str) -> str:
     with Ledger(session) as noted:
         records = list(reversed(noted.shown))
         noted.reset()
-        candidates = _current(records, stores)[:_MOST]
+        candidates = _current(records, stores)[:_MAX_RECORDS]
         cautions = Cautions()
-        fitted = fitting_items([cautions.beside(candidate).item for candidate in candidates], _BUDGET)
+        fitted = fitting_items([cautions.beside(candidate).item for candidate in candidates], _MAX_TOKENS)
         for candidate in candidates[: len(fitted)]:
             noted.add_shown(candidate.record, candidate.text_hash)
         noted.count_prompt()

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from onrecord.search.rank import Match
 
 NOTHING_ON_FILE = "Nothing on file: no record in the project memory matches this question."
-_FRAME = 25
-_LEAST = 45
+_FRAME_TOKENS = 25
+_MIN_SUMMARY_TOKENS = 45
 """Tokens below which a summary says too little to be worth showing."""
 
 SHOWN = "shown"
@@ -142,12 +142,12 @@ def render_block(items: list[Item], source: str, pointers: Sequence[str] = ()) -
 def fitting_items(items: list[Item], budget: int) -> list[Item]:
     """Return the first items that fit a budget of tokens, each cut to its fair share of it."""
     fitted = list(items)
-    while len(fitted) > 1 and _room(fitted, budget) < _LEAST * len(fitted):
+    while len(fitted) > 1 and _room(fitted, budget) < _MIN_SUMMARY_TOKENS * len(fitted):
         fitted.pop()
     room, waiting = _room(fitted, budget), len(fitted)
     # The shortest first: what they leave of their share is for the longer ones.
     for place, item in sorted(enumerate(fitted), key=lambda pair: count_tokens(pair[1].text)):
-        share = max(room // waiting, _LEAST)
+        share = max(room // waiting, _MIN_SUMMARY_TOKENS)
         cost = count_tokens(item.text)
         if cost > share:
             fitted[place] = item._replace(text=cut(item.text, len(item.text) * share // cost))
@@ -157,4 +157,4 @@ def fitting_items(items: list[Item], budget: int) -> list[Item]:
 
 
 def _room(items: list[Item], budget: int) -> int:
-    return budget - _FRAME - sum(item.overhead for item in items)
+    return budget - _FRAME_TOKENS - sum(item.overhead for item in items)

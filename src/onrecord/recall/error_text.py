@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-LONGEST = 2_400
+MAX_CHARACTERS = 2_400
 _HEAD = 800
-_LONGEST_LINE = 300
+_MAX_LINE_CHARACTERS = 300
 _FIRST_LINES, _LAST_LINES, _END = 4, 10, 4
 _SEARCHERS = frozenset("grep egrep fgrep rg ag ack diff cmp test [ which command type pgrep find".split())
 _QUIET = _SEARCHERS | frozenset("cd echo printf true false exit head tail wc sort uniq cat tee set".split())
@@ -74,8 +74,8 @@ def symptoms(error: str) -> str:
     marked = [number for number, line in enumerate(lines) if _MARKED.search(line)]
     last = range(max(len(lines) - _END, 0), len(lines))
     wanted = sorted({*marked[:_FIRST_LINES], *marked[-_LAST_LINES:], *last})
-    text = "\n".join(dict.fromkeys(impersonal(lines[number][:_LONGEST_LINE]) for number in wanted))
-    return text if len(text) <= LONGEST else f"{text[:_HEAD]}\n{text[_HEAD + 1 - LONGEST :]}"
+    text = "\n".join(dict.fromkeys(impersonal(lines[number][:_MAX_LINE_CHARACTERS]) for number in wanted))
+    return text if len(text) <= MAX_CHARACTERS else f"{text[:_HEAD]}\n{text[_HEAD + 1 - MAX_CHARACTERS :]}"
 
 
 def impersonal(line: str) -> str:

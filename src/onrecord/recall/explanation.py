@@ -12,10 +12,10 @@ from onrecord.session import transcript
 from onrecord.settings import PROMPT_SWITCHES, Settings, off_switches
 from onrecord.text import plural
 
-_MOST_EXPLAINED = 5
+_MAX_EXPLAINED = 5
 """Candidates whose reasons are given, beside those that are shown: further down they are all alike."""
 
-_LONGEST_BORROWED = 200
+_MAX_BORROWED_CHARACTERS = 200
 
 
 class Explained(NamedTuple):
@@ -32,7 +32,7 @@ def explained(decision: Decision, verdicts: Mapping[int, str] | None = None) -> 
     listed = []
     for place, each in enumerate(ranked):
         others = [other.match for other in ranked if other is not each and other.match.root == each.match.root]
-        wanted = place < _MOST_EXPLAINED or each.shown
+        wanted = place < _MAX_EXPLAINED or each.shown
         verdict = (verdicts or {}).get(id(each.match), "")
         listed.append(Explained(each, verdict, explain.reasons(each.match, others) if wanted else []))
     return listed
@@ -55,7 +55,7 @@ def thresholds(decision: Decision) -> str:
 
 def borrowed(decision: Decision) -> str:
     """Return the words that completed a prompt that refers back; empty if it did not need any."""
-    words = decision.borrowed[:_LONGEST_BORROWED]
+    words = decision.borrowed[:_MAX_BORROWED_CHARACTERS]
     return f"The prompt refers back; terms were borrowed from: {words}" if words else ""
 
 

@@ -44,18 +44,18 @@ RUN = QuotationThreshold(0.6, 6.0)
 PHRASE = QuotationThreshold(0.1, 7.0)
 """For a runbook whose symptom, trigger or title the output has as a whole: that says more than the other words."""
 
-_BUDGET = 420
+_MAX_TOKENS = 420
 _FIRST_QUERIES, _LAST_QUERIES = 3, 7
-_FEWEST_TERMS = 4
+_MIN_QUERY_TERMS = 4
 
 _MIN_RUN_TERMS = 3
 """Terms of a run: two words stand side by side by chance, as in the name of a service."""
 
-_LEAST_COVERED = 0.75
+_MIN_COVERED = 0.75
 """The share of a phrase that the output must have; names and numbers in it differ from run to run."""
 
-_MOST_PHRASES, _LONGEST_PHRASE, _LONGEST_STEPS = 40, 300, 20_000
-_MOST_OCCURRENCES = 8_000
+_MAX_PHRASES, _MAX_PHRASE_CHARACTERS, _MAX_STEPS_CHARACTERS = 40, 300, 20_000
+_MAX_OCCURRENCES = 8_000
 """Occurrences in the index that are looked at before commoner words are left out: what bounds a large store."""
 
 _EVERYDAY = frozenset(
@@ -90,7 +90,7 @@ def block(stores: Stores, command: str, error: str, settings: Settings, session:
     item = Cautions().beside(runbook).item
     # It is shown for what it quotes, not for how probable the words of the whole output make it.
     item = item._replace(text=_steps(runbook.match) or item.text, confidence="")
-    return render_block(fitting_items([item], _BUDGET), PROJECT_PREFIX)
+    return render_block(fitting_items([item], _MAX_TOKENS), PROJECT_PREFIX)
 
 
 def best(stores: Stores, symptoms: str, settings: Settings) -> Candidate | None:
@@ -124,7 +124,7 @@ def _quoting_runbooks(
 
 def _queries(lines: list[str]) -> list[str]:
     """Return the lines with something to search for: the first errors and the end."""
-    queries = [line for line in lines if len(set(terms.stream(line))) >= _FEWEST_TERMS]
+    queries = [line for line in lines if len(set(terms.stream(line))) >= _MIN_QUERY_TERMS]
     return queries[:_FIRST_QUERIES] + queries[_FIRST_QUERIES:][-_LAST_QUERIES:]
 
 
@@ -193,7 +193,7 @@ def _runbooks(opened: Index, together: Iterable[tuple[str, ...]]) -> list[Row]:
     wanted, occurrences = list[tuple[str, ...]](), 0
     for each in sorted(rarest, key=lambda each: (rarest[each], each)):
         occurrences += rarest[each]
-        if occurrences > _MOST_OCCURRENCES and wanted:
+        if occurrences > _MAX_OCCURRENCES and wanted:
             break
         wanted.append(each)
     return opened.records_with_terms("runbook", wanted) if wanted else []
@@ -209,7 +209,7 @@ def _side_by_side(row: Row, pairs: Iterable[tuple[str, str]], codes: Iterable[st
 def rarest_run(opened: Index, memory: Memory, lines: Iterable[str]) -> float:
     """Return how rare the rarest run of words is that a line of the output shares with the runbook."""
     steps = "\n".join((*memory.lines("steps"), memory.text("root_cause"), memory.text("verification")))
-    text = _text((*_phrases(memory), steps[:_LONGEST_STEPS]))
+    text = _text((*_phrases(memory), steps[:_MAX_STEPS_CHARACTERS]))
     rarest = 0.0
     for line in lines:
         codes, located = _codes(line), _located(line)
@@ -229,7 +229,7 @@ def whole_phrase(opened: Index, memory: Memory, lines: Iterable[str]) -> float:
 def _phrases(memory: Memory) -> list[str]:
     """Return the phrases that describe the situation."""
     phrases = (*memory.lines("symptoms"), *memory.triggers, memory.title, memory.text("trigger"))
-    return [phrase[:_LONGEST_PHRASE] for phrase in phrases[:_MOST_PHRASES]]
+    return [phrase[:_MAX_PHRASE_CHARACTERS] for phrase in phrases[:_MAX_PHRASES]]
 
 
 def _covered(opened: Index, phrase: str, text: str) -> float:
@@ -240,7 +240,7 @@ def _covered(opened: Index, phrase: str, text: str) -> float:
         return 0.0
     weights = _weights(opened, _distinctive(stream) - _located(phrase), codes)
     covered = sum(weights.get(term, 0.0) for term in {term for run in runs for term in run})
-    return covered if covered >= _LEAST_COVERED * sum(weights.values()) else 0.0
+    return covered if covered >= _MIN_COVERED * sum(weights.values()) else 0.0
 
 
 def _text(lines: Iterable[str]) -> str:

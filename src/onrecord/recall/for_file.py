@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from onrecord.search.index import Index, RecordFile, Row
     from onrecord.settings import Settings
 
-_BUDGET = 220
-_MOST_SHOWN = 3
+_MAX_TOKENS = 220
+_MAX_SHOWN = 3
 
-_MOST_LOST = 100
+_MAX_LOST_FILES = 100
 """Lost files that are checked; a store that has lost more is one that nobody keeps."""
 
-_PATIENCE = 0.25
+_MAX_GIT_SECONDS = 0.25
 """Seconds that git may take in all while a tool waits; what is left is asked at the next file."""
 
 
@@ -45,8 +45,8 @@ def block(stores: Stores, project: str, file: str, settings: Settings, session: 
         return ""
     cautions = Cautions()
     with Ledger(session) as noted:
-        wanted = [each.candidate for each in proposed if _is_wanted(each, path, noted, is_edit=is_edit)][:_MOST_SHOWN]
-        fitted = fitting_items([cautions.beside(each).item for each in wanted], _BUDGET)
+        wanted = [each.candidate for each in proposed if _is_wanted(each, path, noted, is_edit=is_edit)][:_MAX_SHOWN]
+        fitted = fitting_items([cautions.beside(each).item for each in wanted], _MAX_TOKENS)
         shown = wanted[: len(fitted)]
         for each in shown:
             noted.add_shown(each.record, each.text_hash)
@@ -61,7 +61,7 @@ def about(stores: Stores, project: str, file: str, settings: Settings) -> list[C
     path = relative(project, file)
     cautions = Cautions()
     proposed = _candidates(stores, project, path, settings) if path else []
-    return [cautions.beside(each.candidate) for each in proposed[:_MOST_SHOWN]]
+    return [cautions.beside(each.candidate) for each in proposed[:_MAX_SHOWN]]
 
 
 def _is_wanted(about: _About, path: str, noted: Ledger, *, is_edit: bool) -> bool:
@@ -148,13 +148,13 @@ def renamed_to(index: Index, project: str, path: str) -> list[RecordFile]:
     """
     root = os.path.join(project, "")
     lost = [name for name in index.file_paths() if not os.path.lexists(root + name)]
-    freshness = Freshness(project, _PATIENCE)
+    freshness = Freshness(project, _MAX_GIT_SECONDS)
     ending = os.path.splitext(path)[1]
     # Git may not get through all of them: a renamed file mostly has the same ending.
     lost.sort(key=lambda name: not name.endswith(ending))
     return [
         file
-        for name in lost[:_MOST_LOST]
+        for name in lost[:_MAX_LOST_FILES]
         for file, anchors in index.anchored_at(name)
         if any(freshness.check(anchor).now == path for anchor in _anchors(anchors, name))
     ]

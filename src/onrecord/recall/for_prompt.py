@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MAX_CANDIDATES = 12
 """Candidates of one store, if no judge is to see more."""
 
-_MOST_ANSWERS = 3
+_MAX_ANSWERS = 3
 """Records shown for a question about the past."""
 
 BELOW_THRESHOLD, DROPPED, TURNED_OFF = "below the threshold", "dropped by the judge", "turned off"
@@ -145,7 +145,7 @@ def choose(
 
 def _room(settings: Settings, request: Request, is_past: bool) -> Room:
     room = selection.room(settings, is_first=request.is_first)
-    return room._replace(rules=min(room.rules, _MOST_ANSWERS)) if is_past else room
+    return room._replace(rules=min(room.rules, _MAX_ANSWERS)) if is_past else room
 
 
 def _with_forms(

@@ -9,10 +9,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_LONGEST = 400
+_MAX_CHARACTERS = 400
 """Characters of a question: what is longer is a task that happens to mention the past."""
 
-_MOST_WORDS = 80
+_MAX_WORDS = 80
 
 _LETTERS = str.maketrans("áàâäéèêëíìîïóòôöúùûüñç", "aaaaeeeeiiiioooouuuunc", "'’`´")
 _EDGES = '¿?¡!.,;:()[]{}"“”„«»*_-–—…/'
@@ -150,9 +150,9 @@ _PATTERNS: dict[str, Sequence[str]] = {
 
 def topic(prompt: str) -> str:
     """Return the topic of a question about the past: the prompt without the words that make it one; else empty."""
-    if len(prompt) > _LONGEST:
+    if len(prompt) > _MAX_CHARACTERS:
         return ""
-    chunks = prompt.split()[:_MOST_WORDS]
+    chunks = prompt.split()[:_MAX_WORDS]
     words = [chunk.lower().translate(_LETTERS).strip(_EDGES) for chunk in chunks]
     for start, word in enumerate(words):
         opens = start == 0 or chunks[start - 1][-1] in ".,;:?!-–"

@@ -29,10 +29,10 @@ from onrecord.session.transcript import Prompt, Session
 from onrecord.settings import Settings
 from onrecord.text import count_tokens
 
-MOST_PROMPTS = 300
+MAX_PROMPTS = 300
 """Prompts of one session that are replayed; of a longer one the last."""
 
-_MOST_LENDING = 3
+_MAX_LENDING = 3
 """Earlier prompts that lend their words to one that refers to them."""
 
 
@@ -136,13 +136,13 @@ def _turns(session: Session, stores: Stores, settings: Settings) -> Iterator[Tur
     """Yield the prompts of one session, each decided with what those before it were shown."""
     noted = Ledger("")
     earlier: list[str] = []
-    prompts = session.prompts[-MOST_PROMPTS:]
+    prompts = session.prompts[-MAX_PROMPTS:]
     if not session.is_whole or len(prompts) < len(session.prompts):
         noted.count_prompt()
     for prompt in prompts:
         turn = Turn(session.name, prompt, noted.is_first_prompt)
         if not transcript.wants_silence(prompt.text):
-            borrowed = for_prompt.lent(earlier[-_MOST_LENDING:]) if query.is_referring(prompt.text) else ""
+            borrowed = for_prompt.lent(earlier[-_MAX_LENDING:]) if query.is_referring(prompt.text) else ""
             request = Request(prompt.text, noted.is_first_prompt, borrowed)
             noted.count_prompt()
             decision = for_prompt.decide(stores, request, settings, ledger=noted, even_if_off=True)

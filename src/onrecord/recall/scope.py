@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     from onrecord.scopes import Scope
 
-_MOST_ENTRIES = 4_000
+_MAX_ENTRIES = 4_000
 """Files and folders that are looked at for a glob: a few milliseconds. With more, the record counts as fitting."""
 
-_MOST_COMPARED = 2_000_000
+_MAX_COMPARED_CHARACTERS = 2_000_000
 """Letters of paths that globs are compared with, for all records: half a second, whatever the globs are. A record that
 would need more counts as fitting."""
 
-_PER_GLOB = 2_000
+_GLOB_COST = 2_000
 """Letters that take as long as looking for the paths that begin and end as a glob does."""
 
-_MOST_LISTED = 2_000
+_MAX_NAMES = 2_000
 """Names that are looked at for languages, in the project's folder and in the folders directly in it."""
 
 _PASSED_OVER = ("node_modules", "__pycache__", "vendor", "target", "dist")
@@ -93,17 +93,17 @@ class ProjectScope:
             full = os.path.join(self._project, plain)
             return paths.is_within(self._project, full) and os.path.lexists(full)
         if self._listed is None:
-            first = [path for _, path in zip(range(_MOST_ENTRIES + 1), _walk(self._project))]
-            self._listed = first[:_MOST_ENTRIES], len(first) > _MOST_ENTRIES
+            first = [path for _, path in zip(range(_MAX_ENTRIES + 1), _walk(self._project))]
+            self._listed = first[:_MAX_ENTRIES], len(first) > _MAX_ENTRIES
         listed, has_more = self._listed
-        if has_more or self._compared > _MOST_COMPARED:
+        if has_more or self._compared > _MAX_COMPARED_CHARACTERS:
             return True
         ending = plain[max(plain.rfind("*"), plain.rfind("?")) + 1 :]
         # A glob without a slash is compared with names, wherever they are.
         start = plain.replace("?", "*").partition("*")[0].rstrip("/") if "/" in plain else ""
         alike = [path for path in listed if path.endswith(ending) and path.startswith(start)]
-        self._compared += _PER_GLOB + sum(map(len, alike))
-        return self._compared > _MOST_COMPARED or any(globs.matches(plain, path) for path in alike)
+        self._compared += _GLOB_COST + sum(map(len, alike))
+        return self._compared > _MAX_COMPARED_CHARACTERS or any(globs.matches(plain, path) for path in alike)
 
 
 def _none_or_any(patterns: Sequence[str], fits: Callable[[str], bool]) -> bool:
@@ -137,7 +137,7 @@ def identity(url: str) -> str:
 
 def _listing(project: str) -> Iterator[str]:
     """Yield the names of the files in a project's folder, and in the folders directly in it, within a bound."""
-    left = _MOST_LISTED
+    left = _MAX_NAMES
     for folder in (project, *(entry.path for entry in _entries(project) if _is_looked_into(entry))):
         for entry in _entries(folder):
             left -= 1
@@ -166,6 +166,6 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
     """Return the entries of a folder, within a bound and in order; none if it cannot be read."""
     try:
         with os.scandir(folder) as entries:
-            return sorted((each for _, each in zip(range(_MOST_ENTRIES), entries)), key=lambda entry: entry.name)
+            return sorted((each for _, each in zip(range(_MAX_ENTRIES), entries)), key=lambda entry: entry.name)
     except OSError:
         return []

@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 REPEATED, POINTED = "shown before in this session", "pointed to before in this session"
 NO_ROOM, FILE_MISSING = "no room", "file missing"
 
-_PER_RULE = 100
+_TOKENS_PER_RULE = 100
 """Tokens of a record that is shown whole, about: whoever raises the number of records raises that of tokens, too."""
 
-_MISSING = -1.0
+_MISSING_FILE_LOGITS = -1.0
 """What it counts against a record, in logits, that a file it is about no longer exists."""
 
-MOST_POINTERS = 2
-_ENOUGH_RULES = 3
+MAX_POINTERS = 2
+_MAX_RULES_BESIDE_POINTERS = 3
 """Rules beside which there is no pointer: the agent has enough to read."""
 
-_LONGEST_POINTER = 25
+_MAX_POINTER_TOKENS = 25
 """Tokens of the line of a pointer."""
 
-_SHORTEST_TITLE = 16
+_MIN_TITLE_CHARACTERS = 16
 HEADING = "Possibly relevant; the command shows the whole record:"
 
 
@@ -50,7 +50,7 @@ def room(settings: Settings, *, is_first: bool) -> Room:
     generosity = settings.number("retrieval.first_prompt_budget") if is_first else 1.0
     rules, tokens = settings.count("retrieval.max_inject"), settings.number("retrieval.max_tokens")
     if not settings.is_set("retrieval.max_tokens"):
-        tokens = max(tokens, rules * _PER_RULE)
+        tokens = max(tokens, rules * _TOKENS_PER_RULE)
     if not settings.is_set("retrieval.max_inject"):
         rules = int(rules * generosity)
     return Room(rules, int(tokens * generosity))
@@ -77,8 +77,11 @@ def _checked(candidates: list[Candidate], ledger: Ledger, limits: Thresholds) ->
     def check(candidate: Candidate) -> Candidate:
         match = candidate.match
         caution, is_missing = cautions.check(match.root, candidate.prefix, match.anchors)
-        lower = limits.form(relevance.shifted(match.probability, _MISSING)) if is_missing else candidate.form
-        return thresholds.in_form(candidate._replace(caution=caution), lower, FILE_MISSING)
+        candidate = candidate._replace(caution=caution)
+        if not is_missing:
+            return candidate
+        form = limits.form(relevance.shifted(match.probability, _MISSING_FILE_LOGITS))
+        return thresholds.in_form(candidate, form, FILE_MISSING)
 
     new = [_if_new(candidate, ledger) for candidate in candidates]
     checked = [candidate if candidate.outcome else check(candidate) for candidate in new]
@@ -122,7 +125,7 @@ def fitting_pointers(lines: list[str], room: int, *, rules: int) -> list[str]:
     """Return the pointers that fit the remaining token budget next to `rules` rules."""
     left = room - count_tokens(HEADING)
     fitted: list[str] = []
-    for line in lines[: MOST_POINTERS if rules < _ENOUGH_RULES else 0]:
+    for line in lines[: MAX_POINTERS if rules < _MAX_RULES_BESIDE_POINTERS else 0]:
         left -= count_tokens(line)
         if left < 0:
             break
@@ -138,8 +141,8 @@ def pointer(candidate: Candidate) -> str:
     command = f"onrecord show {paths.store_flag(candidate.prefix)}{record_names.short_name(match.path)}"
     # Between quotes of which it has none, a title cannot pose as a command.
     title = match.title.replace("“", '"').replace("”", '"')
-    for longest in range(len(title), min(len(title), _SHORTEST_TITLE) - 1, -4):
+    for longest in range(len(title), min(len(title), _MIN_TITLE_CHARACTERS) - 1, -4):
         line = f"- {match.category} “{cut(title, longest)}”: {command}"
-        if count_tokens(line) <= _LONGEST_POINTER:
+        if count_tokens(line) <= _MAX_POINTER_TOKENS:
             return line
     return f"- {match.category}: {command}"

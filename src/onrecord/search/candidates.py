@@ -14,27 +14,27 @@ if TYPE_CHECKING:
     from onrecord.search.query import Query
     from onrecord.settings import Settings
 
-AUTO, SEARCH = 16, 48
+MAX_FOR_PROMPT, MAX_FOR_SEARCH = 16, 48
 """Candidates compared for a prompt, and for a question somebody asked."""
 
-_FILTERED = 400
+_MAX_FILTERED = 400
 """Candidates compared where a filter may refuse most of them."""
 
-_LOOKED_AT = 50
+_SCOPES_AT_ONCE = 50
 """Candidates whose scope is read at once; more only where too few of them apply here."""
 
-_MOST_TERMS = 32
-_MOST_OCCURRENCES = 4_000
+_MAX_TERMS = 32
+_MAX_OCCURRENCES = 4_000
 """Occurrences visited before the commoner terms are left out: what bounds a search in a large store."""
 
-_FEWEST_RECORDS = 60
+_MIN_RECORDS = 60
 """Records that a store counts as having at least: in one of three records every word would be a common one."""
 
-_SHORTEST_PREFIX = 4
-_FEW_TERMS = 3
+_MIN_PREFIX_LETTERS = 4
+_MAX_TYPED_TERMS = 3
 """Terms of a search up to which each may be the beginning of a word: nobody abbreviates in a sentence."""
 
-_LONGEST_CHAIN = 200
+_MAX_CHAIN = 200
 """Successors followed from one record: what bounds the work for a store made of links."""
 
 
@@ -137,14 +137,14 @@ def rarity(frequency: int, records: int) -> float:
 
 
 def _scarcity(frequency: int, records: int) -> float:
-    return log(1 + (max(records, _FEWEST_RECORDS, frequency) - frequency + 0.5) / (frequency + 0.5))
+    return log(1 + (max(records, _MIN_RECORDS, frequency) - frequency + 0.5) / (frequency + 0.5))
 
 
 def weigh(index: Index, query: Query, *, is_typed: bool = False) -> WeightedQuery:
     """Return the query weighed by the index; each of a few typed words may be the beginning of a longer one."""
     records, title_terms, body_terms = index.totals()
     counts = index.term_counts(query.terms)
-    alike = _alike(index, query, counts, is_typed=is_typed and len(query.terms) <= _FEW_TERMS)
+    alike = _alike(index, query, counts, is_typed=is_typed and len(query.terms) <= _MAX_TYPED_TERMS)
     corpus = Corpus(
         records,
         max(title_terms / (records or 1), 1.0),
@@ -182,12 +182,12 @@ def _alike(index: Index, query: Query, counts: dict[str, tuple[int, int]], *, is
     alike: dict[str, list[str]] = {}
     parts = {part for pair in query.compounds for part in pair}
     for term in query.terms:
-        if term in parts or len(term) < _SHORTEST_PREFIX or not term.isalpha() or (term in counts and not is_typed):
+        if term in parts or len(term) < _MIN_PREFIX_LETTERS or not term.isalpha() or (term in counts and not is_typed):
             continue
         similar = index.terms_like(term, 6)
         if term not in counts:
-            shorter = index.term_counts(term[:end] for end in range(_SHORTEST_PREFIX, len(term)))
-            similar.update({each: shorter[each] for each in sorted(shorter, key=len)[-1 if is_typed else 0 :]})
+            shorter = index.term_counts(term[:end] for end in range(_MIN_PREFIX_LETTERS, len(term)))
+            similar.update({other: shorter[other] for other in sorted(shorter, key=len)[-1 if is_typed else 0 :]})
         if similar:
             alike[term] = list(similar)
             counts.update(similar)
@@ -198,10 +198,10 @@ def find(index: Index, query: WeightedQuery, filter: Filter) -> list[int]:
     """Return the numbers of the best records by the weight of their terms, counted twice in title and triggers."""
     scores = _scores(index, query)
     if filter.include_retired:
-        for term, concept in list(query.concept.items())[:_MOST_TERMS]:
+        for term, concept in list(query.concept.items())[:_MAX_TERMS]:
             for n in index.records_with(term, retired=True):
                 scores[n] = scores.get(n, 0.0) + query.weights[concept]
-    most = _FILTERED if filter.is_narrow else AUTO if filter.in_force_only else SEARCH
+    most = _MAX_FILTERED if filter.is_narrow else MAX_FOR_PROMPT if filter.in_force_only else MAX_FOR_SEARCH
     best = sorted(scores, key=lambda n: (-scores[n], int(n)))
     return [int(n) for n in (_fitting(index, best, filter.fits, most) if filter.fits else best[:most])]
 
@@ -209,11 +209,11 @@ def find(index: Index, query: WeightedQuery, filter: Filter) -> list[int]:
 def _fitting(index: Index, numbers: list[str], fits: Callable[[str], bool], most: int) -> list[str]:
     """Return the first that apply here: most records of a shared store may be for other projects."""
     fitting: list[str] = []
-    for start in range(0, min(len(numbers), _FILTERED), _LOOKED_AT):
-        some = numbers[start : start + _LOOKED_AT]
-        limited = f"SELECT n, scope FROM record WHERE scope <> '' AND n IN ({','.join(some)})"
+    for start in range(0, min(len(numbers), _MAX_FILTERED), _SCOPES_AT_ONCE):
+        batch = numbers[start : start + _SCOPES_AT_ONCE]
+        limited = f"SELECT n, scope FROM record WHERE scope <> '' AND n IN ({','.join(batch)})"
         elsewhere = {str(n) for n, scope in index._connection.execute(limited) if not fits(scope)}
-        fitting += [n for n in some if n not in elsewhere]
+        fitting += [n for n in batch if n not in elsewhere]
         if len(fitting) >= most:
             break
     return fitting[:most]
@@ -225,9 +225,9 @@ def _scores(index: Index, query: WeightedQuery) -> dict[str, float]:
     present = sorted((term for term in query.concept if frequency.get(term)), key=lambda term: frequency[term])
     scores: dict[str, float] = {}
     occurrences = 0
-    for term in present[:_MOST_TERMS]:
+    for term in present[:_MAX_TERMS]:
         occurrences += frequency[term]
-        if occurrences > _MOST_OCCURRENCES and scores:
+        if occurrences > _MAX_OCCURRENCES and scores:
             break
         numbers = index.records_with(term)
         if len(numbers) != frequency[term]:
@@ -249,13 +249,13 @@ def successors(index: Index, rows: Sequence[Row]) -> dict[int, Row | None]:
 def _successor(index: Index, row: Row) -> Row | None:
     """Follow the newest successor; records that replace each other in a circle count as one."""
     chain = [{row.id}]
-    for _ in range(_LONGEST_CHAIN):
+    for _ in range(_MAX_CHAIN):
         last = chain[-1]
-        named = {new for new_ids in index.replaced(sorted(last)).values() for new in new_ids} - last
-        newest = _newest(index, sorted(named))
+        successors = {new for new_ids in index.replaced(sorted(last)).values() for new in new_ids} - last
+        newest = _newest(index, sorted(successors))
         if newest is None:
             # A single record whose successors are all missing leads nowhere.
-            return None if named and len(last) == 1 else _newest(index, sorted(last))
+            return None if successors and len(last) == 1 else _newest(index, sorted(last))
         at = next((at for at, ids in enumerate(chain) if newest.id in ids), len(chain))
         chain[at:] = [{newest.id}.union(*chain[at:])]
     return None

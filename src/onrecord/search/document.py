@@ -12,10 +12,10 @@ from onrecord.record.schema import Day, ListOf, Object, Text, content_fields
 from onrecord.search import query, terms
 from onrecord.store.store import Store
 
-LONGEST_BODY = 1_500
+MAX_BODY_TERMS = 1_500
 """Terms of a body that are indexed; a longer one says what it is about before that."""
 
-MOST_PATHS = 40
+MAX_PATHS = 40
 _SNIPPET_WORDS = 28
 
 _FIELDS = {
@@ -34,13 +34,13 @@ class Document(coldstart.NamedTuple):
     body: str
 
 
-def of(memory: Memory) -> Document:
+def build(memory: Memory) -> Document:
     """Return the analysed fields of a record."""
     return Document(
         " ".join(terms.stream(memory.title)),
         " ".join(terms.stream(" ".join(memory.tags))),
         " | ".join(" ".join(_topic_terms(trigger)) for trigger in memory.triggers),
-        " ".join(terms.stream("\n".join(passages(memory)))[:LONGEST_BODY]),
+        " ".join(terms.stream("\n".join(passages(memory)))[:MAX_BODY_TERMS]),
     )
 
 
@@ -89,10 +89,10 @@ def may_be_urgent(memory: Memory) -> bool:
 
 def pack_facts(memory: Memory) -> str:
     """Return the facts that a digest weighs, as one text that `index.unpack_facts` reads."""
-    files = [*memory.related_files, *memory.scope.paths][:MOST_PATHS]
+    files = [*memory.related_files, *memory.scope.paths][:MAX_PATHS]
     # A record without a confidence stands in the middle of a knowledge bank's scale from 1 to 3.
     confidence = 2.0 if memory.confidence is None else round(min(max(memory.confidence, 0), 1) * 3, 3)
-    branches = memory.scope.branches[:MOST_PATHS]
+    branches = memory.scope.branches[:MAX_PATHS]
     return coldstart.dumps(
         [memory.times_updated + 1, confidence, files, branches, CATEGORIES[memory.category].open_state(memory)]
     )

@@ -186,9 +186,9 @@ class Index:
 
     def term_counts(self, terms: Iterable[str]) -> dict[str, tuple[int, int]]:
         """Return, for terms that occur, the number of active records, and of titles or triggers, that have them."""
-        wanted = list(terms)
-        marks = ",".join("?" * len(wanted))
-        rows = self._connection.execute(f"SELECT term, records, titles FROM term WHERE term IN ({marks})", wanted)
+        names = list(terms)
+        marks = ",".join("?" * len(names))
+        rows = self._connection.execute(f"SELECT term, records, titles FROM term WHERE term IN ({marks})", names)
         return {term: (records, titles) for term, records, titles in rows}
 
     def terms_like(self, prefix: str, most: int) -> dict[str, tuple[int, int]]:
@@ -212,8 +212,8 @@ class Index:
 
     def rows(self, numbers: Iterable[int]) -> list[Row]:
         """Return the records with these `numbers`."""
-        listed = ",".join(str(int(n)) for n in numbers)
-        return self._select(f"WHERE n IN ({listed})") if listed else []
+        numbers_text = ",".join(str(int(n)) for n in numbers)
+        return self._select(f"WHERE n IN ({numbers_text})") if numbers_text else []
 
     def not_replaced(self) -> list[Row]:
         """Return all records that can be read and that no other record replaces."""
@@ -274,10 +274,10 @@ class Index:
         """
         hiding: list[tuple[str, str, str]] = []
         for start in range(0, len(names), _MAX_VALUES):
-            some = names[start : start + _MAX_VALUES]
-            marks = ",".join("?" * len(some))
+            batch = names[start : start + _MAX_VALUES]
+            marks = ",".join("?" * len(batch))
             for query in (_SAME_ID, _SUPERSEDES):
-                rows = self._connection.execute(query.format(marks), some)
+                rows = self._connection.execute(query.format(marks), batch)
                 hiding += [(str(name), str(path), scope) for name, path, scope in rows]
         return hiding
 
@@ -409,7 +409,7 @@ def _schema(connection: coldstart.Connection) -> set[str]:
 
 
 def _statements(text: str) -> set[str]:
-    return {each.strip() for each in text.split(";\n") if each.strip().startswith("CREATE")}
+    return {statement.strip() for statement in text.split(";\n") if statement.strip().startswith("CREATE")}
 
 
 def _words(table: str) -> str:

@@ -31,20 +31,20 @@ HOOK_SECONDS = 1.5
 SLICE, LARGER_SLICE = 64, 512
 """Files that a hook checks when no folder has changed, and when one has: then others were probably edited too."""
 
-_MOST_CHECKED = 50_000
+_MAX_CHECKED_FILES = 50_000
 """Files that a command checks: all in any store but a huge one, where checking them would take seconds."""
 
-_LARGE = 8_000
+_LARGE_BYTES = 8_000
 """Bytes of a file that is larger than nearly all records."""
 
-_YOUNG = 2_000_000_000
+_YOUNG_NANOSECONDS = 2_000_000_000
 """Nanoseconds: a folder changed this recently may change again within the same tick of its clock."""
 
-HOOK_CPU = 0.12
+HOOK_CPU_SECONDS = 0.12
 """Seconds of computing that a hook may spend reading records: some 100. Writing them takes half as long again, and a
 whole hook must stay below 60 bare interpreters, on machines where one takes 8 ms, too."""
 
-_MOST_IN_CIRCLES = 1_000
+_MAX_IN_CIRCLES = 1_000
 """Records in circles of supersession that are resolved; nobody has so many but who wants to keep us busy."""
 
 _COLUMNS = (
@@ -64,7 +64,7 @@ def refresh(index: Index, *, hook: bool, watch: Watch = iter) -> bool:
     before = _folder_times(index)
     now = {folder: _folder_time(index.root, folder) for folder in FOLDERS}
     moved = [folder for folder in FOLDERS if now[folder] != before.get(folder)]
-    edited = _edited(index, (LARGER_SLICE if moved else SLICE) if hook else _MOST_CHECKED)
+    edited = _edited(index, (LARGER_SLICE if moved else SLICE) if hook else _MAX_CHECKED_FILES)
     if not moved and not edited:
         return False
     try:
@@ -138,7 +138,7 @@ def _edited(index: Index, most: int) -> list[str]:
 
 def _apply(index: Index, changed: Iterable[str], folders: dict[str, int], deadline: float | None) -> None:
     if replace(index, changed, deadline):
-        settled = time.time_ns() - _YOUNG
+        settled = time.time_ns() - _YOUNG_NANOSECONDS
         index._connection.executemany(
             "INSERT OR REPLACE INTO folder VALUES (?, ?)",
             [(folder, mtime if mtime < settled else -1) for folder, mtime in folders.items()],
@@ -156,14 +156,14 @@ def _added_and_removed(index: Index, folder: str) -> list[str]:
     changed = there.symmetric_difference(path for (path,) in rows)
     # In order, so that equal stores have equal indexes: ties in a search are settled by the number of a record. Large
     # ones last: one that takes all of a hook's time must not keep the others out.
-    return sorted(changed, key=lambda path: ((stamp(index.root, path) or (0, 0))[1] > _LARGE, path))
+    return sorted(changed, key=lambda path: ((stamp(index.root, path) or (0, 0))[1] > _LARGE_BYTES, path))
 
 
 def replace(index: Index, paths: Iterable[str], deadline: float | None) -> bool:
     """Index the files at some paths as they are now; whether all were done before the deadline."""
     changes = _Changes(index)
     is_complete = True
-    most_cpu = time.process_time() + HOOK_CPU
+    most_cpu = time.process_time() + HOOK_CPU_SECONDS
     for path in paths:
         if deadline is not None and (time.monotonic() > deadline or time.process_time() > most_cpu):
             is_complete = False
@@ -250,7 +250,7 @@ class _Changes:
 
         try:
             memory, _, content = self._store.read(path)
-            text, spots, made = document.of(memory), document.places(memory), self._vectors.of(memory)
+            text, files, vectors = document.build(memory), document.places(memory), self._vectors.build(memory)
             may_be_urgent = document.may_be_urgent(memory)
             more = (memory.updated_at, document.expiry(memory), document.is_void(memory), summary_line.render(memory))
             facts = (*more, anchors.dump(memory), document.pack_scope(memory), document.pack_facts(memory))
@@ -262,13 +262,13 @@ class _Changes:
                 state_file.log_failure(f"index {path}", f"{type(error).__name__}: {error}")
             self._execute(_INSERT, (n, path, *version, "", "", "", "", "", "broken", *[""] * 13))
             return
-        named = (memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
-        values = (n, path, *version, content, *named, *facts, *text, memory.created_at, may_be_urgent)
+        head = (memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
+        values = (n, path, *version, content, *head, *facts, *text, memory.created_at, may_be_urgent)
         n = self._execute(_INSERT, values).lastrowid or 0
-        self._vectors.add(n, made, is_active=memory.record_status == "active")
-        self._insert(memory, n, text, spots)
+        self._vectors.add(n, vectors, is_active=memory.record_status == "active")
+        self._insert(memory, n, text, files)
 
-    def _insert(self, memory: Memory, n: int, text: Document, spots: list[tuple[str, str, int]]) -> None:
+    def _insert(self, memory: Memory, n: int, text: Document, files: list[tuple[str, str, int]]) -> None:
         if self._index.has_words:
             self._execute(
                 f"INSERT INTO {_table(memory.record_status)} (rowid, title_terms, tag_terms, trigger_terms, body_terms)"
@@ -278,7 +278,7 @@ class _Changes:
         if memory.record_status == "active":
             self._count(text, 1)
         many = self._index._connection.executemany
-        many("INSERT INTO record_file VALUES (?, ?, ?, ?)", [(*spot, n) for spot in spots])
+        many("INSERT INTO record_file VALUES (?, ?, ?, ?)", [(*file, n) for file in files])
         links = [(memory.id, memory.superseded_by)] if memory.superseded_by else []
         links += [(old, memory.id) for old in memory.supersedes]
         many("INSERT INTO succession VALUES (?, ?, ?)", [(old, new, n) for old, new in links if old != new])
@@ -308,7 +308,7 @@ class _Changes:
 
         self._execute("DELETE FROM cycle_winner")
         links = self._execute("SELECT old, new FROM succession").fetchall()
-        for record_id in sorted(in_circles(links))[:_MOST_IN_CIRCLES]:
+        for record_id in sorted(in_circles(links))[:_MAX_IN_CIRCLES]:
             rows = self._index._select("WHERE id = ?", (record_id,))
             if rows and candidates.successors(self._index, rows[:1])[rows[0].n] in rows:
                 self._execute("INSERT OR IGNORE INTO cycle_winner VALUES (?)", (record_id,))

@@ -31,7 +31,7 @@ ORDERS = {
 """What a list can be sorted by; dates with the newest first."""
 
 _ANCHORED = f"status = 'active' AND void = 0 AND anchors <> '' AND {NOT_REPLACED}"
-_AT_ONCE = 10_000
+_MAX_AT_ONCE = 10_000
 """Records read by one statement: SQLite takes statements of a million characters."""
 
 
@@ -157,8 +157,8 @@ def _numbers(index: Index, choice: Choice) -> list[int]:
 
 def _rows(index: Index, numbers: list[int], order: str) -> list[Listed]:
     rows: list[Listed] = []
-    for start in range(0, len(numbers), _AT_ONCE):
-        some = ",".join(map(str, numbers[start : start + _AT_ONCE]))
+    for start in range(0, len(numbers), _MAX_AT_ONCE):
+        some = ",".join(map(str, numbers[start : start + _MAX_AT_ONCE]))
         for record_id, category, title, tags, *rest in index._connection.execute(
             f"{_COLUMNS} WHERE n IN ({some}) ORDER BY {ORDERS[order]}"
         ):

@@ -9,10 +9,10 @@ from onrecord.search import terms
 HEAD, TAIL = 2_400, 1_200
 """Characters read from the beginning and from the end of a long prompt: the question stands at either."""
 
-MOST_TERMS = 64
-_HEAD_TERMS = 40
-_MOST_WORDS = 320
-_FEW = 3
+MAX_TERMS = 64
+_MAX_HEAD_TERMS = 40
+_MAX_WORDS = 320
+_MAX_REFERRING_TERMS = 3
 
 _INTENTS = [
     (category.name, frozenset(category.intent[1].split()))
@@ -101,7 +101,7 @@ def parse(text: str, borrowed: str = "") -> Query:
     other = _parse(borrowed)
     return query._replace(
         sequence=[*query.sequence, "", *other.sequence],
-        terms=list(dict.fromkeys([*query.terms, *other.terms]))[:MOST_TERMS],
+        terms=list(dict.fromkeys([*query.terms, *other.terms]))[:MAX_TERMS],
         compounds=query.compounds | other.compounds,
         text=f"{query.text}\n{other.text}",
     )
@@ -113,7 +113,7 @@ def is_referring(text: str) -> bool:
         return False
     specific = [term for term in _parse(text).terms if term not in _GENERIC]
     points_back = not _REFERRING.isdisjoint(word.lower() for word in terms.words(text))
-    return not specific or (points_back and len(specific) <= _FEW)
+    return not specific or (points_back and len(specific) <= _MAX_REFERRING_TERMS)
 
 
 def stop_words(words: list[str]) -> frozenset[str]:
@@ -136,14 +136,14 @@ def carries_meaning(term: str) -> bool:
 
 def _parse(text: str) -> Query:
     read = _pieces(text)
-    pieces = [[terms.words(chunk) for chunk in piece.split()[:_MOST_WORDS]] for piece in read]
+    pieces = [[terms.words(chunk) for chunk in piece.split()[:_MAX_WORDS]] for piece in read]
     lowered = [word.lower() for piece in pieces for words in piece for word in words]
     stop = stop_words(lowered)
     sequence: list[str] = []
     distinct: dict[str, None] = {}
     compounds: set[tuple[str, str]] = set()
     for piece in pieces:
-        most = _HEAD_TERMS if piece is not pieces[-1] else MOST_TERMS
+        most = _MAX_HEAD_TERMS if piece is not pieces[-1] else MAX_TERMS
         for words in piece:
             compound = [term for word in words for term in terms.of_word(word)]
             sequence += compound
@@ -151,7 +151,7 @@ def _parse(text: str) -> Query:
             if len(distinct) < most:
                 distinct.update(dict.fromkeys(_topic_terms(words, stop)))
     filler = sum(word in stop for word in lowered) / (len(lowered) or 1)
-    return Query(sequence, list(distinct)[:MOST_TERMS], compounds, _intent(set(lowered)), "\n".join(read), filler)
+    return Query(sequence, list(distinct)[:MAX_TERMS], compounds, _intent(set(lowered)), "\n".join(read), filler)
 
 
 def _topic_terms(words: list[str], stop: frozenset[str]) -> list[str]:

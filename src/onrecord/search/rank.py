@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from onrecord.settings import Settings
 
 _PRIORITY = tuple(CATEGORIES)
-_PER_PRIORITY, _INTENDED = 0.002, 0.05
-_MOST_DESCRIBED = 2
-"""Words of a category's description that count, as in the keyword scorer."""
-
+_PRIORITY_STEP, _INTENT_BONUS = 0.002, 0.05
 """Enough to settle ties by category, and a little more for the category that the query's words point to."""
 
-_BY_PREDECESSOR = 0.1
-"""What it costs a record to be found by the text of what it replaces."""
+_MAX_DESCRIBED = 2
+"""Words of a category's description that count, as in the keyword scorer."""
+
+_PREDECESSOR_COST = 0.1
+"""Subtracted from the score of a record that was found by the text of one it replaces."""
 
 _NONE: Mapping[str, float] = {}
 _EVERYTHING = Filter()
@@ -41,7 +41,7 @@ class _Scored(coldstart.NamedTuple):
     row: Row
     matched: Row
     own: float
-    """The score of its text alone, without what settles ties: log odds if somebody has asked."""
+    """The score of its text alone, without what settles ties: log odds for a search."""
 
 
 class Match(coldstart.NamedTuple):
@@ -79,15 +79,15 @@ class Match(coldstart.NamedTuple):
         """Return the passage of the record that matches best, with the query's words marked."""
         from onrecord.search import document
 
-        asked = frozenset(self.query.terms) if self.query else frozenset()
-        return document.snippet(self.root, self.path, asked, mark) or self.summary_line
+        terms = frozenset(self.query.terms) if self.query else frozenset()
+        return document.snippet(self.root, self.path, terms, mark) or self.summary_line
 
 
-def match(row: Row, root: str, **measured: Any) -> Match:
-    """Return a record of the index as a match; `measured` has the query and its scores, if there is one."""
+def match(row: Row, root: str, **scores: Any) -> Match:
+    """Return a record of the index as a match; `scores` are its query, score and features, if it was searched for."""
     tags = tuple(row.tags.split("\n")) if row.tags else ()
-    named = (row.id, row.category, row.title, row.path, tags, row.status, row.updated_at, row.summary_line, row.anchors)
-    return Match(*named, root, **measured)
+    head = (row.id, row.category, row.title, row.path, tags, row.status)
+    return Match(*head, row.updated_at, row.summary_line, row.anchors, root, **scores)
 
 
 def find(index: Index, query: Query, filter: Filter = _EVERYTHING, limit: int = 10) -> list[Match]:
@@ -107,7 +107,7 @@ def current(index: Index, path: str) -> Match | None:
 def _find_unchanged(index: Index, query: Query, filter: Filter, limit: int) -> list[Match]:
     """Return matches whose files are as they were indexed; one edited since is indexed and ranked again."""
     matches = _find(index, query, filter)[:limit]
-    changed = [each.path for each in matches if not indexing.is_unchanged(index, each.path)]
+    changed = [hit.path for hit in matches if not indexing.is_unchanged(index, hit.path)]
     if not changed:
         return matches
     try:
@@ -115,7 +115,7 @@ def _find_unchanged(index: Index, query: Query, filter: Filter, limit: int) -> l
         matches = _find(index, query, filter)[:limit]
     except coldstart.SqliteError:
         pass
-    return [each for each in matches if indexing.is_unchanged(index, each.path)]
+    return [hit for hit in matches if indexing.is_unchanged(index, hit.path)]
 
 
 def _find(index: Index, query: Query, filter: Filter) -> list[Match]:
@@ -141,26 +141,26 @@ def by_keywords(index: Index, query: Query, filter: Filter) -> list[Match]:
 
 
 def _by_features(index: Index, query: Query, filter: Filter) -> list[Match]:
-    weighed = candidates.weigh(index, query, is_typed=filter.is_search and not filter.in_force_only)
-    rows, nearby = _candidates(index, query, weighed, filter)
+    weighted = candidates.weigh(index, query, is_typed=filter.is_search and not filter.in_force_only)
+    rows, nearby = _candidates(index, query, weighted, filter)
     accepted = _accepted(index, rows, filter)
-    words = {row.n: word_features.measure(weighed, *row[-4:]) for row, _ in accepted}
-    meanings = nearby.measure(rows, weighed, words) if nearby and words else {}
-    weights = relevance.weights(max((each.vector_share for each in meanings.values()), default=0.0))
+    words = {row.n: word_features.measure(weighted, *row[-4:]) for row, _ in accepted}
+    meanings = nearby.measure(rows, weighted, words) if nearby and words else {}
+    weights = relevance.weights(max((meaning.vector_share for meaning in meanings.values()), default=0.0))
     described = {name: _described(name, query, filter.settings) for name in _PRIORITY}
     best: dict[int, _Scored] = {}
     replaced: dict[int, list[Row]] = {}
     for row, current in accepted:
         values = [*words[row.n], *meanings.get(row.n, relevance.NO_MEANING)]
-        own = _asked_score(values, query, weighed, row) if filter.is_search else relevance.score(weights, values)
+        own = _search_score(values, query, weighted, row) if filter.is_search else relevance.score(weights, values)
         score = own + _priority(current.category, query.intent) + described[current.category]
         if current is not row:
-            score -= _BY_PREDECESSOR
+            score -= _PREDECESSOR_COST
             if not filter.in_force_only and filter.accepts(row):
                 replaced.setdefault(current.n, []).append(row)
         if current.n not in best or score > best[current.n].score:
             best[current.n] = _Scored(score, values, current, row, own)
-    ranked = sorted(best.values(), key=lambda each: (-each.score, each.row.path))
+    ranked = sorted(best.values(), key=lambda scored: (-scored.score, scored.row.path))
     return list(_matches(index.root, query, ranked, replaced, None if filter.is_search else weights))
 
 
@@ -171,43 +171,42 @@ def _accepted(index: Index, rows: list[Row], filter: Filter) -> list[tuple[Row, 
     return [(row, current) for row, current in holding if current is not None and filter.accepts(current)]
 
 
-def _candidates(index: Index, query: Query, weighed: WeightedQuery, filter: Filter) -> tuple[list[Row], Nearby | None]:
+def _candidates(index: Index, query: Query, weighted: WeightedQuery, filter: Filter) -> tuple[list[Row], Nearby | None]:
     """Return the candidates by words and by meaning, and the comparison by meaning if there is a table."""
     from onrecord.search import semantic
 
-    numbers = candidates.find(index, weighed, filter)
-    compared = semantic.compare(index, query)
-    if compared is not None:
-        numbers += compared.nearest(numbers, is_asked=not filter.in_force_only, is_narrow=filter.is_narrow)
-    return index.rows(numbers), compared
+    numbers = candidates.find(index, weighted, filter)
+    nearby = semantic.compare(index, query)
+    if nearby is not None:
+        numbers += nearby.nearest(numbers, is_search=not filter.in_force_only, is_narrow=filter.is_narrow)
+    return index.rows(numbers), nearby
 
 
 def _matches(
     root: str, query: Query, ranked: list[_Scored], replaced: Mapping[int, list[Row]], weights: Weights | None
 ) -> Iterator[Match]:
     """Yield each match; in a search, then the records it replaces, as probable as it, and marked."""
-    for (score, values, row, matched, own), compared in zip(
-        ranked, relevance.relative([each.score for each in ranked])
-    ):
-        measured = {
+    relative_scores = relevance.relative([scored.score for scored in ranked])
+    for (score, values, row, matched, own), relative in zip(ranked, relative_scores):
+        scores = {
             "query": query,
             "score": score,
-            "probability": relevance.probability(weights, values, compared) if weights else relevance.shifted(0.5, own),
-            "features": dict(zip((*relevance.NAMES, *relevance.RELATIVE), (*values, *compared))),
+            "probability": relevance.probability(weights, values, relative) if weights else relevance.shifted(0.5, own),
+            "features": dict(zip((*relevance.NAMES, *relevance.RELATIVE), (*values, *relative))),
         }
         via = None if matched is row else (matched.id, matched.title, row.updated_at)
-        yield match(row, root, **measured, via=via)
+        yield match(row, root, **scores, via=via)
         for old in replaced.get(row.n, ()):
             status = "superseded" if old.status == "active" else old.status
-            yield match(old._replace(status=status), root, **measured)
+            yield match(old._replace(status=status), root, **scores)
 
 
-def _asked_score(values: list[float], query: Query, weighed: WeightedQuery, row: Row) -> float:
-    return relevance.search_score(values) - relevance.search_cost(query, weighed, row)
+def _search_score(values: list[float], query: Query, weighted: WeightedQuery, row: Row) -> float:
+    return relevance.search_score(values) - relevance.search_cost(query, weighted, row)
 
 
 def _priority(category: str, intent: str) -> float:
-    return _INTENDED if category == intent else -_PER_PRIORITY * (_PRIORITY.index(category) + 1.0)
+    return _INTENT_BONUS if category == intent else -_PRIORITY_STEP * (_PRIORITY.index(category) + 1.0)
 
 
 def _described(category: str, query: Query, settings: Settings | None) -> float:
@@ -218,4 +217,4 @@ def _described(category: str, query: Query, settings: Settings | None) -> float:
     from onrecord.search import terms
 
     shared = len(set(query.terms).intersection(terms.stream(settings.text(key))))
-    return _INTENDED * min(shared, _MOST_DESCRIBED)
+    return _INTENT_BONUS * min(shared, _MAX_DESCRIBED)

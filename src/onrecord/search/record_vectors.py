@@ -13,7 +13,7 @@ from onrecord import coldstart
 from onrecord.record.memory import Memory
 from onrecord.search import document, query, vectors
 from onrecord.search.semantic import BLOCK, PARTS
-from onrecord.search.vectors import DIMENSIONS, Vectors
+from onrecord.search.vectors import DIMENSIONS, Vectorizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
     from onrecord.search.index import Index
 
-MOST_TRIGGERS, MOST_SENTENCES, MOST_WORDS = 16, 12, 64
-_MOST_PARTS = 24
+MAX_TRIGGERS, MAX_SENTENCES, MAX_WORDS = 16, 12, 64
+_MAX_PARTS = 24
 """Sentences of a record that its whole vector is made of: with its title they have no more tokens than can be added."""
 
-_SHORTEST_SENTENCE = 15
+_MIN_SENTENCE_CHARACTERS = 15
 """Characters: what is shorter says nothing alone."""
 
-_LONGEST, _LONGEST_LINE = 4_000, 500
+_MAX_TEXT_CHARACTERS, _MAX_LINE_CHARACTERS = 4_000, 500
 """Characters that are read of one text of the content, and of the title or a trigger."""
 
-_MOST_LOOKED_UP = 400
+_MAX_LOOKUPS = 400
 """Words of a record that are looked up one by one."""
 
 NOTHING = bytes([128]) * DIMENSIONS
@@ -50,19 +50,19 @@ class RecordVectors(coldstart.NamedTuple):
     """The mean of the vector of the whole record and that of its title with its triggers."""
 
 
-def of(memory: Memory, made: Vectors) -> RecordVectors:
+def build(memory: Memory, vectorizer: Vectorizer) -> RecordVectors:
     """Return the vectors of a record. Each text is summed once; title with triggers and the whole are sums of sums."""
-    lines = (memory.title, *memory.triggers[:MOST_TRIGGERS])
-    title, *triggers = (vectors.words(text[:_LONGEST_LINE]) for text in lines)
+    lines = (memory.title, *memory.triggers[:MAX_TRIGGERS])
+    title, *triggers = (vectors.words(text[:_MAX_LINE_CHARACTERS]) for text in lines)
     parts = [vectors.words(text) for text in sentences(memory)]
-    sums = [made.sum(words) for words in (title, *triggers, *parts)]
+    sums = [vectorizer.sum(words) for words in (title, *triggers, *parts)]
     after = len(triggers) + 1
     whole = _stored(sums[:1] + sums[after:])
-    texts = (_stored([each]) for each in sums[: after + MOST_SENTENCES])
+    texts = (_stored([text]) for text in sums[: after + MAX_SENTENCES])
     joined = b"".join((next(texts), whole, *texts))
-    words = list(dict.fromkeys(word for listed in (title, *triggers, *parts) for word in listed))
+    words = list(dict.fromkeys(word for words in (title, *triggers, *parts) for word in words))
     return RecordVectors(
-        len(triggers), joined, _word_rows(words[:_MOST_LOOKED_UP], made), _mean(whole, _stored(sums[:after]))
+        len(triggers), joined, _word_rows(words[:_MAX_LOOKUPS], vectorizer), _mean(whole, _stored(sums[:after]))
     )
 
 
@@ -70,12 +70,12 @@ def sentences(memory: Memory) -> list[str]:
     """Return the sentences of a record's content; short ones are joined to the one before."""
     parts: list[str] = []
     for text in document.content_texts(memory):
-        for part in text[:_LONGEST].replace("; ", ". ").replace("\n", ". ").split(". "):
-            if parts and len(part) < _SHORTEST_SENTENCE:
+        for part in text[:_MAX_TEXT_CHARACTERS].replace("; ", ". ").replace("\n", ". ").split(". "):
+            if parts and len(part) < _MIN_SENTENCE_CHARACTERS:
                 parts[-1] += f" {part}"
             elif part:
                 parts.append(part)
-    return parts[:_MOST_PARTS]
+    return parts[:_MAX_PARTS]
 
 
 def _stored(sums: list[tuple[int, int]]) -> bytes:
@@ -92,9 +92,9 @@ def _mean(first: bytes, second: bytes) -> bytes:
 _LOW_BITS = int.from_bytes(b"\x7f" * DIMENSIONS, "little")
 
 
-def _word_rows(words: Iterable[str], made: Vectors) -> bytes:
+def _word_rows(words: Iterable[str], vectorizer: Vectorizer) -> bytes:
     """Return table rows and lengths of the non-stop words found in the table."""
-    whole = made.whole([word for word in words if word not in query.ENGLISH])[:MOST_WORDS]
+    whole = vectorizer.whole([word for word in words if word not in query.ENGLISH])[:MAX_WORDS]
     return array("H", [row for row, _ in whole]).tobytes() + array("H", [length for _, length in whole]).tobytes()
 
 
@@ -106,23 +106,23 @@ class Blocks:
         self._changed: dict[int, bytes] = {}
         self._is_used = False
         try:
-            self._made: Vectors | None = vectors.shared()
-            self._made.table.expect_many()
+            self._vectorizer: Vectorizer | None = vectors.shared()
+            self._vectorizer.table.expect_many()
         except (OSError, ValueError):
-            self._made = None
+            self._vectorizer = None
 
-    def of(self, memory: Memory) -> RecordVectors | None:
+    def build(self, memory: Memory) -> RecordVectors | None:
         """Return the vectors of a record; None without a table."""
         self._is_used = True
-        return of(memory, self._made) if self._made else None
+        return build(memory, self._vectorizer) if self._vectorizer else None
 
-    def add(self, n: int, made: RecordVectors | None, *, is_active: bool) -> None:
+    def add(self, n: int, record: RecordVectors | None, *, is_active: bool) -> None:
         """Put in the vectors of a record."""
-        if made is None:
+        if record is None:
             return
-        self._execute("INSERT INTO vector VALUES (?, ?, ?, ?)", (n, made.triggers, made.vectors, made.words))
+        self._execute("INSERT INTO vector VALUES (?, ?, ?, ?)", (n, record.triggers, record.vectors, record.words))
         if is_active:
-            self._changed[n] = made.gist
+            self._changed[n] = record.gist
 
     def remove(self, n: int) -> None:
         self._execute("DELETE FROM vector WHERE n = ?", (n,))
@@ -147,7 +147,9 @@ class Blocks:
 
     def _note_table(self) -> None:
         """Note the table that all vectors were made with, or that they were not made with one."""
-        identity = self._made.table.hash if self._made else ""
-        noted = self._execute("SELECT identity FROM vector_source").fetchone()
-        if noted is None or noted[0] != identity:
-            self._execute("INSERT OR REPLACE INTO vector_source VALUES (1, ?)", (identity if noted is None else "",))
+        identity = self._vectorizer.table.hash if self._vectorizer else ""
+        stored_hash = self._execute("SELECT identity FROM vector_source").fetchone()
+        if stored_hash is None or stored_hash[0] != identity:
+            self._execute(
+                "INSERT OR REPLACE INTO vector_source VALUES (1, ?)", (identity if stored_hash is None else "",)
+            )

@@ -61,10 +61,10 @@ NAMES = (*word_features.NAMES, *MEANING_NAMES)
 RELATIVE = ("share", "log_share", "score", "lead")
 """How a score compares with those of the other matches, beside the features of the record itself."""
 
-_RIVALS = 12
-"""Matches whose scores are compared: the same however many candidates were ranked."""
+_MAX_RIVALS = 12
+"""Matches whose scores are relative_scores: the same however many candidates were ranked."""
 
-_LEAST_SHARE = 0.25
+_MIN_VECTOR_SHARE = 0.25
 """The share of a prompt's words that must have a vector for meaning to count: below it the text is in a language that
 the table hardly has, and what little is found by meaning is chance."""
 
@@ -79,7 +79,7 @@ class Weights(coldstart.NamedTuple):
 
 def weights(vector_share: float) -> Weights:
     """Return the weights for a prompt, by the share of its words that have a vector (0 without a table)."""
-    table = coefficients.WITH_MEANING if vector_share >= _LEAST_SHARE else coefficients.WORDS_ONLY
+    table = coefficients.WITH_MEANING if vector_share >= _MIN_VECTOR_SHARE else coefficients.WORDS_ONLY
     base, *rows = table.values()
     return Weights(base, [row[0] for row in rows[: -len(RELATIVE)]], [row[1] for row in rows])
 
@@ -94,20 +94,20 @@ def relative(scores: Sequence[float]) -> list[tuple[float, ...]]:
     if not scores:
         return []
     best = scores[0]
-    total = sum(exp(max(score - best, -50.0)) for score in scores[:_RIVALS])
-    compared: list[tuple[float, ...]] = []
+    total = sum(exp(max(score - best, -50.0)) for score in scores[:_MAX_RIVALS])
+    relative_scores: list[tuple[float, ...]] = []
     for place, score in enumerate(scores):
         share = exp(max(score - best, -50.0)) / total
         behind = scores[place + 1] if place + 1 < len(scores) else score - 2.0
         lead = min(score - behind, 3.0) if place == 0 else score - best
-        compared.append((share, log(share), score, lead))
-    return compared
+        relative_scores.append((share, log(share), score, lead))
+    return relative_scores
 
 
-def probability(weights: Weights, values: Sequence[float], compared: Sequence[float]) -> float:
+def probability(weights: Weights, values: Sequence[float], relative_scores: Sequence[float]) -> float:
     """Return the probability that the record is relevant, by its text."""
     logit = weights.base[1]
-    for weight, value in zip(weights.gate, (*values[: len(weights.rank)], *compared)):
+    for weight, value in zip(weights.gate, (*values[: len(weights.rank)], *relative_scores)):
         logit += weight * value
     return 1 / (1 + exp(-max(min(logit, 30.0), -30.0)))
 
@@ -123,10 +123,10 @@ def confidence(probability: float) -> str:
     return "high" if probability >= HIGH else "medium" if probability >= MEDIUM else "low"
 
 
-_BY_BEGINNING = 1.0
+_ENDING_COST = 1.0
 """What it costs a record, in logits, that it has all words of a search only with another ending."""
 
-_IN_PARTS = 2.0
+_PARTS_COST = 2.0
 """What it costs that the parts of an identifier do not stand together in it: `user_id` is not the id of any user."""
 
 _MAX_FEATURE = 8.0
@@ -155,8 +155,8 @@ def search_cost(query: Query, weighted: WeightedQuery, row: Row) -> float:
     present = {term for field in fields for term in field.split()}
     begun = {weighted.concept[term] for term in present.intersection(weighted.concept)}
     whole = {weighted.concept[term] for term in query.terms if term in present}
-    in_parts = _IN_PARTS * apart / max(len(query.compounds), 1)
-    return in_parts + _BY_BEGINNING * len(begun - whole) / len(query.terms)
+    in_parts = _PARTS_COST * apart / max(len(query.compounds), 1)
+    return in_parts + _ENDING_COST * len(begun - whole) / len(query.terms)
 
 
 _MIN_PREFIX = 4
@@ -186,10 +186,10 @@ class KeywordScore(coldstart.NamedTuple):
 
 def keyword_scores(index: Index, query: Query, filter: Filter) -> list[KeywordScore]:
     """Return all records that have points, best first; superseded ones do not take part."""
-    wanted, since = set(query.terms), filter.days_ago(_RECENT_DAYS)
+    query_terms, since = set(query.terms), filter.days_ago(_RECENT_DAYS)
     scored: list[tuple[float, Row]] = []
     for row in index.not_replaced():
-        points = keyword_points(wanted, row, filter.settings) if filter.accepts(row) else 0
+        points = keyword_points(query_terms, row, filter.settings) if filter.accepts(row) else 0
         if points:
             scored.append((points + (row.updated_at >= since), row))
     scored.sort(key=lambda pair: (-pair[0], pair[1].path))
@@ -204,17 +204,17 @@ def _keyword_score(terms: int, scored: list[tuple[float, Row]], place: int) -> K
     return KeywordScore(row, points, lead, shifted(0.5, logits))
 
 
-def keyword_points(wanted: set[str], row: Row, settings: Settings | None = None) -> int:
+def keyword_points(query_terms: set[str], row: Row, settings: Settings | None = None) -> int:
     """Return the points of a record: title word 2, tag 3, prefix of either 1, description up to 2, body up to 3."""
     title, tags = set(row.title_terms.split()), set(row.tag_terms.split())
-    count = 2 * len(wanted & title) + 3 * len(wanted & tags)
-    count += sum(_begins_alike(term, title | tags) for term in wanted - title - tags)
-    count += min(3, len(wanted.intersection(row.body_terms.split())))
+    count = 2 * len(query_terms & title) + 3 * len(query_terms & tags)
+    count += sum(_begins_alike(term, title | tags) for term in query_terms - title - tags)
+    count += min(3, len(query_terms.intersection(row.body_terms.split())))
     if count and settings:
         from onrecord.search import terms
 
         description = terms.stream(settings.text(f"categories.{row.category}.description"))
-        count += min(_MAX_DESCRIBED, len(wanted.intersection(description)))
+        count += min(_MAX_DESCRIBED, len(query_terms.intersection(description)))
     return count
 
 

@@ -2,9 +2,9 @@
 
 Every active record is compared by its gist, the mean of the vector of the whole record and that of its title with its
 triggers: the product is then the mean of the two products. The gists are in blocks of records, column by column; in a
-store of more than `_EXACT` blocks only the dimensions of the heads are compared, which vary most. The best of these,
-and the records found by words, are compared text by text. Soft coverage is the share of a prompt that a record has,
-where a similar word counts by its similarity.
+store of more than `_MAX_EXACT_BLOCKS` blocks only the dimensions of the heads are compared, which vary most. The best
+of these, and the records found by words, are compared text by text. Soft coverage is the share of a prompt that a
+record has, where a similar word counts by its similarity.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from onrecord.search.candidates import WeightedQuery
     from onrecord.search.index import Index, Row
     from onrecord.search.query import Query
-    from onrecord.search.vectors import Vectors
+    from onrecord.search.vectors import Vectorizer
 
-NEAREST, NEAREST_ASKED = 5, 12
+MAX_NEAREST, MAX_NEAREST_IN_SEARCH = 5, 12
 """Records that are candidates by their meaning alone: for a prompt, and for a question somebody asked."""
 
-_LEAST, _LEAST_ASKED = 0.25, 0.4
+_MIN_MEANING, _MIN_MEANING_IN_SEARCH = 0.25, 0.4
 """The `meaning` that makes a record a candidate. A prompt's candidates have to pass the gate, but who asks sees them
 all: below 0.4 one in a hundred without a common word is relevant."""
 
-_FIRST = 32
+_MAX_BY_TEXT = 32
 """Records that are compared text by text, beside those found by words: of 430 they hold .97 of the five closest."""
 
-_SOFT = 8
+_MAX_SOFT = 8
 """Candidates whose words are compared one by one: the others are never shown."""
 
 _CHUNK = 16
@@ -44,8 +44,8 @@ _HEAD_WORDS, _TAIL_WORDS = 110, 50
 
 _SQUARE = vectors.LENGTH * vectors.LENGTH
 
-_SIMILAR = 0.45
-"""The least similarity of two words that counts: below it most pairs have nothing to do with each other."""
+_MIN_SIMILARITY = 0.45
+"""The minimum similarity of two words that counts: below it most pairs have nothing to do with each other."""
 
 _MAX_SOFT_WORDS = 12
 """Words of a prompt for which similar ones are looked for: the rarest."""
@@ -56,10 +56,10 @@ BLOCK, HEAD = 512, 32
 PARTS = (("vector_head", 0, HEAD), ("vector_tail", HEAD, DIMENSIONS))
 """The two parts of a block: the table it is in, and its dimensions."""
 
-_EXACT = 12
+_MAX_EXACT_BLOCKS = 12
 """Blocks up to which all dimensions are compared: 6,144 records."""
 
-_MOST_BLOCKS = 128
+_MAX_BLOCKS = 128
 """Blocks that are compared at all, those of the newest records: 65,536 of them."""
 
 
@@ -80,25 +80,25 @@ class _Texts(coldstart.NamedTuple):
 class Nearby:
     """The records near to a prompt in one store."""
 
-    def __init__(self, index: Index, made: Vectors, asked: Query, values: list[int]) -> None:
+    def __init__(self, index: Index, vectorizer: Vectorizer, query: Query, values: list[int]) -> None:
         self._index = index
-        self._made = made
-        self._asked = asked
+        self._vectorizer = vectorizer
+        self._query = query
         self._values = values
         self._first, self._gists = compare_gists(index, values)
-        self._best = [place + self._first for place in _largest(self._gists, _FIRST)]
+        self._best = [place + self._first for place in _largest(self._gists, _MAX_BY_TEXT)]
         self._texts: dict[int, _Texts] = {}
 
-    def nearest(self, others: Collection[int], *, is_asked: bool = False, is_narrow: bool = False) -> list[int]:
+    def nearest(self, others: Collection[int], *, is_search: bool = False, is_narrow: bool = False) -> list[int]:
         """Return the numbers of the closest records, best first, without `others`, which are compared by text, too.
 
         Where a filter may refuse most of them, all that are close enough.
         """
         self._texts = _by_text(self._index, {*self._best, *others}, self._values)
-        least = 2 * _SQUARE * (_LEAST_ASKED if is_asked else _LEAST)
-        close = [n for n, texts in self._texts.items() if texts.meaning >= least and n not in others]
+        minimum = 2 * _SQUARE * (_MIN_MEANING_IN_SEARCH if is_search else _MIN_MEANING)
+        close = [n for n, texts in self._texts.items() if texts.meaning >= minimum and n not in others]
         close.sort(key=lambda n: (-self._texts[n].meaning, n))
-        return close if is_narrow else close[: NEAREST_ASKED if is_asked else NEAREST]
+        return close if is_narrow else close[: MAX_NEAREST_IN_SEARCH if is_search else MAX_NEAREST]
 
     def measure(
         self, rows: Sequence[Row], query: WeightedQuery, words: Mapping[int, Sequence[float]]
@@ -107,26 +107,26 @@ class Nearby:
         texts = {row.n: self._texts[row.n] for row in rows if row.n in self._texts}
         coverage = {row.n: words[row.n][0] if row.n in words else word_features.coverage(query, row) for row in rows}
         soft = self._soft(rows, query, coverage, texts)
-        share = _vector_share(self._made, self._asked.text, query)
-        leads, soft_leads = _leads({n: each.meaning for n, each in self._texts.items()}), _leads(soft)
+        share = _vector_share(self._vectorizer, self._query.text, query)
+        leads, soft_leads = _leads({n: text.meaning for n, text in self._texts.items()}), _leads(soft)
         mean, spread = _distribution(self._gists, self._index.totals()[0])
-        measured = {}
-        for n, each in ((n, each) for n, each in texts.items() if n in words):
-            products = (each.meaning / 2, each.title, each.trigger, each.sentence, each.whole, leads[n] / 2)
+        features = {}
+        for n, text in ((n, text) for n, text in texts.items() if n in words):
+            products = (text.meaning / 2, text.title, text.trigger, text.sentence, text.whole, leads[n] / 2)
             meaning, title, trigger, sentence, whole, lead = (product / _SQUARE for product in products)
             z = (self._product(n) - mean) / spread
-            measured[n] = Meaning(meaning, title, trigger, sentence, whole, lead, z, soft[n], soft_leads[n], share)
-        return measured
+            features[n] = Meaning(meaning, title, trigger, sentence, whole, lead, z, soft[n], soft_leads[n], share)
+        return features
 
     def _soft(
         self, rows: Sequence[Row], query: WeightedQuery, coverage: Mapping[int, float], texts: Mapping[int, _Texts]
     ) -> dict[int, float]:
         """Return the soft coverage of the best records by words and meaning; of the others, their coverage by words."""
         soft = {n: coverage[n] for n in texts}
-        best = sorted(texts, key=lambda n: (-coverage[n] - texts[n].meaning / 2 / _SQUARE, n))[:_SOFT]
+        best = sorted(texts, key=lambda n: (-coverage[n] - texts[n].meaning / 2 / _SQUARE, n))[:_MAX_SOFT]
         words = {n: texts[n].words for n in best}
-        compared = [row for row in rows if row.n in words]
-        soft.update(_soft_coverage(self._made, self._asked.text, query, compared, words))
+        best_rows = [row for row in rows if row.n in words]
+        soft.update(_soft_coverage(self._vectorizer, self._query.text, query, best_rows, words))
         return soft
 
     def _product(self, n: int) -> int:
@@ -134,25 +134,25 @@ class Nearby:
         return self._gists[place] if 0 <= place < len(self._gists) else 0
 
 
-def compare(index: Index, asked: Query) -> Nearby | None:
+def compare(index: Index, query: Query) -> Nearby | None:
     """Return the comparison with a prompt; None without a table, or if no word of the prompt is in it.
 
-    ValueError if the index has vectors of another table.
+    Raises ValueError if the index has vectors of another table.
     """
     try:
-        made = vectors.shared()
+        vectorizer = vectors.shared()
     except (OSError, ValueError):
         return None
     row = index._connection.execute("SELECT identity FROM vector_source").fetchone()
     if row is None:
         return None
-    if row[0] != made.table.hash:
+    if row[0] != vectorizer.table.hash:
         raise ValueError("the vectors of the index were made with another table")
-    words = vectors.words(asked.text)
+    words = vectors.words(query.text)
     if len(words) > _HEAD_WORDS + _TAIL_WORDS:
         words = [*words[:_HEAD_WORDS], *words[-_TAIL_WORDS:]]
-    vector = made.of(words)
-    return Nearby(index, made, asked, vectors.signed(vector)) if vector else None
+    vector = vectorizer.vector(words)
+    return Nearby(index, vectorizer, query, vectors.signed(vector)) if vector else None
 
 
 def _largest(values: list[int], most: int) -> list[int]:
@@ -191,7 +191,7 @@ def _distribution(products: list[int], records: int) -> tuple[float, float]:
     """Return mean and standard deviation over the records; a lane without a record is 0 and adds nothing."""
     count = max(records, 1)
     mean = sum(products) / count
-    variance = sum([each * each for each in products]) / count - mean * mean
+    variance = sum([product * product for product in products]) / count - mean * mean
     return mean, sqrt(max(variance, 1.0))
 
 
@@ -202,7 +202,7 @@ def compare_gists(index: Index, values: list[int]) -> tuple[int, list[int]]:
     heads = _read_blocks(index, 0)
     if index.totals()[0] and not heads:
         raise ValueError("the blocks of vectors are missing")
-    tails = _read_blocks(index, 1) if len(heads) <= _EXACT else {}
+    tails = _read_blocks(index, 1) if len(heads) <= _MAX_EXACT_BLOCKS else {}
     if tails and list(tails) != list(heads):
         raise ValueError("a block of vectors is missing")
     compared = values if tails else values[:HEAD]
@@ -213,9 +213,9 @@ def compare_gists(index: Index, values: list[int]) -> tuple[int, list[int]]:
 def _read_blocks(index: Index, part: int) -> dict[int, bytes]:
     """Return one part of the newest blocks in order. Raises ValueError if one is missing or damaged."""
     table, start, end = PARTS[part]
-    query = f"SELECT block, gists FROM {table} ORDER BY block DESC LIMIT {_MOST_BLOCKS}"
+    query = f"SELECT block, gists FROM {table} ORDER BY block DESC LIMIT {_MAX_BLOCKS}"
     rows = index._connection.execute(query).fetchall()[::-1]
-    first = rows[0][0] if len(rows) == _MOST_BLOCKS else 0
+    first = rows[0][0] if len(rows) == _MAX_BLOCKS else 0
     for place, (block, gists) in enumerate(rows, first):
         if block != place or len(gists) != (end - start) * BLOCK:
             raise ValueError("a block of vectors is missing or damaged")
@@ -230,20 +230,22 @@ def _columns(*parts: Sequence[bytes]) -> Iterator[bytes]:
 
 
 def _soft_coverage(
-    made: Vectors, text: str, query: WeightedQuery, rows: Sequence[Row], words: Mapping[int, bytes]
+    vectorizer: Vectorizer, text: str, query: WeightedQuery, rows: Sequence[Row], words: Mapping[int, bytes]
 ) -> dict[int, float]:
     """Return the share of the query's weight that each record has, by the rows of its words in the table."""
-    asked = _vectors(made, text, query)
-    numbers = {n: _unpacked(made, packed) for n, packed in words.items()}
-    similar = _similarities(made, asked, {row: length for each in numbers.values() for row, length in each})
+    word_vectors = _vectors(vectorizer, text, query)
+    numbers = {n: _unpacked(vectorizer, packed) for n, packed in words.items()}
+    similar = _similarities(
+        vectorizer, word_vectors, {row: length for rows in numbers.values() for row, length in rows}
+    )
     return {row.n: _covered(query, row, [number for number, _ in numbers[row.n]], similar) for row in rows}
 
 
-def _vector_share(made: Vectors, text: str, query: WeightedQuery) -> float:
+def _vector_share(vectorizer: Vectorizer, text: str, query: WeightedQuery) -> float:
     """Return the share of the query's concepts whose word is in the table; pieces of a word say little."""
     concepts = {concept: word for word, concept in _spelled(text, query).items()}
     count = len(query.weights)
-    return sum(made.word(word).length > 0 for word in concepts.values()) / count if count else 0.0
+    return sum(vectorizer.word(word).length > 0 for word in concepts.values()) / count if count else 0.0
 
 
 def _spelled(text: str, query: WeightedQuery) -> dict[str, int]:
@@ -256,33 +258,38 @@ def _spelled(text: str, query: WeightedQuery) -> dict[str, int]:
     return spelled
 
 
-def _vectors(made: Vectors, text: str, query: WeightedQuery) -> dict[int, list[int]]:
+def _vectors(vectorizer: Vectorizer, text: str, query: WeightedQuery) -> dict[int, list[int]]:
     """Return the vectors of the prompt's rarest words, by concept."""
-    spelled = sorted(_spelled(text, query).items(), key=lambda each: -query.weights[each[1]])
-    asked = {concept: vectors.signed(made.of([word])[:WORD_DIMENSIONS]) for word, concept in spelled[:_MAX_SOFT_WORDS]}
-    return {concept: values for concept, values in asked.items() if any(values)}
+    spelled = sorted(_spelled(text, query).items(), key=lambda pair: -query.weights[pair[1]])
+    word_vectors = {
+        concept: vectors.signed(vectorizer.vector([word])[:WORD_DIMENSIONS])
+        for word, concept in spelled[:_MAX_SOFT_WORDS]
+    }
+    return {concept: values for concept, values in word_vectors.items() if any(values)}
 
 
-def _unpacked(made: Vectors, packed: bytes) -> list[tuple[int, int]]:
+def _unpacked(vectorizer: Vectorizer, packed: bytes) -> list[tuple[int, int]]:
     """Return rows and their lengths. Raises ValueError if they are not of this table."""
     numbers = list(memoryview(packed).cast("H"))
     half = len(numbers) // 2
     rows, lengths = numbers[:half], numbers[half:]
-    if rows and (max(rows) >= made.table.count or not all(lengths)):
+    if rows and (max(rows) >= vectorizer.table.count or not all(lengths)):
         raise ValueError("the words of a record are not in the table")
     return list(zip(rows, lengths))
 
 
 def _similarities(
-    made: Vectors, asked: Mapping[int, list[int]], rows: Mapping[int, int]
+    vectorizer: Vectorizer, word_vectors: Mapping[int, list[int]], rows: Mapping[int, int]
 ) -> dict[int, dict[int, float]]:
     """Return, for each concept, the similarities that count, to rows of the table of given lengths."""
-    columns = vectors.columns(made.stored_rows(rows, WORD_DIMENSIONS), WORD_DIMENSIONS)
+    columns = vectors.columns(vectorizer.stored_rows(rows, WORD_DIMENSIONS), WORD_DIMENSIONS)
     similar: dict[int, dict[int, float]] = {}
-    for (concept, values), products in zip(asked.items(), vectors.products_of_each(asked.values(), columns, len(rows))):
-        least = _SIMILAR * hypot(*values)
-        close = [(row, p / length) for (row, length), p in zip(rows.items(), products) if p >= least * length]
-        similar[concept] = {row: min(_SIMILAR * product / least, 1.0) for row, product in close}
+    for (concept, values), products in zip(
+        word_vectors.items(), vectors.products_of_each(word_vectors.values(), columns, len(rows))
+    ):
+        minimum = _MIN_SIMILARITY * hypot(*values)
+        close = [(row, p / length) for (row, length), p in zip(rows.items(), products) if p >= minimum * length]
+        similar[concept] = {row: min(_MIN_SIMILARITY * product / minimum, 1.0) for row, product in close}
     return similar
 
 

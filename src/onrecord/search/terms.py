@@ -7,10 +7,10 @@ Scripts written without spaces become overlapping pairs of characters.
 
 from __future__ import annotations
 
-_LONGEST = 40
+_MAX_WORD_CHARACTERS = 40
 """Characters of a term: what is longer is a hash or encoded data, and its beginning tells it from others."""
 
-_LARGEST_CACHE = 50_000
+_MAX_CACHE = 50_000
 _cache: dict[str, tuple[str, ...]] = {}
 
 # Thai and Lao, Burmese, Khmer, kana, Chinese characters, Korean syllables, and the rarer Chinese characters.
@@ -56,7 +56,7 @@ def of_word(word: str) -> tuple[str, ...]:
     cached = _cache.get(word)
     if cached is not None:
         return cached
-    if len(_cache) >= _LARGEST_CACHE:
+    if len(_cache) >= _MAX_CACHE:
         _cache.clear()
     plain = [word] if word.isascii() else _plain(word).translate(_separators).split()
     terms = tuple(term for each in plain for part in cased_parts(each) for term in _terms_of_part(part.lower()))
@@ -89,7 +89,9 @@ def _terms_of_part(part: str) -> list[str]:
 
 
 def _term(text: str) -> str:
-    return stem(text) if text.isascii() and text.isalpha() and len(text) <= _LONGEST else text[:_LONGEST]
+    if text.isascii() and text.isalpha() and len(text) <= _MAX_WORD_CHARACTERS:
+        return stem(text)
+    return text[:_MAX_WORD_CHARACTERS]
 
 
 def _runs(part: str) -> list[tuple[bool, str]]:

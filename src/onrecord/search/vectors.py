@@ -39,7 +39,7 @@ _HEADER = 16
 _MAX_TABLE_TOKENS = 65_536
 """Tokens of a table: the index stores row numbers in two bytes, and 6 MB hold no more than 45,000."""
 
-_LARGEST_SCALE = 64.0
+_MAX_SCALE = 64.0
 """A vector whose largest dimension is 1 has a scale of 1/127: ten thousand times that is a damaged file."""
 
 _SAMPLED_SCALES, _LARGE_WEIGHT = 128, 2_000
@@ -55,20 +55,20 @@ changes a cosine by less than 0.01."""
 WORD_DIMENSIONS = 64
 """Dimensions in which single words are compared: with all of them soft coverage tells no more (AUC .946 either way)."""
 
-MOST_TOKENS = 160
-_MOST_WORDS = 400
+MAX_TOKENS = 160
+_MAX_WORDS = 400
 """Words of a text that are looked at: twice as many as the longest text has that is made of ordinary words."""
 
-_LONGEST_WORD, _LONGEST_PIECE = 40, 18
+_MAX_WORD_CHARACTERS, _MAX_PIECE_CHARACTERS = 40, 18
 """Characters: a longer word is a hash or encoded data, and the word pieces of the teacher are no longer."""
 
-_MOST_PIECES, _MOST_CUT = 8, 48
+_MAX_PIECES, _MAX_CUT_WORDS = 8, 48
 """Pieces of a word, and words of a text that are cut into pieces: cutting one takes up to 144 lookups."""
 
-_LARGEST_CACHE = 20_000
+_MAX_CACHE = 20_000
 _LANE = 4
 _ONES = int.from_bytes((b"\1" + bytes(_LANE - 1)) * DIMENSIONS, "little")
-_LARGEST_WEIGHT = 4_095
+_MAX_WEIGHT = 4_095
 """So the vectors of 4,000 tokens can be added up: each adds up to 255 times 4,095 to a lane of 32 bits."""
 
 _FRACTION = 16
@@ -122,9 +122,9 @@ class WordTable:
 
     def row_of(self, token: str) -> int:
         """Return the number of a token's row; -1 if the table does not have it."""
-        wanted = crc32(token.encode("utf-8", "surrogatepass"))
-        place = self._find_hash(self.hashes, wanted)
-        return place if place < self.count and self.hashes[place] == wanted else -1
+        token_hash = crc32(token.encode("utf-8", "surrogatepass"))
+        place = self._find_hash(self.hashes, token_hash)
+        return place if place < self.count and self.hashes[place] == token_hash else -1
 
     def expect_many(self) -> None:
         """Make searching faster, which takes a moment: it pays from two hundred searches on, more than a prompt has."""
@@ -187,7 +187,7 @@ def _find_hash(hashes: Sequence[int], wanted: int) -> int:
 
 
 def _is_sensible(scale: float) -> bool:
-    return 0 < scale < _LARGEST_SCALE
+    return 0 < scale < _MAX_SCALE
 
 
 def read_numbers(data: bytes, kind: str) -> Any:
@@ -249,7 +249,7 @@ class _Word(coldstart.NamedTuple):
     """Of that row, in the dimensions in which words are compared; 0 if it was cut."""
 
 
-class Vectors:
+class Vectorizer:
     """Texts as vectors by one table, with the words looked up so far."""
 
     def __init__(self, table: WordTable) -> None:
@@ -257,19 +257,19 @@ class Vectors:
         self._words: dict[str, _Word] = {}
         self._rows: dict[int, tuple[int, int, bytes]] = {}
 
-    def of(self, listed: list[str]) -> bytes:
+    def vector(self, words: list[str]) -> bytes:
         """Return the vector of `words`; empty if none has one."""
-        return stored(*self.sum(listed))
+        return stored(*self.sum(words))
 
-    def sum(self, listed: list[str]) -> tuple[int, int]:
+    def sum(self, words: list[str]) -> tuple[int, int]:
         """Return the sum of the vectors of `words`, which can be added to others: its lanes and its weight."""
         lanes = weight = tokens = cut = 0
         looked_up = self._words.get
-        for word in listed[:_MOST_WORDS]:
+        for word in words[:_MAX_WORDS]:
             more, heavier, count, _, _ = looked_up(word) or self.word(word)
             tokens += count
             cut += count != 1
-            if tokens > MOST_TOKENS or cut > _MOST_CUT:
+            if tokens > MAX_TOKENS or cut > _MAX_CUT_WORDS:
                 break
             lanes += more
             weight += heavier
@@ -279,23 +279,25 @@ class Vectors:
         """Return a word as the table has it."""
         if word in self._words:
             return self._words[word]
-        if len(self._words) >= _LARGEST_CACHE:
+        if len(self._words) >= _MAX_CACHE:
             self._words.clear()
             self._rows.clear()
         rows = pieces(self.table, word)
         sums = [self._rows.get(row) or self._weighted(row) for row in rows]
         if len(sums) == 1:
             lanes, weight, values = sums[0]
-            made = _Word(lanes, weight, 1, rows[0], round(dist(values, _MIDDLE)))
+            entry = _Word(lanes, weight, 1, rows[0], round(dist(values, _MIDDLE)))
         else:
-            made = _Word(sum([each[0] for each in sums]), sum([each[1] for each in sums]), len(rows), -1, 0)
-        self._words[word] = made
-        return made
+            entry = _Word(
+                sum([lanes for lanes, _, _ in sums]), sum([weight for _, weight, _ in sums]), len(rows), -1, 0
+            )
+        self._words[word] = entry
+        return entry
 
-    def whole(self, listed: Iterable[str]) -> list[tuple[int, int]]:
+    def whole(self, words: Iterable[str]) -> list[tuple[int, int]]:
         """Return the rows, and their lengths, of those of `words` that are in the table as a whole."""
         looked_up = self._words.get
-        return [made[3:] for word in listed if (made := looked_up(word) or self.word(word))[4]]
+        return [entry[3:] for word in words if (entry := looked_up(word) or self.word(word))[4]]
 
     def stored_rows(self, rows: Iterable[int], size: int = DIMENSIONS) -> bytes:
         """Return rows of the table as vectors are stored, up to dimension `size`, each at its own length."""
@@ -303,7 +305,7 @@ class Vectors:
 
     def _weighted(self, row: int) -> tuple[int, int, bytes]:
         """Return a row times its weight, a lane for each dimension; the weight; and the values for comparing words."""
-        weight = min(round(self.table.scale(row) * self.table.unit), _LARGEST_WEIGHT)
+        weight = min(round(self.table.scale(row) * self.table.unit), _MAX_WEIGHT)
         values, spread = self.stored_rows([row]), bytearray(_LANE * DIMENSIONS)
         spread[::_LANE] = values
         self._rows[row] = weighted = (weight * int.from_bytes(spread, "little"), weight, values[:WORD_DIMENSIONS])
@@ -312,15 +314,15 @@ class Vectors:
 
 def pieces(table: WordTable, word: str) -> list[int]:
     """Return the rows of a word's tokens: its own, or its longest pieces from the left; none if it cannot be cut."""
-    if len(word) > _LONGEST_WORD:
+    if len(word) > _MAX_WORD_CHARACTERS:
         return []
     row = table.row_of(word)
     if row >= 0:
         return [row]
     rows: list[int] = []
     start = 0
-    while start < len(word) and len(rows) <= _MOST_PIECES:
-        for end in range(min(len(word), start + _LONGEST_PIECE), start, -1):
+    while start < len(word) and len(rows) <= _MAX_PIECES:
+        for end in range(min(len(word), start + _MAX_PIECE_CHARACTERS), start, -1):
             row = table.row_of(("##" if start else "") + word[start:end])
             if row >= 0:
                 break
@@ -328,7 +330,7 @@ def pieces(table: WordTable, word: str) -> list[int]:
             return []
         rows.append(row)
         start = end
-    return rows if len(rows) <= _MOST_PIECES else []
+    return rows if len(rows) <= _MAX_PIECES else []
 
 
 def stored(lanes: int, weight: int) -> bytes:
@@ -353,15 +355,15 @@ def _cut(values: bytes, marks: bytes) -> bytes:
     return bytes([(0, value, 255)[mark] for value, mark in zip(values, marks)])
 
 
-_opened: dict[str, Vectors] = {}
+_vectorizers: dict[str, Vectorizer] = {}
 
 
-def shared() -> Vectors:
+def shared() -> Vectorizer:
     """Return the vectors by the table of the package, opened once. Raises OSError or BadTable."""
     file = FILE
-    if file not in _opened:
-        _opened[file] = Vectors(open_table(file))
-    return _opened[file]
+    if file not in _vectorizers:
+        _vectorizers[file] = Vectorizer(open_table(file))
+    return _vectorizers[file]
 
 
 def signed(vector: bytes) -> list[int]:

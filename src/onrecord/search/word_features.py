@@ -19,7 +19,7 @@ NAMES = (
 """The features, in the order of `measure`."""
 
 WINDOW = 12
-_LARGEST_STORE = 1_000
+_MAX_STORE = 1_000
 """Records beyond which a store is simply large: the sets that the weights were fitted on have no more."""
 
 _K1, _B = 1.2, 0.75
@@ -31,7 +31,7 @@ _IN_TITLE, _IN_TAGS = 3, 2
 _OTHER_TERMS = 30
 """What tags and triggers add to the length of an average record: the index counts the terms of titles and bodies."""
 
-_SHORTEST_TRIGGER = 4
+_MIN_TRIGGER_TERMS = 4
 """Words added to the length of a trigger, so that one of two common words is not as good as one of six rare ones."""
 
 
@@ -78,7 +78,7 @@ def measure(query: WeightedQuery, title: str, tags: str, triggers: str, body: st
         scarcity,
         log(1 + len(phrases)),
         query.filler,
-        log(1 + min(corpus.records, _LARGEST_STORE)),
+        log(1 + min(corpus.records, _MAX_STORE)),
     ]
 
 
@@ -144,7 +144,7 @@ def _best_trigger(query: WeightedQuery, phrases: list[list[str]]) -> tuple[float
         everywhere |= matched
         length = len(set(phrase))
         asked, mass = len(matched) / max(length, 2), _mass(matched, query.weights)
-        scarce = max(scarce, _mass(matched, query.scarcity) / (length + _SHORTEST_TRIGGER))
+        scarce = max(scarce, _mass(matched, query.scarcity) / (length + _MIN_TRIGGER_TERMS))
         if asked * mass > most:
             most, best, share = asked * mass, asked, mass / query.total
     return best, share, scarce, everywhere
