@@ -51,7 +51,7 @@ def read_logs(logs: Iterable[tuple[int, Path]]) -> list[Log]:
 
 def check(store: Store, logs: list[Log]) -> int:
     """Assert the invariants; the number of acknowledged changes."""
-    with files.locked(os.path.join(store.root, ".lock"), patience=0):
+    with files.locked(os.path.join(store.root, ".lock"), seconds=0):
         pass
     store.recover()
     entries = list(store.scan())

@@ -29,7 +29,7 @@ categories.CATEGORIES["glossary"] = categories.Category(
         ("not_meant", "optional", "lines", "What it does not mean."),
     ),
     statement="meaning",
-    called="a term",
+    noun="a term",
     meaning="a word of the project, and what it stands for",
     triage_threshold=0.9,
     details=(("Not", "not_meant", 100, ""),),

@@ -54,7 +54,7 @@ def test_on_windows_a_file_that_stays_open_is_an_error_in_the_end(tmp_path, monk
 
     monkeypatch.setattr(os, "replace", refuses)
     monkeypatch.setattr(files, "IS_WINDOWS", True)
-    monkeypatch.setattr(files, "_READERS_ARE_DONE", 0.05)
+    monkeypatch.setattr(files, "_REPLACE_SECONDS", 0.05)
 
     with pytest.raises(Unwritable, match="cannot access"):
         files.write(str(tmp_path / "file"), b"new")
@@ -116,11 +116,11 @@ def test_a_sibling_whose_name_starts_the_same_is_outside(tmp_path):
 def test_a_held_lock_is_never_ignored(tmp_path):
     lock = str(tmp_path / ".lock")
 
-    with files.locked(lock), pytest.raises(Locked) as caught, files.locked(lock, patience=0.01):
+    with files.locked(lock), pytest.raises(Locked) as caught, files.locked(lock, seconds=0.01):
         pytest.fail("two hold it")
 
     assert caught.value.code == "LOCKED"
-    with files.locked(lock, patience=0):
+    with files.locked(lock, seconds=0):
         pass
 
 
@@ -129,7 +129,7 @@ def test_a_lock_is_waited_for(tmp_path):
     order: list[str] = []
 
     def second() -> None:
-        with files.locked(lock, patience=60):
+        with files.locked(lock, seconds=60):
             order.append("second")
 
     with files.locked(lock):
@@ -153,12 +153,12 @@ def test_a_lock_is_released_when_its_holder_is_killed(tmp_path):
     )
     assert holder.stdout.readline() == b"held\n"
 
-    with pytest.raises(Locked), files.locked(lock, patience=0):
+    with pytest.raises(Locked), files.locked(lock, seconds=0):
         pytest.fail("two hold it")
     holder.kill()
     holder.communicate(timeout=60)
 
-    with files.locked(lock, patience=0):
+    with files.locked(lock, seconds=0):
         pass
 
 

@@ -267,8 +267,8 @@ SPOKEN: dict[str, tuple[list[str], str]] = {
 def suggested(category: str) -> Callable[[Lab], object]:
     lines, last = SPOKEN[category]
     # What a user prefers is said here as a correction of what was done.
-    called = "a correction" if category == "preference" else CATEGORIES[category].called
-    return lambda lab: f"({called})" in lab.stop(*lines, last=last)
+    noun = "a correction" if category == "preference" else CATEGORIES[category].noun
+    return lambda lab: f"({noun})" in lab.stop(*lines, last=last)
 
 
 def suggested_long_ago(lab: Lab) -> object:

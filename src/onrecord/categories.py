@@ -1,7 +1,7 @@
-"""The categories of records: the one table that everything which treats them differently is derived from.
+"""The table of categories of records. All that differs between categories is derived from it.
 
-Hooks import it, so the fields of a record's content are constants here; `record.schema` makes checks of them.
-The order is that of priority: between equally good matches the earlier category comes first.
+Hooks import it, so the fields of a record's content are constants here; `record.schema` derives checks from them.
+The order is the priority: of equally good matches, the one with the earlier category comes first.
 """
 
 from __future__ import annotations
@@ -18,69 +18,69 @@ if TYPE_CHECKING:
 _NOTHING: Mapping[Any, Any] = {}
 
 
-def _no_state(memory: Memory) -> str:
+def _no_state(record: Memory) -> str:
     return ""
 
 
-def _debt_state(memory: Memory) -> str:
-    return memory.text("priority") if memory.text("status") in ("open", "in_progress") else "closed"
+def _debt_state(record: Memory) -> str:
+    return record.text("priority") if record.text("status") in ("open", "in_progress") else "closed"
 
 
-def _session_state(memory: Memory) -> str:
-    left = memory.text("next_actions") or memory.text("in_progress") or memory.text("blockers")
-    is_unfinished = memory.text("outcome") in ("partial", "blocked") or bool(left)
-    return "open" if is_unfinished and memory.text("outcome") != "abandoned" else ""
+def _session_state(record: Memory) -> str:
+    work = record.text("next_actions") or record.text("in_progress") or record.text("blockers")
+    is_unfinished = record.text("outcome") in ("partial", "blocked") or bool(work)
+    return "open" if is_unfinished and record.text("outcome") != "abandoned" else ""
 
 
 class Category(NamedTuple):
-    """All that sets one category apart from the others."""
+    """The properties of one category."""
 
     name: str
     folder: str
     digest_rank: int
-    """Its place in a digest among equals; the gaps are for the kinds of entries in knowledge banks."""
+    """The order in a digest among equals; the gaps are for the kinds of entries in knowledge banks."""
     content: tuple[tuple[str, str, Any, str], ...]
-    """Name, `required` or `optional`, kind (see `record.schema`) and purpose of each field, what matters most first."""
+    """Name, `required` or `optional`, kind (see `record.schema`) and purpose of each field, most important first."""
     statement: str
-    """The content field that says the thing itself."""
-    called: str
-    """What a suggestion to save one calls it, for the user who reads it."""
+    """The content field with the main statement."""
+    noun: str
+    """The name of such a record in a suggestion to save one, for the user."""
     meaning: str
-    """What it is for, in a line, for somebody who has to choose."""
+    """Its purpose in one line, for a user who chooses a category."""
     triage_threshold: float
-    """How sure triage must be: 85 of 100 suggestions are right, on sessions of authors left out of the fit."""
+    """The lowest probability of a suggestion: 85 of 100 are right, on sessions of authors left out of the fit."""
     defaults: Mapping[str, Any] = _NOTHING
     """Content that its author may leave out."""
     details: tuple[tuple[str, str, int, str], ...] = ()
-    """What follows the statement in its line: label, field, most characters, and a field that makes it needless."""
+    """What the summary line adds to the statement: label, field, limit of characters, and a field that replaces it."""
     statement_length: int = 0
-    """Most characters of the statement in that line, so that the details fit; 0 is no limit of its own."""
+    """Limit of characters of the statement in that line, so that the details fit; 0 means no limit of its own."""
     marks: Mapping[tuple[str, str], str] = _NOTHING
-    """What a field with a certain value adds: to the statement if it begins with a space, else a sentence."""
+    """The text that a certain value of a field adds: to the statement if it starts with a space, else a sentence."""
     topic: str = ""
-    """The content field that names its subject, put before a statement that does not."""
+    """The content field with the subject; it precedes a statement that does not name it."""
     is_rule: bool = False
-    """Whether it says what to do, so that a new one may replace an old one."""
+    """True if it says what to do, so that a new record may replace an old one."""
     binds_files: bool = False
-    """Whether a digest shows it for its files alone: it binds whoever changes them."""
+    """True if a digest shows it because of its files alone: it applies to every change of them."""
     is_strict: bool = False
-    """Whether it claims to hold for all of the project."""
+    """True if it is meant to apply to the whole project."""
     intent: tuple[int, str] = (0, "")
-    """Words of a prompt that ask for it, and their rank: "why does it crash" asks for a runbook, not a decision."""
+    """Rank, and words of a prompt that ask for it: "why does it crash" asks for a runbook, not a decision."""
     inactive_when: tuple[str, tuple[object, ...]] = ("", ())
-    """The field, and its values, with which a record says that it no longer holds."""
+    """A field, and the values of it with which a record is not in force."""
     when_superseded: Mapping[str, Any] = _NOTHING
-    """Content that a record takes on when another replaces it."""
+    """Content that a record gets when another one replaces it."""
     severity_field: str = ""
-    """The content field that says how much it matters."""
+    """The content field with the severity."""
     severity_rank: Mapping[str, int] = _NOTHING
-    """How grave it is to touch its files unaware of it, by grade; 0 is gravest, a missing grade belongs to no file."""
+    """The rank of each severity when its files are edited, 0 is the most severe; others are not shown for files."""
     open_state: Callable[[Memory], str] = _no_state
-    """What a digest needs to know: `open`, `closed`, the grade of what is open, or nothing."""
+    """Returns the state for the digest: `open`, `closed`, the severity of an open record, or nothing."""
     urgent_states: Mapping[str, str] = _NOTHING
-    """States that put a record in the digest as soon as its files are touched, and how that is said."""
+    """States in which a record is in the digest as soon as its files are changed, and the words for them."""
     max_active: int = 0
-    """How many stay active unless a setting says otherwise, the oldest being retired; 0 is all."""
+    """Limit of active records unless a setting changes it; the oldest are retired. 0 means no limit."""
 
 
 _DECISION = Category(
@@ -92,7 +92,7 @@ _DECISION = Category(
             "status",
             "required",
             ("choice", "proposed", "accepted", "deprecated", "superseded"),
-            "Where the decision stands.",
+            "The status of the decision.",
         ),
         ("decision", "required", "text", "What was decided, with its literal values."),
         ("context", "required", "text", "The situation that called for it."),
@@ -110,7 +110,7 @@ _DECISION = Category(
         ("consequences", "optional", "lines", "What follows from it."),
     ),
     statement="decision",
-    called="a decision",
+    noun="a decision",
     meaning="what was decided, and why",
     triage_threshold=0.85,
     defaults={"status": "accepted"},
@@ -138,7 +138,7 @@ _CONSTRAINT = Category(
         ("expires", "optional", "day", "A date after which it no longer holds, or the condition in words."),
     ),
     statement="rule",
-    called="a limit",
+    noun="a limit",
     meaning="a rule or limit, and what happens when it is ignored",
     triage_threshold=0.75,
     defaults={"kind": "technical", "severity": "medium", "active": True},
@@ -174,7 +174,7 @@ _PREFERENCE = Category(
         ),
     ),
     statement="value",
-    called="a preference",
+    noun="a preference",
     meaning="how things are done here",
     triage_threshold=0.75,
     defaults={"strength": "default"},
@@ -199,10 +199,10 @@ _RUNBOOK = Category(
         ("verification", "required", "text", "How to know that it worked."),
     ),
     statement="trigger",
-    called="a fix",
+    noun="a fix",
     meaning="a problem that comes back, and the steps that fix it",
     triage_threshold=0.65,
-    # Room for the whole list of steps behind it: a step that is cut off helps nobody.
+    # The whole list of steps must fit: a step that is cut off is useless.
     details=(("→", "steps", 0, ""),),
     statement_length=130,
     intent=(1, "error errors crash crashes crashed crashing fail fails failed failing failure"),
@@ -213,7 +213,7 @@ _TECH_DEBT = Category(
     folder="tech-debt",
     digest_rank=70,
     content=(
-        ("status", "required", ("choice", "open", "in_progress", "resolved", "wont_fix"), "Where it stands."),
+        ("status", "required", ("choice", "open", "in_progress", "resolved", "wont_fix"), "The status of the debt."),
         ("priority", "required", ("choice", "critical", "high", "medium", "low"), "How urgent it is."),
         ("description", "required", "text", "What is wrong."),
         ("impact", "optional", "lines", "What it costs."),
@@ -222,7 +222,7 @@ _TECH_DEBT = Category(
         ("acceptance_criteria", "optional", "lines", "When it is done."),
     ),
     statement="description",
-    called="something left for later",
+    noun="something left for later",
     meaning="something that should be better, and was left for later",
     triage_threshold=0.8,
     defaults={"status": "open", "priority": "medium"},
@@ -245,11 +245,11 @@ _SESSION_SUMMARY = Category(
         ("completed", "required", "lines", "What was done."),
         ("next_actions", "required", "lines", "What comes next."),
         ("in_progress", "optional", "lines", "What was left half done."),
-        ("blockers", "optional", "lines", "What stands in the way."),
+        ("blockers", "optional", "lines", "What blocks the work."),
         ("key_changes", "optional", "lines", "What changed in the code."),
     ),
     statement="goal",
-    called="where the work stands",
+    noun="where the work stands",
     meaning="what a piece of work has reached, and what comes next",
     triage_threshold=0.35,
     defaults={"outcome": "partial", "completed": [], "next_actions": []},

@@ -1,4 +1,4 @@
-"""Reading a file that may be hostile, replacing one so that nobody sees half of it, and a lock nobody ignores."""
+"""Files: bounded reading of regular files, replacement as a whole, and locks."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from onrecord.errors import Unwritable
 
 LOCK_SECONDS = 10.0
-"""Seconds to wait for the lock before giving up with an error."""
+"""Seconds to wait for a lock before Locked is raised."""
 
-_MANY = 50
+_MANY_FILES = 50
 _TEMPORARY = ".tmp-"
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
 IS_WINDOWS = os.name == "nt"
-_READERS_ARE_DONE = 1.0
-"""Seconds in which any reader has closed a file: reading one takes milliseconds, a virus scanner somewhat longer."""
+_REPLACE_SECONDS = 1.0
+"""Seconds to wait for readers to close a file: reading takes milliseconds, a virus scanner somewhat longer."""
 
 
-def open_regular(path: str, flags: int, mode: int = 0o600) -> int:
-    """An open regular file; OSError for anything else: opening a FIFO would block, and a device never ends.
+def open_regular(path: str, open_flags: int, mode: int = 0o600) -> int:
+    """Open a regular file. Raises OSError for anything else: opening a FIFO would block, and a device never ends.
 
-    A link is followed to read, never to write: what it points to is not ours.
+    A link is followed to read, never to write: its target is not ours.
     """
-    if flags & (os.O_WRONLY | os.O_RDWR):
-        flags |= _NO_LINK
-    handle = os.open(path, flags | _BINARY | getattr(os, "O_NONBLOCK", 0), mode)
+    if open_flags & (os.O_WRONLY | os.O_RDWR):
+        open_flags |= _NO_LINK
+    handle = os.open(path, open_flags | _BINARY | getattr(os, "O_NONBLOCK", 0), mode)
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
     os.close(handle)
@@ -43,42 +43,43 @@ def open_regular(path: str, flags: int, mode: int = 0o600) -> int:
 
 
 def is_file(path: str) -> bool:
-    """Whether there is a file of this name; a name that no file can have is none."""
+    """True if `path` is a file; False for a name that no file can have."""
     try:
         return os.path.isfile(path)
     except ValueError:
         return False
 
 
-def read(path: str, most: int) -> bytes:
-    """The first `most` bytes of a regular file; OSError for anything else."""
+def read(path: str, max_bytes: int) -> bytes:
+    """Return the first `max_bytes` bytes of a regular file. Raises OSError."""
     handle = open_regular(path, os.O_RDONLY)
     with open(handle, "rb") as file:
-        return file.read(most)
+        return file.read(max_bytes)
 
 
-def read_inside(root: str, path: str, most: int) -> bytes:
-    """The first `most` bytes of a regular file in a folder; UnsafePath if a link leads out of it.
+def read_inside(root: str, path: str, max_bytes: int) -> bytes:
+    """Return the first `max_bytes` bytes of a regular file in `root`. Raises OSError, and UnsafePath outside of it.
 
-    The one way to read what lies in a store: a repository's links could lead to whatever the user may read.
+    All files of a store are read by this function: links in a repository could lead to any file that the user may read.
     """
     full = os.path.join(root, path)
     if os.path.dirname(path) or "\0" in path or os.path.islink(full):
         full = inside(root, path)
     with open(open_regular(full, os.O_RDONLY | _NO_LINK), "rb") as file:
-        return file.read(most)
+        return file.read(max_bytes)
 
 
 def write(path: str, data: bytes, *, lasting: bool = True, mode: int | None = None) -> None:
-    """Replace a file whole: readers see the old bytes or the new ones; what can be derived again need not last.
+    """Replace a file as a whole: readers see the old bytes or the new ones. Raises Unwritable.
 
-    What lasts is on the disk, under its name, when this returns. Permissions are ours to choose unless `mode` has them.
+    With `lasting` it is on the disk, under its name, on return; a file that can be derived again need not be. `mode`
+    are its permissions, if not the usual ones.
     """
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f"{_TEMPORARY}{os.getpid()}-{time.monotonic_ns()}-{name[-40:]}")
     try:
         make_folder(folder)
-        # Of what lies in a repository git decides who may read it, with the user's own mask.
+        # In a repository git and the user's own mask decide who may read a file.
         handle = os.open(temporary, _CREATE, 0o600 if paths.is_private(path) else 0o666)
         with open(handle, "wb") as file:
             if mode is not None:
@@ -96,15 +97,15 @@ def write(path: str, data: bytes, *, lasting: bool = True, mode: int | None = No
 
 
 def waits_for_each(count: int) -> bool:
-    """Whether each of some files is to wait for the disk; if not, `os.sync` after all of them does.
+    """True if each of `count` files should be synced by itself, False if one `os.sync` at the end is faster.
 
-    Each wait takes milliseconds. Only Linux waits for the disk in `sync`.
+    Each sync takes milliseconds. Only on Linux does `os.sync` wait for the disk.
     """
-    return count < _MANY or sys.platform != "linux"
+    return count < _MANY_FILES or sys.platform != "linux"
 
 
 def make_folder(folder: str, *, is_private: bool = False) -> None:
-    """Make a folder that is not there yet; only the user may look into one outside of repositories."""
+    """Create a folder unless it exists; outside of repositories only the user may read it."""
     if os.path.isdir(folder):
         return
     # `makedirs` gives its mode to the last folder only, so those above it need the mask.
@@ -117,7 +118,7 @@ def make_folder(folder: str, *, is_private: bool = False) -> None:
 
 
 def _sync_folder(folder: str) -> None:
-    """Wait until the names in a folder are on the disk: after a power failure a new name may otherwise be gone."""
+    """Wait until the names in a folder are on the disk; otherwise a power failure may lose a new name."""
     if IS_WINDOWS:
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -126,7 +127,7 @@ def _sync_folder(folder: str) -> None:
     except OSError as error:
         import errno
 
-        # Some file systems (FUSE, SMB) cannot do this for folders, and say so.
+        # Some file systems (FUSE, SMB) report that they cannot do this for folders.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
             raise
     finally:
@@ -134,8 +135,8 @@ def _sync_folder(folder: str) -> None:
 
 
 def replace(source: str, path: str) -> None:
-    """Rename a file over another one. Windows refuses while anybody has that one open, so there it is tried again."""
-    deadline = time.monotonic() + _READERS_ARE_DONE
+    """Rename a file over another one; on Windows, which refuses while that one is open, with retries."""
+    deadline = time.monotonic() + _REPLACE_SECONDS
     while True:
         try:
             return os.replace(source, path)
@@ -146,7 +147,7 @@ def replace(source: str, path: str) -> None:
 
 
 def remove(path: str) -> None:
-    """Delete a file; one that is gone already is no error."""
+    """Delete a file, if it exists. Raises Unwritable."""
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -156,7 +157,7 @@ def remove(path: str) -> None:
 
 
 def inside(root: str, path: str) -> str:
-    """The real path of something in `root`; UnsafePath if it leads out of it."""
+    """Return the real path of `path` in `root`. Raises UnsafePath."""
     full = os.path.join(root, path)
     if "\0" in path or not paths.is_within(root, full):
         from onrecord.errors import UnsafePath
@@ -166,28 +167,28 @@ def inside(root: str, path: str) -> str:
 
 
 def is_leftover(name: str) -> bool:
-    """Whether a file name is that of a writer which died before it finished."""
+    """True for the name of a temporary file, left by a writer that died before it finished."""
     return name.startswith(_TEMPORARY)
 
 
 class locked:  # noqa: N801
-    """Holds a lock file in a `with`. The system releases it when the process ends, however it ends."""
+    """A lock file, locked inside a `with`; the end of the process unlocks it too. Raises Locked, Unwritable."""
 
-    def __init__(self, path: str, patience: float | None = None) -> None:
+    def __init__(self, path: str, seconds: float | None = None) -> None:
         self._path = path
-        self._patience = LOCK_SECONDS if patience is None else patience
+        self._seconds = LOCK_SECONDS if seconds is None else seconds
         self._handle = -1
 
     def __enter__(self) -> None:
         try:
             make_folder(os.path.dirname(self._path))
-            # A lock that is a link is not ours: opening it would create a file wherever it leads.
+            # A lock file that is a link is not ours: opening it would create the file that it points to.
             mode = 0o600 if paths.is_private(self._path) else 0o666
             self._handle = open_regular(self._path, os.O_RDWR | os.O_CREAT | _NO_LINK, mode)
         except OSError as error:
             raise _unwritable(self._path, error) from error
         try:
-            has_lock = lock(self._handle, self._patience)
+            has_lock = lock(self._handle, self._seconds)
         except OSError as error:
             self.__exit__(None, None, None)
             raise _unlockable(self._path, error) from error
@@ -196,20 +197,22 @@ class locked:  # noqa: N801
             from onrecord.errors import Locked
 
             raise Locked(
-                f"another process has held {self._path} for {self._patience:g} seconds",
+                f"another process has held {self._path} for {self._seconds:g} seconds",
                 fix="wait for it to finish and try again; nothing was written",
             )
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
 
 
-def lock(handle: int, patience: float) -> bool:
-    """Wait for the lock on an open file, at most `patience` seconds; closing the file releases it."""
-    deadline = time.monotonic() + patience
-    # Holders are done in about a millisecond; a longer wait need not be so exact.
+def lock(handle: int, seconds: float) -> bool:
+    """Lock an open file, waiting at most `seconds`. Return False if it is still locked; closing the file unlocks it."""
+    deadline = time.monotonic() + seconds
+    # A lock is usually released in about a millisecond; a longer wait need not be so exact.
     pause = 0.001
     while not _try_lock(handle):
         if time.monotonic() > deadline:
@@ -234,7 +237,7 @@ def _try_lock(handle: int) -> bool:
 def _try_lock_windows(handle: int) -> bool:
     import msvcrt
 
-    # Windows locks bytes, and no one else can read a locked byte: one far behind the end of any file serves.
+    # Windows locks bytes, which no other process can read then: one far behind the end of any file is safe.
     os.lseek(handle, 1 << 40, os.SEEK_SET)
     try:
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]

@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 class PathSet:
-    """Some paths that patterns are compared with. One that ends in a slash stands for all that is below it."""
+    """A set of paths to compare patterns with. A path that ends in a slash stands for everything below it."""
 
     __slots__ = ("_folders", "_paths")
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._paths = frozenset(paths)
         parts = [path.split("/") for path in self._paths]
-        self._folders = {"/".join(each[:end]) for each in parts for end in range(1, len(each))}
+        self._folders = {"/".join(names[:end]) for names in parts for end in range(1, len(names))}
 
     def first_under(self, patterns: Iterable[str]) -> str:
-        """The first pattern that one of the paths falls under, or nothing."""
+        """Return the first of `patterns` that matches one of the paths, or nothing."""
         return next((pattern for pattern in patterns if self._has(pattern)), "")
 
     def _has(self, pattern: str) -> bool:
@@ -38,68 +38,68 @@ class PathSet:
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Whether a path, or a branch, falls under a pattern."""
+    """True if `pattern` matches `path`, which may also be a branch."""
     pattern = pattern.strip("/").removeprefix("./")
     if "*" not in pattern and "?" not in pattern:
         return path == pattern or path.startswith(pattern + "/")
     if "/" not in pattern and pattern != "**":
-        steps = _steps((pattern,), barrier="")
-        return _fits(path.rpartition("/")[2], steps) or _fits(path, steps)
-    return _fits(f"/{path}", _steps(pattern.split("/"), barrier="/"))
+        machine = _compile((pattern,), barrier="")
+        return _fits(path.rpartition("/")[2], machine) or _fits(path, machine)
+    return _fits(f"/{path}", _compile(pattern.split("/"), barrier="/"))
 
 
-class _Steps(NamedTuple):
-    """A pattern as numbers in which a bit stands for a place in it: what leads on from there, and what stays there."""
+class _Machine(NamedTuple):
+    """A pattern as a state machine: bit N of each number says what position N of the pattern does with a letter."""
 
-    last: int
+    end: int
     by_letter: dict[str, int]
     by_any: int
-    """Places from which any letter leads on, but the barrier."""
+    """Positions that any letter but the barrier moves on from."""
     stars: int
-    """Places at which any letter stays, but the barrier."""
+    """Positions that any letter but the barrier stays at."""
     spans: int
-    """Places at which every letter stays."""
+    """Positions that every letter stays at."""
     skips: int
-    """Places that lead on without a letter, where a `**` stands for nothing: by two."""
+    """Positions that move on by two without a letter, where a `**` matches nothing."""
     barrier: str
 
 
-def _steps(parts: Sequence[str], barrier: str) -> _Steps:
-    place = by_any = stars = spans = skips = 0
+def _compile(parts: Sequence[str], barrier: str) -> _Machine:
+    position = by_any = stars = spans = skips = 0
     by_letter: dict[str, int] = {}
     for number, part in enumerate(parts):
         if barrier and part == "**":
             if number and parts[number - 1] == part:
                 continue
-            by_letter[barrier] = by_letter.get(barrier, 0) | 1 << place
-            skips |= 1 << place
-            spans |= 2 << place
-            place += 2
+            by_letter[barrier] = by_letter.get(barrier, 0) | 1 << position
+            skips |= 1 << position
+            spans |= 2 << position
+            position += 2
             continue
         for letter in barrier + part:
             if letter == "*":
-                stars |= 1 << place
+                stars |= 1 << position
                 continue
             if letter == "?":
-                by_any |= 1 << place
+                by_any |= 1 << position
             else:
-                by_letter[letter] = by_letter.get(letter, 0) | 1 << place
-            place += 1
-    return _Steps(place, by_letter, by_any, stars, spans, skips, barrier)
+                by_letter[letter] = by_letter.get(letter, 0) | 1 << position
+            position += 1
+    return _Machine(position, by_letter, by_any, stars, spans, skips, barrier)
 
 
-def _fits(text: str, steps: _Steps) -> bool:
-    """Whether a text leads to the end of a pattern. All places it may have led to are one number, so that no pattern
-    takes longer than a few operations for each letter."""
-    last, by_letter, by_any, stars, spans, skips, barrier = steps
-    places = 1 | (skips & 1) << 2
+def _fits(text: str, machine: _Machine) -> bool:
+    """True if `text` reaches the end of a pattern. The possible positions are the bits of one number, so that no
+    pattern takes longer than a few operations for each letter."""
+    end, by_letter, by_any, stars, spans, skips, barrier = machine
+    positions = 1 | (skips & 1) << 2
     for letter in text:
-        leading, staying = by_letter.get(letter, 0), spans
+        moving, staying = by_letter.get(letter, 0), spans
         if letter != barrier:
-            leading |= by_any
+            moving |= by_any
             staying |= stars
-        places = (places & leading) << 1 | places & staying
-        if not places:
+        positions = (positions & moving) << 1 | positions & staying
+        if not positions:
             return False
-        places |= (places & skips) << 2 | (places & spans) << 1
-    return bool(places >> last & 1)
+        positions |= (positions & skips) << 2 | (positions & spans) << 1
+    return bool(positions >> end & 1)

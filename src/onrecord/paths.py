@@ -1,4 +1,4 @@
-"""Where things live on disk: a project's store, the user's store, the cache, the state, the data.
+"""Paths on disk: the project's store, the user's store, shared stores, cache, state and data.
 
 Paths are plain strings: `pathlib` costs a cold hook several milliseconds.
 """
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 STORE = os.path.join(".claude", "memory")
 PROJECT_PREFIX = ".claude/memory/"
 USER_PREFIX = "~/.claude/memory/"
-"""How a store is called where a path of one of its records is shown."""
+"""The prefixes of record paths, as they are shown, in the project's and in the user's store."""
 
 _SHARED_MARK = ":"
-"""What stands between the name of a shared store and a path in it: `platform:decisions/use-uv.json`."""
+"""Separates the name of a shared store from a path in it: `platform:decisions/use-uv.json`."""
 
 CONFIG = "memory-config.json"
 INDEX_MD = "index.md"
@@ -31,44 +31,44 @@ _STANDARD = {
     "state": ("XDG_STATE_HOME", (".local", "state"), ("Library", "Application Support")),
     "data": ("XDG_DATA_HOME", (".local", "share"), ("Library", "Application Support")),
 }
-"""The variable that names the folder for a kind of file, and the folder below the home on Unix and macOS."""
+"""The environment variable for a kind of folder, and the default below the home folder on Unix and macOS."""
 
 
 class StoreRef(NamedTuple):
-    """A store: its folder, and how it is called where a path of one of its records is shown."""
+    """A store: its folder, and the prefix of its record paths as they are shown."""
 
     root: str
     prefix: str
 
 
 def store_refs(store: str, user_store: str = "", shared: Iterable[StoreRef] = ()) -> list[StoreRef]:
-    """The stores in play in the order of their precedence: the project's, the user's, then shared ones."""
+    """Return the stores that have a folder, in order of precedence: the project's, the user's, then shared ones."""
     own = (StoreRef(store, PROJECT_PREFIX), StoreRef(user_store, USER_PREFIX))
     return [store_ref for store_ref in (*own, *shared) if store_ref.root]
 
 
 def store_name(prefix: str) -> str:
-    """The store that paths with this beginning are in: `project`, `user`, or the name of a shared store."""
+    """Return the name of the store with `prefix`: `project`, `user`, or that of a shared store."""
     return {PROJECT_PREFIX: "project", USER_PREFIX: "user"}.get(prefix) or prefix[: -len(_SHARED_MARK)]
 
 
 def store_flag(prefix: str) -> str:
-    """What a command needs to act on that store, with a space behind it; nothing for the project's."""
+    """Return the option, with a space after it, by which a command acts on the store with `prefix`."""
     name = store_name(prefix)
     return {"project": "", "user": "--user "}.get(name, f"--remote {name} ")
 
 
 def is_shared(prefix: str) -> bool:
-    """Whether paths with this beginning are in a shared store."""
+    """True if `prefix` is that of a shared store."""
     return prefix.endswith(_SHARED_MARK)
 
 
 def project_root(start: str) -> str:
-    """The directory a project's memory belongs to.
+    """Return the root folder of the project that contains `start`.
 
-    The nearest directory with a store, looking up to the git root; otherwise the git root; otherwise `start`.
-    The search ends at the home directory, whose store is the user's and no project's, at the border of a file system,
-    and at a folder that belongs to somebody else: whoever may write to a shared folder could put a store there.
+    It is the nearest folder with a store, up to the git root; else the git root; else `start`. The search ends at the
+    home folder, whose store is the user's, at the border of a file system, and at a folder of another user: anyone with
+    write access to a shared folder could put a store there.
     """
     start = os.path.realpath(start)
     home = os.path.realpath(os.path.expanduser("~"))
@@ -77,14 +77,14 @@ def project_root(start: str) -> str:
         if os.path.isdir(os.path.join(here, STORE)) or os.path.exists(os.path.join(here, ".git")):
             return here
         parent = os.path.dirname(here)
-        if parent == here or not _is_same_ground(start, parent):
+        if parent == here or not _is_same_owner(start, parent):
             break
         here = parent
     return start
 
 
-def _is_same_ground(start: str, folder: str) -> bool:
-    """Whether a folder is on the file system of another, and belongs to its owner or to us."""
+def _is_same_owner(start: str, folder: str) -> bool:
+    """True if `folder` is on the file system of `start`, and belongs to its owner or to us."""
     try:
         first, other = os.stat(start), os.stat(folder)
     except OSError:
@@ -94,14 +94,14 @@ def _is_same_ground(start: str, folder: str) -> bool:
 
 
 def project_store(project_dir: str) -> str:
-    """The store of the project that `project_dir` lies in; it may not exist yet."""
+    """Return the store of the project that contains `project_dir`; it may not exist yet."""
     return os.path.join(project_root(project_dir), STORE)
 
 
 def is_within(root: str, path: str) -> bool:
-    """Whether a path, links followed, lies in a directory; one that no file can have lies in none."""
+    """True if `path` is inside `root` after all links are followed; False for a path that no file can have."""
     try:
-        # Python 3.9 resolves a path that it could not open: it is refused here, as later versions do.
+        # Python 3.9 resolves a path that it could not open; later versions refuse it.
         if b"\0" in os.fsencode(path):
             return False
         root, path = os.path.normcase(os.path.realpath(root)), os.path.normcase(os.path.realpath(path))
@@ -111,27 +111,27 @@ def is_within(root: str, path: str) -> bool:
 
 
 def user_store() -> str:
-    """The store for what is true in every project of this user."""
+    """Return the user's own store, for records that apply to all projects."""
     return os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or _home(".claude"), "memory")
 
 
 def remotes_file() -> str:
-    """The list of the shared stores that the user has connected."""
+    """Return the file with the list of shared stores that the user has connected."""
     return os.path.join(user_store(), "remotes.json")
 
 
 def replica(name: str) -> StoreRef:
-    """The copy of a shared store on this machine."""
+    """Return the local copy of the shared store `name`."""
     return StoreRef(os.path.join(replicas(), name, "store"), f"{name}{_SHARED_MARK}")
 
 
 def replicas() -> str:
-    """The folder of all these copies."""
+    """Return the folder of all replicas."""
     return os.path.join(data_dir(), "remotes")
 
 
 def prefix_of(root: str) -> str:
-    """How the store in a folder is called where a path of one of its records is shown."""
+    """Return the prefix of record paths, as they are shown, of the store in `root`."""
     if root == user_store():
         return USER_PREFIX
     name = os.path.basename(os.path.dirname(root))
@@ -140,51 +140,51 @@ def prefix_of(root: str) -> str:
 
 
 def is_private(path: str) -> bool:
-    """Whether a file is the user's alone: all that we write outside of repositories."""
+    """True if only the user may read `path`: everything that we write outside of repositories."""
     bases = (user_store(), cache_dir(), state_dir(), data_dir())
     return any(path == base or path.startswith(base + os.sep) for base in bases)
 
 
 def knowledge_banks(project: str) -> tuple[str, str, str]:
-    """The folders where Markdown knowledge banks may lie: the project's, the user's, and those of an older plugin."""
+    """Return the folders of Markdown knowledge banks: the project's, the user's, and that of an older plugin."""
     user = user_store()
-    theirs = os.path.join(os.path.dirname(user), "iflow", "memory")
-    return os.path.join(project, "docs", "knowledge-bank"), os.path.join(user, "knowledge-bank"), theirs
+    older = os.path.join(os.path.dirname(user), "iflow", "memory")
+    return os.path.join(project, "docs", "knowledge-bank"), os.path.join(user, "knowledge-bank"), older
 
 
 def clone() -> str:
-    """The folder that holds `src/onrecord`: the clone, or the plugin, that this program runs from."""
+    """Return the folder above `src/onrecord`: the clone, or the plugin, that this program runs from."""
     return os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 
 def launcher() -> str:
-    """The script that a coding agent starts for each event: it lies in the package, however that was installed."""
+    """Return the script that a coding agent starts for each event; it is part of the package."""
     return os.path.join(os.path.dirname(os.path.realpath(__file__)), "hooks", "launch")
 
 
 def cache_dir() -> str:
-    """Where derived files go: everything in it can be deleted at any time."""
+    """Return the folder for derived files; all of it can be deleted at any time."""
     return os.environ.get("ONRECORD_CACHE_DIR") or standard_dir("cache")
 
 
 def state_dir() -> str:
-    """Where ledgers, counters and traces go: losing them loses no memory."""
+    """Return the folder for ledgers, counters and logs; deleting it loses no record."""
     return os.environ.get("ONRECORD_STATE_DIR") or standard_dir("state")
 
 
 def data_dir() -> str:
-    """Where copies of shared stores go: they may hold changes that are nowhere else yet."""
+    """Return the folder for replicas of shared stores, which may have changes that are not synced yet."""
     return os.environ.get("ONRECORD_DATA_DIR") or standard_dir("data")
 
 
 def index_file(store_root: str) -> str:
-    """The search index of one store, named after the store's real path."""
+    """Return the file of a store's search index, named after the store's real path."""
     name = content_hash(os.path.realpath(store_root).encode("utf-8", "surrogatepass"))
     return os.path.join(cache_dir(), f"{name}.sqlite")
 
 
 def standard_dir(kind: str, program: str = "onrecord") -> str:
-    """Return the folder that this system has for files of a `kind` (cache, state or data) of a program."""
+    """Return the folder of this system for files of `kind` (cache, state or data) of `program`."""
     variable, unix, mac = _STANDARD[kind]
     if sys.platform == "win32":
         return os.path.join(os.environ.get("LOCALAPPDATA") or _home("AppData", "Local"), program, kind)
@@ -199,7 +199,7 @@ def _home(*parts: str) -> str:
 
 
 class override:  # noqa: N801
-    """Environment variables that say where things live, set inside a `with` and put back as they were."""
+    """Environment variables for these folders, set inside a `with` and restored after it."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = variables
@@ -208,7 +208,9 @@ class override:  # noqa: N801
     def __enter__(self) -> None:
         os.environ.update(self._variables)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         for name, value in self._before.items():
             if value is None:
                 del os.environ[name]

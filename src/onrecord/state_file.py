@@ -1,7 +1,8 @@
-"""Small files outside the repository that racing hooks share: ledgers, counts, logs. Losing one loses no record.
+"""Small files outside the repository that concurrent hooks share (ledgers, counts, logs), and the log of failures.
 
-All of them are private to the user (0600 in a folder of 0700), read within a bound, appended to in one write under a
-lock with a limit, cut when they grow too large, and replaced whole. No failure raises: it goes to the failure log.
+Losing one loses no record. All are private to the user (0600 in a folder of 0700), read up to a limit, appended to in
+one write under a lock with a time limit, cut when they grow too large, and replaced as a whole. No error is raised: it
+goes to the failure log, which is such a file itself.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-_PATIENCE = 0.25
-"""Seconds to wait for the lock. A holder needs a millisecond; without the lock a line may at worst be lost."""
+_LOCK_SECONDS = 0.25
+"""Seconds to wait for the lock. A process keeps it for a millisecond; without it, at worst a line is lost."""
 
-_REOPENED = 5
+_MAX_REOPENS = 5
 LIFETIMES = {
     "sessions": 30,
     "usage/sessions": 30,
@@ -35,20 +36,20 @@ LIFETIMES = {
     "failures.log": 90,
     "last-digest.json": 30,
 }
-"""Days after its last change in which a file is deleted; docs/what-is-stored.md says what each holds."""
+"""Days after its last change until a file is deleted; docs/what-is-stored.md describes each file."""
 
 PRUNED = "pruned"
-"""The file whose time says when that was last done."""
+"""The file whose modification time is that of the last `prune`."""
 
 _DAY = 86_400
-_MOST_FILES = 10_000
-"""Files of one folder that are looked at in a day: a hook has no time for more."""
+_MAX_FILES = 10_000
+"""Files of one folder that `prune` checks: a hook has no time for more."""
 
 _APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND
 
 
 def newer_half(data: bytes) -> bytes:
-    """The lines in the second half of a file: what is left of one that has grown too large."""
+    """Return the lines in the second half of `data`; a file that is too large keeps these."""
     return data[data.find(b"\n", len(data) // 2) + 1 :]
 
 
@@ -58,17 +59,17 @@ def state_path(name: str) -> str:
 
 
 class StateFile:
-    """One such file. In a `with` the lock is held from the first read to the last write."""
+    """One such file. Inside a `with` it stays locked from the first read to the last write."""
 
-    __slots__ = ("_handle", "_largest", "_owner", "_shrink", "path")
+    __slots__ = ("_handle", "_max_bytes", "_owner", "_shrink", "path")
 
     def __init__(
-        self, path: str, largest: int, owner: str, shrink: Callable[[bytes], bytes] | None = newer_half
+        self, path: str, max_bytes: int, owner: str, shrink: Callable[[bytes], bytes] | None = newer_half
     ) -> None:
         self.path = path
-        self._largest = largest
+        self._max_bytes = max_bytes
         self._owner = owner
-        """Who keeps the file, in words for the failure log; empty for the failure log itself."""
+        """The feature that uses the file, for the failure log; empty for the failure log itself."""
         self._shrink = shrink
         self._handle = -1
 
@@ -79,15 +80,17 @@ class StateFile:
             self._report("cannot open", error)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
 
     def read(self) -> bytes:
-        """What the file holds, up to twice its largest size; nothing if there is no such file."""
+        """Return the content, up to twice the size limit; nothing if there is no file."""
         try:
-            return files.read(self.path, 2 * self._largest)
+            return files.read(self.path, 2 * self._max_bytes)
         except FileNotFoundError:
             return b""
         except OSError as error:
@@ -95,18 +98,18 @@ class StateFile:
             return b""
 
     def lines(self) -> list[str]:
-        """Its whole lines; the end of one whose writer died is left out."""
+        """Return the complete lines; the rest of a write that was cut short is left out."""
         return self.read().decode("utf-8", "replace").split("\n")[:-1]
 
     def append(self, text: str) -> int:
-        """Add text, as a rule whole lines, in one write; the size of the file after it, or -1 if that failed."""
+        """Append `text` in one write. Return the size of the file after it, or -1 on failure."""
         if self._handle < 0:
             with self:
                 return self._append(text) if self._handle >= 0 else -1
         return self._append(text)
 
     def replace(self, data: bytes) -> bool:
-        """Put other content in its place; whether that worked. Nothing waits for the disk."""
+        """Replace the content, without waiting for the disk. Return False on failure."""
         temporary = f"{self.path}.{os.getpid()}.tmp"
         try:
             if files.IS_WINDOWS and self._handle >= 0:
@@ -117,7 +120,7 @@ class StateFile:
                 file.write(data)
             files.replace(temporary, self.path)
             if self._handle >= 0:
-                # The lock was on the file that is gone; whoever waited for it now competes for the new one.
+                # The lock was on the old file; processes that waited for it now compete for the new one.
                 self.__exit__(None, None, None)
                 self._handle = self._open_locked()
         except OSError as error:
@@ -126,7 +129,7 @@ class StateFile:
         return True
 
     def _overwrite(self, data: bytes) -> bool:
-        """The same in place: Windows replaces no file that is open, not even by whoever has locked it."""
+        """Overwrite the content in place: Windows cannot replace a file that is open."""
         os.ftruncate(self._handle, 0)
         return os.write(self._handle, data) == len(data)
 
@@ -137,37 +140,37 @@ class StateFile:
         except OSError as error:
             self._report("cannot write", error)
             return -1
-        if size > self._largest and self._shrink:
+        if size > self._max_bytes and self._shrink:
             self.replace(self._shrink(self.read()))
         return size
 
     def _open_locked(self) -> int:
-        """The file, opened and locked; opened again where another process has replaced it meanwhile."""
+        """Open and lock the file; open it again if another process replaced it meanwhile."""
         handle = _open(self.path)
         # More than one replacement while we wait is rare, and a file system with unstable inodes would never match.
-        for _ in range(_REOPENED):
+        for _ in range(_MAX_REOPENS):
             try:
-                files.lock(handle, _PATIENCE)
+                files.lock(handle, _LOCK_SECONDS)
                 if _is_same(handle, self.path):
                     return handle
             except OSError:
-                # A file system without locks: better unlocked than not at all.
+                # A file system without locks: unlocked is better than nothing.
                 return handle
             os.close(handle)
             handle = _open(self.path)
         return handle
 
-    def _report(self, what: str, error: OSError) -> None:
+    def _report(self, problem: str, error: OSError) -> None:
         if self._owner:
-            log_failure(self._owner, f"{what} {self.path}: {error}")
+            log_failure(self._owner, f"{problem} {self.path}: {error}")
 
 
 def prune() -> None:
-    """Delete what is past its lifetime, and close what is open to other users. Hooks ask for it once a day."""
+    """Delete files past their lifetime, and make all others private. Hooks call it once a day."""
     state = paths.state_dir()
     if not os.path.isdir(state):
         return
-    # First of all, so that racing hooks do not do the same.
+    # First, so that concurrent hooks do not do the same.
     StateFile(os.path.join(state, PRUNED), 100, "prune").replace(b"")
     for name, days in LIFETIMES.items():
         path = state_path(name)
@@ -175,11 +178,11 @@ def prune() -> None:
             _delete_if_older(file, time.time() - days * _DAY)
     for folder in (state, paths.cache_dir()):
         for path in (folder, *_files_in(folder)):
-            _close_to_others(path)
+            _make_private(path)
 
 
 def is_pruned() -> bool:
-    """Whether that was done within a day."""
+    """True if `prune` ran within a day."""
     try:
         return 0 <= time.time() - os.stat(os.path.join(paths.state_dir(), PRUNED)).st_mtime < _DAY
     except OSError:
@@ -189,15 +192,15 @@ def is_pruned() -> bool:
 def _files_in(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            listed = [entry for _, entry in zip(range(_MOST_FILES), entries)]
-            return [entry.path for entry in listed if entry.is_file(follow_symlinks=False)]
+            first = [entry for _, entry in zip(range(_MAX_FILES), entries)]
+            return [entry.path for entry in first if entry.is_file(follow_symlinks=False)]
     except OSError:
         return []
 
 
-def _delete_if_older(path: str, limit: float) -> None:
+def _delete_if_older(path: str, moment: float) -> None:
     try:
-        if os.lstat(path).st_mtime < limit:
+        if os.lstat(path).st_mtime < moment:
             os.unlink(path)
     except FileNotFoundError:
         pass
@@ -205,7 +208,7 @@ def _delete_if_older(path: str, limit: float) -> None:
         log_failure("prune", f"cannot delete {path}: {error}")
 
 
-def _close_to_others(path: str) -> None:
+def _make_private(path: str) -> None:
     try:
         mode = os.lstat(path).st_mode
         if mode & 0o077 and not stat.S_ISLNK(mode):
@@ -234,37 +237,36 @@ def _is_same(handle: int, path: str) -> bool:
 
 
 MAX_LOG_BYTES = 200_000
-"""Bytes at which the older half is dropped: some hundred failures are left."""
+"""Bytes of the failure log above which the older half is dropped; some hundred failures are left."""
 
-_LONGEST = 600
-"""Characters of what was being done and of what went wrong, so that no failure crowds out the others."""
+_MAX_CHARACTERS = 600
+"""Characters of a task and of an error in the log, so that one failure does not crowd out the others."""
 
 
 def log_file() -> str:
     return state_path("failures.log")
 
 
-def log_failure(what: str, error: str) -> None:
-    """Note one failure. Never raises: whoever calls this is failing already."""
+def log_failure(task: str, error: str) -> None:
+    """Write one failure to the log. Raises nothing, because the caller is failing already."""
     from onrecord import timestamps
 
-    # Not even a failure is reported: the place for reports is this one.
     try:
-        _state_file().append("\t".join((timestamps.now(), _flat(what), _flat(error))) + "\n")
+        _log().append("\t".join((timestamps.now(), _flat(task), _flat(error))) + "\n")
     except ValueError:
         pass
 
 
-def recent_failures(most: int = 20) -> list[tuple[str, str, str]]:
-    """The newest failures, oldest first: when, what was being done, and what went wrong."""
-    rows = [line.split("\t") for line in _state_file().lines()]
-    return [(row[0], row[1], row[2]) for row in rows if len(row) == 3][-most:]
+def recent_failures(limit: int = 20) -> list[tuple[str, str, str]]:
+    """Return the last failures, oldest first: time, task and error."""
+    rows = [line.split("\t") for line in _log().lines()]
+    return [(row[0], row[1], row[2]) for row in rows if len(row) == 3][-limit:]
 
 
-def _state_file() -> StateFile:
+def _log() -> StateFile:
     return StateFile(log_file(), MAX_LOG_BYTES, owner="")
 
 
 def _flat(text: str) -> str:
     readable = text.encode("utf-8", "backslashreplace").decode()
-    return " ".join(flat(readable).split())[:_LONGEST]
+    return " ".join(flat(readable).split())[:_MAX_CHARACTERS]

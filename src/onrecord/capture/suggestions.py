@@ -74,7 +74,7 @@ def is_new(candidate: SaveCandidate, earlier: list[Suggestion], session: str) ->
 
 def note(candidate: SaveCandidate) -> str:
     """Return two lines for the agent, which the user sees too: the quotation, and what to do."""
-    kind = "a correction" if candidate.is_correction else CATEGORIES[candidate.category].called
+    kind = "a correction" if candidate.is_correction else CATEGORIES[candidate.category].noun
     quote = flat(cut(" … ".join(candidate.evidence), _MAX_QUOTE_CHARS))
     # An agent that answers nothing is asked again by the host, which costs another request.
     return (
