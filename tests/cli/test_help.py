@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from onrecord.cli import fixes, help, main, parser_of
+from onrecord.cli import help, main, output, parser_of
 from onrecord.cli.commands import COMMANDS, GROUPS
 from onrecord.cli.output import Screen
 from tests.model_server import ModelServer, keeps
@@ -116,5 +116,5 @@ def test_a_command_that_acts_on_no_one_store_lets_nobody_choose_one(onrecord, na
 def test_a_fix_chooses_a_store_only_for_a_command_that_acts_on_one():
     fix = "onrecord clean x; onrecord list; then look"
 
-    assert fixes.placed(fix, " --user") == "onrecord clean x; onrecord list --user; then look"
-    assert fixes.placed(fix, " --project y") == "onrecord clean x --project y; onrecord list --project y; then look"
+    assert output.placed(fix, " --user") == "onrecord clean x; onrecord list --user; then look"
+    assert output.placed(fix, " --project y") == "onrecord clean x --project y; onrecord list --project y; then look"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onrecord import timestamps
-from onrecord.cli import list_format
+from onrecord.cli import list_
 from onrecord.cli.output import Screen
 from onrecord.errors import BadInput
 
@@ -208,6 +208,6 @@ def test_a_bad_form_is_explained(onrecord, four, form, message):
 def test_any_form_is_filled_or_refused(form):
     values = {"id": "x", "updated": "", "category": "", "status": "", "title": "y"}
     try:
-        assert isinstance(list_format.template(form)(values), str)
+        assert isinstance(list_.template(form)(values), str)
     except BadInput as error:
         assert error.fix

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from onrecord import paths
-from onrecord.cli import last_listing
+from onrecord.cli import record_table
 from onrecord.project import Project
 from tests.known_project import known_project
 from tests.terminal_session import BIN, DOWN, ENTER, ESCAPE, TerminalSession
@@ -130,6 +130,6 @@ def test_a_terminal_without_a_name_has_no_numbers(monkeypatch):
     with open(ours, "rb"), open(theirs, encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stdin", terminal)
         monkeypatch.setattr(sys, "stdout", terminal)
-        last_listing.note([last_listing.ListedPath("/store", "decisions/use-uv.json")])
+        record_table.note([record_table.ListedPath("/store", "decisions/use-uv.json")])
 
-        assert last_listing.number("1") is None
+        assert record_table.number("1") is None

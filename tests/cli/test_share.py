@@ -292,7 +292,7 @@ def test_what_waits_for_a_merge_is_not_called_sent(onrecord, saved, tmp_path):
 
 
 def test_what_another_wrote_under_the_same_name_is_told(onrecord, saved, tmp_path, monkeypatch):
-    monkeypatch.setattr("onrecord.cli.syncing.engine.sync", lambda *_, **__: SyncResult(conflicts=(CONFLICT,)))
+    monkeypatch.setattr("onrecord.cli.sync.engine.sync", lambda *_, **__: SyncResult(conflicts=(CONFLICT,)))
     remotes.add("platform", str(tmp_path / "memory.git"))
 
     outcome = onrecord("share", saved["id"], "--to=platform", "--yes", "--sync")

@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from onrecord.cli import fixes
+from onrecord.cli import output
 from onrecord.usage import usage_log
 
 
@@ -57,7 +57,7 @@ def test_each_next_step_can_be_pasted_and_leads_to_the_next(sample, onrecord, mo
 
 
 def _paste(onrecord) -> None:
-    (command,) = fixes.commands(_next(onrecord))
+    (command,) = output.commands(_next(onrecord))
     assert onrecord(*shlex.split(command)[1:]).code == 0
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from onrecord import paths
 from onrecord.cli import main
-from onrecord.cli.fixes import commands
+from onrecord.cli.output import commands
 from onrecord.doctor import Finding, agents
 from onrecord.hosts import host_files
 

@@ -58,7 +58,7 @@ def test_harm_is_noticed(name: str, fuzzer: Fuzzer, tmp_path: Path, monkeypatch:
     (tmp_path / "src/onrecord/hooks").mkdir(parents=True)
     (tmp_path / "src/onrecord/hooks/run.py").write_text(
         f"import glob, json, os, sys, time\nsys.path.insert(0, {str(case.ROOT / 'src')!r})\nBARE = {fuzzer.bare}\n"
-        f"from onrecord.state_file import leave as log\nCWD = json.load(sys.stdin)['cwd']\n{code}\n"
+        f"from onrecord.state_file import log_failure as log\nCWD = json.load(sys.stdin)['cwd']\n{code}\n"
     )
     monkeypatch.setattr(case, "ROOT", tmp_path)
     monkeypatch.setattr(case, "_COMMANDS", [])

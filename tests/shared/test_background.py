@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from onrecord import paths, state_file
-from onrecord.cli import automatic_sync
+from onrecord.cli import sync
 from onrecord.errors import Locked
 from onrecord.shared import background
 from onrecord.shared import remotes as remote
@@ -92,10 +92,10 @@ def test_the_hook_ends_while_the_sync_still_runs(tmp_path, silent):
     _start(tmp_path)
 
     assert b"git-upload-pack /memory.git" in silent.accept()
-    with pytest.raises(Locked), automatic_sync.alone():
+    with pytest.raises(Locked), sync.alone():
         pass
     silent.hang_up()
-    with automatic_sync.alone(PATIENCE):
+    with sync.alone(PATIENCE):
         assert [why.partition(":")[0] for why in _failures()] == ["Offline"]
         assert Replica("platform").state.offline_since
 

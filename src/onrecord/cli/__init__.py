@@ -13,9 +13,8 @@ import sys
 from collections.abc import Sequence
 
 from onrecord import __version__
-from onrecord.cli import fixes, help
-from onrecord.cli.command import WrongUsage
-from onrecord.cli.commands import COMMANDS
+from onrecord.cli import help, output
+from onrecord.cli.commands import COMMANDS, WrongUsage
 from onrecord.cli.help import Parser
 from onrecord.cli.output import CommandResult, Screen, emit, emit_error
 from onrecord.errors import BadInput, OnrecordError
@@ -58,9 +57,9 @@ def common_parser() -> Parser:
 
 def _run(words: list[str]) -> int:
     if words[:1] == ["__complete"]:
-        from onrecord.cli import complete
+        from onrecord.cli import completion
 
-        return complete.run(words[1:])
+        return completion.print_candidates(words[1:])
     at = common_parser().first_word(words)
     options, name, rest = words[:at], "".join(words[at : at + 1]), words[at + 1 :]
     if name == "help" and rest:
@@ -79,16 +78,16 @@ def _run(words: list[str]) -> int:
 def _run_command(name: str, words: list[str]) -> int:
     parser = parser_of(name)
     args = parser.parse(words)
-    module, where = COMMANDS[name].module, fixes.where(user=args.user, remote=args.remote, project=args.project)
+    module, where = COMMANDS[name].module, output.where(user=args.user, remote=args.remote, project=args.project)
     try:
         result: CommandResult = importlib.import_module(f"onrecord.cli.{module}").run(args) if module else _version()
     except WrongUsage as error:
         parser.error(error.message)
     except OnrecordError as error:
-        error.fix = fixes.placed(error.fix, where)
+        error.fix = output.placed(error.fix, where)
         emit_error(error, as_json=args.json)
         return 1
-    result = result._replace(warning=fixes.placed(result.warning, where), note=fixes.placed(result.note, where))
+    result = result._replace(warning=output.placed(result.warning, where), note=output.placed(result.note, where))
     emit(result, as_json=args.json, is_paged=not args.no_pager)
     return result.status
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from onrecord import paths, timestamps
-from onrecord.cli import fixes
-from onrecord.cli.command import WrongUsage
+from onrecord.cli import output
+from onrecord.cli.commands import WrongUsage
 from onrecord.cli.questions import Asker
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, BadRecord
@@ -132,7 +132,7 @@ def asker(args: argparse.Namespace) -> Asker:
 
 def where(args: argparse.Namespace) -> str:
     """Return the flags that name the store of the command, for a command that it prints."""
-    return fixes.where(user=args.user, remote=args.remote, project=args.project)
+    return output.where(user=args.user, remote=args.remote, project=args.project)
 
 
 def writer_of(args: argparse.Namespace) -> Writer:

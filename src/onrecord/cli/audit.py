@@ -10,7 +10,7 @@ from typing import Any
 from onrecord.audit import audit_item, evidence, report
 from onrecord.audit.audit_item import AuditItem
 from onrecord.audit.report import Evidence, Measure
-from onrecord.cli import arguments, fixes
+from onrecord.cli import arguments, output
 from onrecord.cli.output import CommandResult, Screen, labelled, table
 from onrecord.cli.progress import watched
 from onrecord.errors import BadInput
@@ -103,7 +103,7 @@ def _for_others(measure: Measure) -> Measure:
 
 
 def _placed(measure: Measure, where: str) -> Measure:
-    findings = tuple(each._replace(fix=fixes.placed(each.fix, where)) for each in measure.findings)
+    findings = tuple(each._replace(fix=output.placed(each.fix, where)) for each in measure.findings)
     return measure._replace(findings=findings)
 
 

@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
-from onrecord.cli.command import Command, Example
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import BadInput
+
+
+class WrongUsage(BadInput):
+    """Arguments that do not go together, in a way that argparse cannot check; treated as its own errors are."""
+
+
+class Example(NamedTuple):
+    """A command that can be pasted, without `onrecord`; a long one goes on in a line of its own after ` \\`."""
+
+    meaning: str
+    command: str
+
+
+class Command(NamedTuple):
+    """A command: the module that holds it (empty: `cli` itself), what it does in one line, and examples."""
+
+    module: str
+    summary: str
+    examples: tuple[Example, ...]
+    has_store: bool = True
+    """Whether it acts on one store, which `--user` or `--remote` can choose."""
+
 
 # fmt: off
 GROUPS: dict[str, dict[str, Command]] = {
@@ -127,19 +150,19 @@ GROUPS: dict[str, dict[str, Command]] = {
         "reanchor": Command("freshness", "Confirm that records hold for their files as they are now.", (
             Example("after you have read both", "reanchor 60-calls-a-minute"),
         )),
-        "retire": Command("lifecycle", "Take a record out of use; `gc` deletes it later.", (
+        "retire": Command("retire", "Take a record out of use; `gc` deletes it later.", (
             Example("the reason is kept with it", "retire use-pip --reason 'uv took its place'"),
         )),
-        "restore": Command("lifecycle", "Bring a retired record back.", (
+        "restore": Command("retire", "Bring a retired record back.", (
             Example("before `gc` deletes it", "restore use-travis"),
         )),
-        "archive": Command("lifecycle", "Put a record away for good, without deleting it.", (
+        "archive": Command("retire", "Put a record away for good, without deleting it.", (
             Example("it is no longer shown, and stays on file", "archive use-pip --reason 'of 2024'"),
         )),
-        "unarchive": Command("lifecycle", "Bring an archived record back.", (
+        "unarchive": Command("retire", "Bring an archived record back.", (
             Example("into use again", "unarchive use-subversion"),
         )),
-        "supersede": Command("lifecycle", "Replace a record by another.", (
+        "supersede": Command("retire", "Replace a record by another.", (
             Example("agents are shown the second in place of the first", "supersede use-pip use-uv"),
         )),
         "improve": Command("improve", "List the records that will be hard to find, and why.", (

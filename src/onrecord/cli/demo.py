@@ -17,9 +17,96 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 
 from onrecord import files, paths, state_file
-from onrecord.cli import demo_data, main
-from onrecord.cli.demo_data import Turn
+from onrecord.cli import main
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
+from onrecord.coldstart import NamedTuple
+
+RECORDS = """
+decision 'Sessions live in Postgres, not Redis' --tag=auth --tag=sessions
+    --trigger='where do we keep login state?' --trigger='users are logged out after a deploy'
+    --set=context='Users had to log in again after every failover.'
+    --set=decision='Sessions are rows in auth.sessions with a 14 day expiry.'
+    --set=rationale='Redis lost all sessions on every failover.'
+
+constraint 'The harbour API allows 60 calls a minute' --tag=harbour-api --tag=rate-limit
+    --related=ferry/harbour.py --trigger='429 Too Many Requests from the harbour'
+    --set=rule='At most 60 calls a minute to api.harbour.test, over all workers together.'
+    --set=impact='The 61st call answers 429 and blocks our key for 15 minutes.'
+    --set=workarounds='Take a token from ferry/throttle.py before each call.'
+    --set=severity=high --set=kind=limitation
+
+preference 'Times are kept in UTC and shown in the zone of the port' --tag=datetime
+    --trigger='which timezone should this timestamp have' --set=topic='Time zones'
+    --set=value='Store UTC; convert in the template with Port.zone, never in a query.'
+    --set=reason='Two bugs at the change to summer time came from local times in the database.'
+    --set=strength=strong
+
+runbook 'Timetable import hangs at 99 %' --tag=import --tag=locks --trigger='import never finishes'
+    --set=trigger='The nightly import stays at 99 % for more than ten minutes.'
+    --set=symptoms='canceling statement due to lock timeout'
+    --set=steps='Find the blocker: bin/blockers lists sessions that are idle in a transaction'
+    --set=steps='End it with pg_terminate_backend(pid)' --set=steps='Run bin/import --resume'
+    --set=verification='bin/import --status prints done within a minute.'
+
+tech_debt 'Fares are computed in three places' --tag=fares --related=ferry/fares.py
+    --trigger='ticket price differs by a cent'
+    --set=description='Web page, mobile API and printer each have their own rounding rule.'
+    --set=reason_deferred='The printer goes out of service in autumn.'
+    --set=suggested_fix='Move rounding to ferry/fares.py and call it from all three.' --set=priority=high
+
+session_summary 'Started the winter timetable' --tag=timetable
+    --set=goal='Import the winter timetable for all 14 ports.' --set=outcome=partial
+    --set=completed='12 ports imported.'
+    --set=next_actions='Ask for the missing tide tables of Aarn and Holmsund.'
+"""
+SUCCESSOR = """
+decision 'Sessions are signed cookies' --tag=auth --tag=sessions --trigger='where do we keep login state?'
+    --set=context='The table auth.sessions became the busiest one.'
+    --set=decision='The cookie has at most 2 KB and is renewed every 24 hours.'
+    --set=rationale='No query for each request.'
+"""
+OLD_ID = "sessions-live-in-postgres-not-redis"
+CODE = {
+    "ferry/harbour.py": "from ferry.throttle import take_token\n",
+    "ferry/fares.py": "def rounded(cents: float) -> int:\n    return round(cents)\n",
+}
+"""The files that the records are about."""
+
+
+class Turn(NamedTuple):
+    """A prompt, what the hook added to it (None: there was no hook), and what an agent then said."""
+
+    caption: str
+    prompt: str
+    answer: str
+    added: str | None = ""
+
+
+FORGETFUL = Turn(
+    "Without Onrecord",
+    "Users are logged out after every deploy. Add Redis for the sessions.",
+    "I'll add a Redis container and store the sessions there.",
+    None,
+)
+TURNS = (
+    Turn(
+        "With Onrecord: the hook adds a decision of the team, and the answer changes",
+        FORGETFUL.prompt,
+        "Not Redis: it lost the sessions before. They are rows in auth.sessions, so I'll find out what empties that"
+        " table in a deploy.",
+    ),
+    Turn(
+        "A prompt that no record is about: nothing is added",
+        "Translate the footer into Danish.",
+        "Done: templates/footer.html.",
+    ),
+)
+LATER = Turn(
+    "The team replaces the decision: asked about the old one, the new one is added",
+    "Add a column to the table where sessions live in Postgres.",
+    "Sessions no longer live in that table. I'll put the value into the cookie, which has to stay below 2 KB.",
+)
+
 
 _LOCAL = {"CLAUDE_CONFIG_DIR": "home", "ONRECORD_CACHE_DIR": "cache", "ONRECORD_STATE_DIR": "state"}
 _WIDTH = 80
@@ -62,16 +149,16 @@ def conversation(project: str) -> Iterator[Turn]:
     _write_code(project)
     for words in _records():
         _command(project, *words)
-    yield demo_data.FORGETFUL
-    for turn in demo_data.TURNS:
+    yield FORGETFUL
+    for turn in TURNS:
         yield turn._replace(added=_added(project, turn.prompt))
-    _command(project, "save", *shlex.split(demo_data.SUCCESSOR), "--supersedes", demo_data.OLD_ID)
-    yield demo_data.LATER._replace(added=_added(project, demo_data.LATER.prompt))
+    _command(project, "save", *shlex.split(SUCCESSOR), "--supersedes", OLD_ID)
+    yield LATER._replace(added=_added(project, LATER.prompt))
 
 
 def _records() -> Iterator[tuple[str, ...]]:
     yield ("init",)
-    for record in demo_data.RECORDS.split("\n\n"):
+    for record in RECORDS.split("\n\n"):
         yield ("save", *shlex.split(record))
 
 
@@ -83,7 +170,7 @@ def _added(project: str, prompt: str) -> str:
 
 def _write_code(project: str) -> None:
     os.makedirs(os.path.join(project, "ferry"))
-    for name, code in demo_data.CODE.items():
+    for name, code in CODE.items():
         files.write(os.path.join(project, *name.split("/")), code.encode())
 
 

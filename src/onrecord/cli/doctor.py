@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from onrecord import paths
-from onrecord.cli import arguments, fixes
+from onrecord.cli import arguments, output
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, readable
 from onrecord.cli.progress import Progress, watched
 from onrecord.doctor import Finding, agents, machine, old_name, store_checks
@@ -52,11 +52,11 @@ def run(args: argparse.Namespace) -> CommandResult:
         if args.fix and store.exists:
             done += store_checks.repair(store)
         flags = " --user" if store.root == paths.user_store() else arguments.where(args)
-        findings += [each._replace(fix=fixes.placed(each.fix, flags)) for each in _in_store(store, category)]
+        findings += [each._replace(fix=output.placed(each.fix, flags)) for each in _in_store(store, category)]
     if not args.user and stores:
         findings += _git(Project(args.project).root)
     findings += old_name.examine(root)
-    findings = [each._replace(fix=fixes.placed(each.fix, arguments.where(args))) for each in findings]
+    findings = [each._replace(fix=output.placed(each.fix, arguments.where(args))) for each in findings]
     data = {"findings": [finding._asdict() for finding in findings], "repaired": done}
     status = 1 if any(finding.severity == "error" for finding in findings) else 0
     result = CommandResult(data, lambda screen: _text(screen, findings, done), status)

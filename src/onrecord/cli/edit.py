@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from onrecord.cli import arguments, chosen, field_diff, form_file, questions
+from onrecord.cli import arguments, form_file, questions, resolve
 from onrecord.cli.form_file import FormFile
 from onrecord.cli.output import CommandResult, Screen, say
 from onrecord.cli.questions import Asker, Option
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     writer = arguments.existing_writer(args)
     asker = arguments.asker(args)
-    entry = chosen.record(asker, writer.store, args.id, changes=True)
+    entry = resolve.record(asker, writer.store, args.id, changes=True)
     options = _Options(args.yes, args.force, args.summary, args.allow_secret, arguments.where(args))
     return _Edit(writer, entry, asker, options, form_file.read(args.text) if args.text else None).run()
 
@@ -90,7 +90,7 @@ class _Edit:
         """What shall become of a change: `y` or `e`; Stopped if nothing shall."""
         if self.asker.is_json:
             raise self.file.kept(Stopped("nothing was changed", fix=_WITHOUT_ASKING))
-        say(field_diff.between(self.before.memory, change.record, self.screen), self.screen)
+        say(form_file.between(self.before.memory, change.record, self.screen), self.screen)
         answer, hint = "n", ""
         try:
             answer = questions.ask("Write it?", _ANSWERS, self.screen)

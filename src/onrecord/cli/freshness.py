@@ -10,11 +10,11 @@ from typing import Any
 from onrecord import paths, timestamps
 from onrecord.audit import evidence
 from onrecord.audit.evidence import RecordFreshness
-from onrecord.cli import arguments, chosen, last_listing, record_table
-from onrecord.cli.last_listing import ListedPath
+from onrecord.cli import arguments, record_table, resolve
 from onrecord.cli.output import CommandResult, Screen, clean, table, wrap
 from onrecord.cli.progress import watched
 from onrecord.cli.questions import Asker
+from onrecord.cli.record_table import ListedPath
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors, check
 from onrecord.freshness.check import Verdict
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 def _freshness(store: Store, asker: Asker, ids: Sequence[str], *, only_stale: bool) -> CommandResult:
     _require_project(store)
-    named = [chosen.record(asker, store, reference) for reference in ids]
+    named = [resolve.record(asker, store, reference) for reference in ids]
     entries = named or [entry for entry in store.entries() if entry.memory.is_current]
     checked = evidence.check_all(store, watched(entries, "checking files"))
     shown = [each for each in checked if each.is_stale or not only_stale]
@@ -54,7 +54,7 @@ def _freshness(store: Store, asker: Asker, ids: Sequence[str], *, only_stale: bo
     states[UNANCHORED] = sum(len(record.loose) for record in checked)
     data = {"records": [_data(each) for each in shown], "files": dict(sorted(states.items()))}
     if not asker.is_json:
-        last_listing.note(ListedPath(store.root, each.entry.path) for each in shown)
+        record_table.note(ListedPath(store.root, each.entry.path) for each in shown)
     return CommandResult(data, lambda screen: _text(screen, store.root, shown, states))
 
 
@@ -126,7 +126,7 @@ def _reanchor(writer: Writer, asker: Asker, ids: Sequence[str]) -> CommandResult
     _require_project(writer.store)
     done = []
     for reference in ids:
-        before = chosen.record(asker, writer.store, reference, changes=True)
+        before = resolve.record(asker, writer.store, reference, changes=True)
         (checked,) = evidence.check_all(writer.store, [before]) or [RecordFreshness(before, (), ())]
         moved = {each.anchor.path: each.now for each in checked.verdicts if each.is_moved}
         after = writer.reanchor(before.path, moved)

@@ -9,8 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from onrecord.cli.command import Example
-from onrecord.cli.commands import COMMANDS, GROUPS
+from onrecord.cli.commands import COMMANDS, GROUPS, Example
 from onrecord.cli.output import Screen, clean, emit_error, wrap
 from onrecord.errors import BadInput
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from onrecord.audit import hard_to_find
 from onrecord.audit.hard_to_find import CHECKS, HardToFind
-from onrecord.cli import arguments, chosen, fixes
+from onrecord.cli import arguments, output, resolve
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled
 from onrecord.cli.progress import watched
 from onrecord.coldstart import NamedTuple
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     scanned = list(watched(store.scan(), "reading records"))
     entries = {entry.memory.path: entry for entry in scanned if isinstance(entry, Entry)}
     asker = arguments.asker(args)
-    named = {chosen.record(asker, store, reference).path for reference in args.ids}
+    named = {resolve.record(asker, store, reference).path for reference in args.ids}
     categories = {compose.category_of(name) for name in args.category}
     only = _Filter(named, categories, args.check)
     listed = _wanted(store, entries, only, arguments.where(args))
@@ -97,7 +97,7 @@ def _wanted(store: Store, entries: dict[str, Entry], only: _Filter, where: str) 
     wanted = []
     for each in listed:
         reasons = tuple(
-            reason._replace(fix=fixes.placed(reason.fix, where))
+            reason._replace(fix=output.placed(reason.fix, where))
             for reason in each.reasons
             if not only.checks or reason.check in only.checks
         )

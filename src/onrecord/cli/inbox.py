@@ -6,10 +6,9 @@ import argparse
 from collections.abc import Sequence
 
 from onrecord import paths
-from onrecord.cli import arguments, chosen, last_listing, record_table
-from onrecord.cli.last_listing import ListedPath
+from onrecord.cli import arguments, record_table, resolve
 from onrecord.cli.output import CommandResult, Screen, table
-from onrecord.cli.record_table import Line
+from onrecord.cli.record_table import Line, ListedPath
 from onrecord.cli.review import Desk
 from onrecord.project import Project
 from onrecord.record.drafts import Draft
@@ -32,10 +31,10 @@ def run(args: argparse.Namespace) -> CommandResult:
         root = arguments.store_of(args).root
         return CommandResult({"drafts": waiting.count(root)}, lambda screen: waiting.line(root, "/memory:review"))
     desk = Desk(arguments.existing_writer(args), Project(args.project).root, arguments.asker(args))
-    drafts = [desk.box.get(chosen.draft(desk.asker, desk.box, args.name))] if args.name else list(desk.box.scan())
+    drafts = [desk.box.get(resolve.draft(desk.asker, desk.box, args.name))] if args.name else list(desk.box.scan())
     data = {"drafts": [desk.brief(draft) for draft in drafts]}
     if not args.json:
-        last_listing.note(ListedPath(desk.box.root, _path(draft)) for draft in drafts)
+        record_table.note(ListedPath(desk.box.root, _path(draft)) for draft in drafts)
     off = "; ".join(map(str, off_switches(desk.writer.settings, CAPTURE_SWITCH)))
     result = CommandResult(data, lambda screen: _text(screen, drafts, arguments.where(args)), note=off)
     return result.warned(*desk.writer.store.warnings)

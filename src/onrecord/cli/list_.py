@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from onrecord.cli import arguments, last_listing, list_format, record_table
-from onrecord.cli.last_listing import ListedPath
-from onrecord.cli.output import CommandResult, Screen
+from onrecord.cli import arguments, record_table
+from onrecord.cli.output import CommandResult, Screen, clean, to_json
 from onrecord.cli.progress import watched
-from onrecord.cli.record_table import Line
+from onrecord.cli.record_table import Line, ListedPath
 from onrecord.coldstart import NamedTuple
+from onrecord.errors import BadInput
 from onrecord.project import Project
 from onrecord.record import compose, schema
 from onrecord.search import index, listing
@@ -61,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     meaning = "in this order (default: updated, the newest first)"
     parser.add_argument("--sort", choices=tuple(listing.ORDERS), default="updated", help=meaning)
     parser.add_argument("--by", choices=tuple(_GROUPS), help="in groups: what has several tags or files is in several")
-    meaning = "json, jsonl, tsv, or a template such as '{id}\\t{title}'; fields: " + ", ".join(list_format.FIELDS)
+    meaning = "json, jsonl, tsv, or a template such as '{id}\\t{title}'; fields: " + ", ".join(FIELDS)
     parser.add_argument("--format", metavar="FORM", help=meaning)
 
 
@@ -75,13 +76,13 @@ def run(args: argparse.Namespace) -> CommandResult:
         args.sort,
     )
     if args.format and args.format not in ("json", "jsonl", "tsv"):
-        list_format.check(args.format)
+        check(args.format)
     opened = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
     shown, total = listing.read(opened, choice, args.limit)
     hidden = Project(args.project).hidden(store, [record.id for record in shown])
     rows = _rows(shown, args.by, hidden)
     if not args.json and not args.format:
-        last_listing.note(ListedPath(store.root, row.record.path) for row in rows)
+        record_table.note(ListedPath(store.root, row.record.path) for row in rows)
     page = _Page(store, rows, total, args.by, args.format)
     return _answer(page, listing.broken(opened))
 
@@ -109,7 +110,7 @@ def _answer(page: _Page, broken: list[str]) -> CommandResult:
 
     def text(screen: Screen) -> str:
         if form or not screen.is_terminal:
-            return list_format.render(form or "tsv", [_values(store, row, by) for row in rows])
+            return render(form or "tsv", [_values(store, row, by) for row in rows])
         return _text(screen, store, rows, total) if rows else ""
 
     return CommandResult(data, text, warning=warning, note=note)
@@ -156,3 +157,64 @@ def _text(screen: Screen, store: Store, rows: list[_Row], total: int) -> str:
 
 def _category(row: _Row) -> str:
     return row.record.category if row.status == "active" else f"{row.record.category}, {row.status}"
+
+
+FIELDS = ("id", "title", "category", "status", "updated", "created", "tags", "files", "path", "hidden_by", "group")
+_PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|\\(.)|[{}]")
+_ESCAPES = {"t": "\t", "n": "\n", "\\": "\\"}
+
+Values = Mapping[str, Any]
+"""What the fields of one record hold: texts, and lists of texts."""
+
+
+def render(form: str, records: Sequence[Values]) -> str:
+    """The records in some form; BadInput for a template with a field that there is not."""
+    if form == "json":
+        return to_json(list(records))
+    line = {"jsonl": _json_line, "tsv": _cells}.get(form) or template(form)
+    return "\n".join(line(values) for values in records)
+
+
+def _json_line(values: Values) -> str:
+    return to_json(values, indent=None)
+
+
+def _cells(values: Values) -> str:
+    day = {**values, "updated": values["updated"][:10]}
+    names = [name for name in ("group", "id", "category", "status", "updated", "title") if name in values]
+    return "\t".join(_field_text(day[name]) for name in names)
+
+
+def template(text: str) -> Callable[[Values], str]:
+    """What fills a template such as `{id}\\t{title}`; `{{` and `}}` stand for braces."""
+    check(text)
+
+    def fill(values: Values) -> str:
+        return _PIECE.sub(lambda piece: _piece(piece, values), text)
+
+    return fill
+
+
+def check(text: str) -> None:
+    """BadInput if a template is no template."""
+    fix = f"use {', '.join('{' + name + '}' for name in FIELDS)}; or one of json, jsonl, tsv"
+    pieces = list(_PIECE.finditer(text))
+    for piece in pieces:
+        if piece[1] is not None and piece[1] not in FIELDS:
+            raise BadInput(f"--format: a record has no field {piece[0]!r}", fix=fix)
+        if piece[0] in "{}":
+            raise BadInput(f"--format: a brace stands alone in {text!r}", fix=f"write it twice; {fix}")
+    if not any(piece[1] for piece in pieces):
+        raise BadInput(f"--format: {text!r} names no field", fix=fix)
+
+
+def _piece(piece: re.Match[str], values: Values) -> str:
+    if piece[1] is not None:
+        return _field_text(values.get(piece[1], ""))
+    if piece[2] is not None:
+        return _ESCAPES.get(piece[2], piece[0])
+    return piece[0][0]
+
+
+def _field_text(value: Any) -> str:
+    return clean(", ".join(value) if isinstance(value, list) else value)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from onrecord import paths, timestamps
-from onrecord.cli import arguments, last_listing, record_table, server_search
-from onrecord.cli.last_listing import ListedPath
+from onrecord.cli import arguments, record_table, server_search
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.cli.progress import Progress
+from onrecord.cli.record_table import ListedPath
 from onrecord.cli.server_search import Wanted
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Offline
@@ -92,7 +92,7 @@ def _search(project: Project, only: StoreRef | None, wanted: Wanted, *, is_json:
         return "\n".join(_numbered_lines(screen, hits, record_table.names(listed))) or record_table.NOTHING
 
     if not is_json:
-        last_listing.note(listed)
+        record_table.note(listed)
     return CommandResult({"query": wanted.text, "results": [_hit_data(hit) for hit in hits]}, lines)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from onrecord import timestamps
-from onrecord.cli import syncing
+from onrecord.cli import sync
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, table, wrap
 from onrecord.cli.progress import Progress
 from onrecord.coldstart import NamedTuple
@@ -187,7 +187,7 @@ def _facts(standing: _Standing, screen: Screen) -> Iterator[str]:
         yield f"last error: {state.last_error}"
     if state.note and standing.waiting:
         yield state.note
-        yield syncing.way_back(standing.remote.name)
+        yield sync.way_back(standing.remote.name)
     if state.asks_for_review and not standing.remote.review:
         yield "it takes drafts only: what is shared waits there for a review"
     for verb, paths in (("not pushed", state.refused), ("not taken from there", state.unreadable)):

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from onrecord.capture import review
-from onrecord.cli import arguments, chosen, draft_page
+from onrecord.cli import arguments, resolve, review_walk
 from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.cli.questions import Asker
 from onrecord.cli.review_walk import Walk
@@ -72,7 +72,7 @@ class Desk:
             "machine_made": draft.is_machine_made,
             "evidence": list(draft.evidence),
             "record": memory.to_json(draft.record),
-            "diff": draft_page.difference(self.writer, draft, Screen()).split("\n") if draft.updates else [],
+            "diff": review_walk.difference(self.writer, draft, Screen()).split("\n") if draft.updates else [],
         }
 
     def reject(self, typed: str) -> CommandResult:
@@ -84,7 +84,7 @@ class Desk:
     def merge(self, typed: str, into: str) -> CommandResult:
         """Put a draft into a record; without `into`, into the one that it updates."""
         draft = self._draft(typed)
-        target = chosen.flag(self.asker, self.writer.store, into) or draft.updates
+        target = resolve.flag(self.asker, self.writer.store, into) or draft.updates
         if not target:
             raise BadInput("--merge needs the record to merge into", fix=f"--merge {draft.name} --into ID")
         return self._done("merged", draft.name, review.merge(self.writer, draft, target, project=self.project))
@@ -92,13 +92,13 @@ class Desk:
     def accept(self, typed: str, *, updates: str, supersedes: str, force: bool) -> CommandResult:
         """Make a draft a record, or let it change or replace one."""
         draft = self._draft(typed)
-        updates, supersedes = (chosen.flag(self.asker, self.writer.store, each) for each in (updates, supersedes))
+        updates, supersedes = (resolve.flag(self.asker, self.writer.store, each) for each in (updates, supersedes))
         draft = draft._replace(updates=updates or draft.updates, supersedes=supersedes or draft.supersedes)
         entry = review.accept(self.writer, draft, project=self.project, force=force)
         return self._done("accepted", draft.name, entry)
 
     def _name(self, typed: str) -> str:
-        return chosen.draft(self.asker, self.box, typed, changes=True)
+        return resolve.draft(self.asker, self.box, typed, changes=True)
 
     def _draft(self, typed: str) -> Draft:
         draft = self.box.find(self._name(typed))

@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Union
 
 from onrecord.capture import review, similar
-from onrecord.cli import chosen, draft_page, questions, terminal
+from onrecord.cli import form_file, questions, resolve, terminal
 from onrecord.cli.form_file import FormFile
 from onrecord.cli.output import CommandResult, Screen, clean, say
 from onrecord.cli.questions import Asker, Option
+from onrecord.cli.show import page
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, CannotUndo, Changed, OnrecordError
 from onrecord.record import drafts as revision
 from onrecord.record import form, memory
 from onrecord.record.drafts import Draft
 from onrecord.store.inbox import BrokenDraft, Inbox
+from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 from onrecord.text import plural
 
@@ -100,7 +102,7 @@ class Walk:
         draft = self.waiting[position]
         name = self.screen.paint(clean(draft.name), "bold")
         say(f"\n{position + 1} of {len(self.waiting)}: {name}", self.screen)
-        say(draft_page.of(self.writer, draft, self.screen), self.screen)
+        say(draft_lines(self.writer, draft, self.screen), self.screen)
         before = len(self.steps)
         while True:
             group = self._group(self.waiting[position])
@@ -122,7 +124,7 @@ class Walk:
         box = Inbox(self.writer.store.root)
         there = set(box.names())
         self.waiting = [box.find(each.name) if each.name in there else each for each in self.waiting]
-        say(draft_page.of(self.writer, self.waiting[position], self.screen), self.screen)
+        say(draft_lines(self.writer, self.waiting[position], self.screen), self.screen)
 
     def _options(self, draft: AnyDraft, group: Sequence[Draft]) -> list[Option]:
         undo = [_UNDO] if self.steps else []
@@ -195,8 +197,8 @@ class Walk:
         typed = terminal.read_line(f"Into which record? [{clean(likely)}] ").strip() or likely
         if not typed:
             return
-        into = chosen.flag(self.asker, self.writer.store, typed)
-        say(draft_page.difference(self.writer, draft, self.screen, into), self.screen)
+        into = resolve.flag(self.asker, self.writer.store, typed)
+        say(difference(self.writer, draft, self.screen, into), self.screen)
         if questions.agrees("Merge it?", self.screen):
             review.merge(self.writer, draft, into, project=self.project)
             self._done(position, "merged", (draft,))
@@ -215,7 +217,7 @@ class Walk:
             edited = Inbox(self.writer.store.root).get(draft.name)
         file.drop()
         self.waiting[position] = edited
-        say(draft_page.of(self.writer, edited, self.screen), self.screen)
+        say(draft_lines(self.writer, edited, self.screen), self.screen)
 
     def _undo(self) -> None:
         """Take the last answer back; its draft is asked about next."""
@@ -248,3 +250,50 @@ def _source(draft: Draft, group: Sequence[Draft]) -> str:
         return f"session {draft.session}"
     is_file = all(_file(each) == _file(draft) for each in group)
     return _file(draft) if is_file else f"{_folder(draft)}/"
+
+
+def draft_lines(writer: Writer, draft: Draft | BrokenDraft, screen: Screen) -> str:
+    """All that somebody needs to decide on a draft."""
+    if isinstance(draft, BrokenDraft):
+        return f"cannot be read: {clean(draft.error.message)}"
+    is_revision = bool(draft.revises) and writer.store.has(draft.updates)
+    return "\n".join(_change(writer, draft, screen) if is_revision else _record(writer, draft, screen))
+
+
+def _record(writer: Writer, draft: Draft, screen: Screen) -> Iterator[str]:
+    # The quotations follow the page, and the source repeats them.
+    record = draft.record._replace(source="") if draft.evidence else draft.record
+    yield page(Entry(record, f"inbox/{draft.name}.json", ""), screen, status="draft")
+    for quote in draft.evidence:
+        yield f"{screen.paint('said', 'cyan')}: {clean(quote)}"
+    if draft.is_machine_made:
+        yield screen.paint("made by onrecord from the transcript, not by an agent", "yellow")
+    for near in similar.find(writer.store, draft.record):
+        word = "says nearly the same" if near.is_same else "similar"
+        yield f"{screen.paint(word, 'yellow')}: {near.entry.path} ({clean(near.memory.title)})"
+    if changes := difference(writer, draft, screen):
+        yield f"changes {clean(draft.updates)}:"
+        yield changes
+
+
+def _change(writer: Writer, draft: Draft, screen: Screen) -> Iterator[str]:
+    """Only what a draft changes in the record it revises."""
+    entry = writer.store.get(draft.updates)
+    yield f"a draft that changes {entry.path} ({clean(entry.memory.title)})"
+    if entry.hash != draft.revises:
+        yield screen.paint("the record was changed since: merge puts the draft into it, accept is refused", "yellow")
+    if draft.summary:
+        yield f"{screen.paint('why', 'cyan')}: {clean(draft.summary)}"
+    yield difference(writer, draft, screen)
+
+
+def difference(writer: Writer, draft: Draft, screen: Screen, into: str = "") -> str:
+    """What a draft changes in the record that it updates, or is put into; empty if there is no such record."""
+    target = into or draft.updates
+    if not target or not writer.store.has(target):
+        return ""
+    try:
+        before, after = review.preview(writer, draft, into)
+    except OnrecordError as error:
+        return f"cannot be applied: {clean(error.message)}"
+    return form_file.between(before, after, screen) or "The record says all of it already."

@@ -11,7 +11,7 @@ from typing import Any
 
 from onrecord import paths
 from onrecord.capture import review, similar
-from onrecord.cli import arguments, chosen, questions, sync
+from onrecord.cli import arguments, questions, resolve, sync
 from onrecord.cli.output import CommandResult, Screen, clean, say, to_json
 from onrecord.cli.questions import Asker
 from onrecord.cli.show import page
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
     remote = remotes.get(args.to)
     asker = arguments.asker(args)
-    record = chosen.record(asker, store, args.id, changes=True).memory
+    record = resolve.record(asker, store, args.id, changes=True).memory
     lifecycle.require_shareable(record)
     writer = _writer(remote, dry_run=args.dry_run)
     scope = {"repositories": args.repositories, "languages": args.languages, "paths": args.paths}
@@ -121,7 +121,7 @@ def _there(store: Store, copy: Memory) -> _Shared | None:
 def _share(options: _Options, asker: Asker, writer: Writer, remote: Remote, pair: _Pair) -> _Shared:
     """Put the copy into the replica: as a record, as a draft, or into a record that is there."""
     store, copy = writer.store, pair.copy
-    update, supersedes = (chosen.flag(asker, store, typed) for typed in (options.update, options.supersedes))
+    update, supersedes = (resolve.flag(asker, store, typed) for typed in (options.update, options.supersedes))
     if not (update or supersedes or options.force):
         _refuse_same(store, copy, options.typed, remote.name)
     before = store.get(update) if update else None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from onrecord import timestamps
-from onrecord.cli import arguments, chosen
+from onrecord.cli import arguments, resolve
 from onrecord.cli.output import CommandResult, Screen, clean, clean_lines, wrap
 from onrecord.project import Project
 from onrecord.record import memory, schema
@@ -25,8 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     args.remote, name = _split(args.id) if not (args.user or args.remote) else (args.remote, args.id)
     asker = arguments.asker(args)
-    store = chosen.store_of(asker, arguments.existing(args), name)
-    entry = chosen.record(asker, store, name)
+    store = resolve.store_of(asker, arguments.existing(args), name)
+    entry = resolve.record(asker, store, name)
     hidden_by = Project(args.project).hidden(store, [entry.memory.id]).get(entry.memory.id, "")
     data = {**arguments.handle(store, entry), "hidden_by": hidden_by, "record": memory.to_json(entry.memory)}
     status = f"hidden here by {hidden_by}" if hidden_by and entry.memory.is_current else ""

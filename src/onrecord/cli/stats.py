@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from onrecord import timestamps
-from onrecord.cli import arguments, chosen, record_table
+from onrecord.cli import arguments, record_table, resolve
 from onrecord.cli.output import CommandResult, Screen, table
 from onrecord.errors import OnrecordError
 from onrecord.settings import PROMPT_SWITCHES, load_settings, off_switches
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
     since = arguments.since(args.since)[:10]
     counts = per_record(store.root, since)
-    only = chosen.record(arguments.asker(args), store, args.id).path if args.id else ""
+    only = resolve.record(arguments.asker(args), store, args.id).path if args.id else ""
     if only:
         counts = {only: counts.get(only, Counts())}
     weeks = per_week(store.root, WEEKS, only, since)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from onrecord import paths, timestamps
-from onrecord.cli import arguments, fixes
+from onrecord.cli import arguments, output
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.cli.progress import watched
 from onrecord.coldstart import NamedTuple
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     status = _status(store, load_settings(store.root))
     step = next(_steps(status), None)
     if step:
-        step = step._replace(command=fixes.placed(step.command, arguments.where(args)))
+        step = step._replace(command=output.placed(step.command, arguments.where(args)))
     return CommandResult(_data(status, step), lambda screen: _text(screen, status, step))
 
 

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
+import stat
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Union
 
-from onrecord.cli import arguments, automatic_sync, syncing, watch
+from onrecord import budget, files, paths
+from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, say, to_json
 from onrecord.cli.progress import Progress
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import NotFound, Offline, OnrecordError
-from onrecord.shared import background, engine, incoming, sync_base
+from onrecord.errors import Locked, NotFound, Offline, OnrecordError
+from onrecord.search import index
+from onrecord.shared import background, engine, incoming, remotes, sync_base
 from onrecord.shared import remotes as remote
 from onrecord.shared.engine import SyncResult
-from onrecord.shared.remotes import Remote
+from onrecord.shared.remotes import GIT, Remote
 from onrecord.shared.replicas import Replica
+from onrecord.shared.transport import Transport
 from onrecord.text import first_few, plural
 
 _MOST_NAMED = 5
@@ -37,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     meaning = "if most records are gone from a replica: bring them back, or delete them for everybody"
     parser.add_argument("--missing", choices=("restore", "delete"), help=meaning)
     mode.add_argument("--watch", action="store_true", help="sync again and again, until Ctrl-C")
-    every = f"with --watch: at least so often (default: {watch.EVERY:g})"
-    parser.add_argument("--every", type=arguments.seconds(watch.SHORTEST, watch.LONGEST), metavar="SECONDS", help=every)
+    every = f"with --watch: at least so often (default: {EVERY:g})"
+    parser.add_argument("--every", type=arguments.seconds(SHORTEST, LONGEST), metavar="SECONDS", help=every)
     meaning = "as a session's start does: remotes added with --auto, in a limited time, without output"
     mode.add_argument("--automatic", action="store_true", help=meaning)
 
@@ -48,13 +57,13 @@ def run(args: argparse.Namespace) -> CommandResult:
     arguments.exclude("--missing", args.missing, {"--watch": args.watch, "--dry-run": args.dry_run})
     arguments.require("--every", args.every, "--watch", args.watch)
     if args.automatic:
-        automatic_sync.run(sync_one)
+        sync_automatically(sync_one)
         return CommandResult({}, lambda screen: "")
     remotes = [remote.get(name) for name in dict.fromkeys(args.names)] or remote.connected()
     if not remotes:
         raise NotFound("no shared store is connected", fix="connect one: `onrecord remote add NAME URL`")
     if args.watch:
-        return _watched(remotes, watch.EVERY if args.every is None else args.every, as_lines=args.json)
+        return _watched(remotes, EVERY if args.every is None else args.every, as_lines=args.json)
     done = [_tried(each, dry_run=args.dry_run, missing=args.missing or "") for each in remotes]
     if len(done) == 1 and isinstance(done[0].outcome, OnrecordError):
         raise done[0].outcome
@@ -77,7 +86,7 @@ def _watched(remotes: Sequence[Remote], every: float, *, as_lines: bool) -> Comm
         text = "\n".join(lines(screen, each.name, outcome))
         say(to_json(as_json(each, outcome), indent=None) if as_lines else text, screen)
 
-    watch.run(remotes, every, syncing.transport, tell)
+    watch(remotes, every, open_transport, tell)
     return CommandResult({}, lambda screen: "")
 
 
@@ -85,12 +94,12 @@ def sync_one(
     connected: Remote, *, dry_run: bool = False, missing: str = "", patience: float | None = None
 ) -> SyncResult:
     """Sync one remote, or find out what that would do; OnrecordError if it cannot be done."""
-    replica, transport = Replica(connected.name), syncing.transport(connected)
+    replica, transport = Replica(connected.name), open_transport(connected)
     try:
-        with syncing.ended_by_signals():
+        with ended_by_signals():
             if dry_run:
                 return engine.preview(replica, transport)
-            return syncing.sync(replica, transport, missing=missing, patience=patience)
+            return sync_replica(replica, transport, missing=missing, patience=patience)
     except Offline as error:
         since, left = replica.state.offline_since, len(sync_base.unpushed_paths(replica))
         waits = f"; {plural(left, 'change')} to push" if left else ""
@@ -147,7 +156,7 @@ def _remarks(name: str, done: SyncResult) -> Iterator[str]:
     if done.note:
         yield done.note
     if done.waiting:
-        yield syncing.way_back(name)
+        yield way_back(name)
     refused = sorted(done.refused.items())
     yield from (f"not synced: {path}: {reason}" for path, reason in refused[:_MOST_NAMED])
     if len(refused) > _MOST_NAMED:
@@ -167,3 +176,206 @@ def as_json(connected: Remote, outcome: Union[SyncResult, OnrecordError]) -> dic
         return {"name": name, "error": {"code": outcome.code, "message": outcome.message, "fix": outcome.fix}}
     lists = {key: [each._asdict() for each in getattr(outcome, key)] for key in ("conflicts", "renamed")}
     return {"name": name, **outcome._asdict(), **lists, "refused": dict(outcome.refused)}
+
+
+_ENDING = ("SIGTERM", "SIGHUP")
+"""From a service manager, and from a terminal that is closed."""
+
+
+def open_transport(connected: Remote) -> Transport:
+    """The connection to a remote; nothing is sent before the first question."""
+    if connected.kind == GIT:
+        from onrecord.shared.git_transport import GitTransport
+
+        return GitTransport(connected.url, Replica(connected.name).repository)
+    # Only these remotes need the extra `hub`.
+    from onrecord.shared.hub_transport import PostgresTransport
+
+    return PostgresTransport(connected.url)
+
+
+def sync_replica(
+    replica: Replica, connection: Transport, *, missing: str = "", patience: float | None = None
+) -> SyncResult:
+    """Sync a replica, and put what was pulled into its index: hooks have time for a few records each."""
+    done = engine.sync(replica, connection, missing=missing, patience=patience)
+    if done.pulled:
+        index.open(replica.store).close()
+    return done
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Let signals end what goes on as Ctrl-C does; otherwise git, which has a group of its own, would go on alone."""
+    before = {}
+    for number in filter(None, (getattr(signal, name, None) for name in _ENDING)):
+        # Whoever started this with a signal ignored, as `nohup` does, wants it to go on.
+        if signal.getsignal(number) is not signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+            before[number] = signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+
+def way_back(name: str) -> str:
+    """What to do about changes that wait for a merge which was refused."""
+    return (
+        f"each sync offers them again; if they were refused, take your last change back: onrecord undo --remote {name}"
+    )
+
+
+SECONDS = 120.0
+"""For each remote: the first sync of a large one on a slow line goes on with the next session."""
+
+_STUCK = 10.0
+"""Seconds after which a process is ended that its timer could not interrupt."""
+
+_LOCK = ".automatic.lock"
+
+
+def sync_automatically(sync: Callable[[Remote], object]) -> None:
+    """Sync each remote that the user syncs automatically; nothing if another process is at it.
+
+    What fails or takes too long goes to the failure log, and does not keep the next remote from its sync.
+    """
+    try:
+        with alone():
+            for remote in remotes.usable():
+                if remote.auto:
+                    _in_time(sync, remote)
+    except Locked:
+        return
+
+
+def alone(patience: float = 0) -> files.locked:
+    """One automatic sync at a time; Locked if another one goes on for longer than that."""
+    return files.locked(os.path.join(paths.replicas(), _LOCK), patience)
+
+
+def _in_time(sync: Callable[[Remote], object], remote: Remote) -> None:
+    end = threading.Timer(SECONDS + _STUCK, os._exit, (1,))
+    end.daemon = True
+    end.start()
+    budget.start(SECONDS, SECONDS)
+    try:
+        budget.attempt(f"automatic sync of {remote.name}", None, _try, sync, remote)
+    finally:
+        budget.stop()
+        end.cancel()
+
+
+def _try(sync: Callable[[Remote], object], remote: Remote) -> None:
+    try:
+        sync(remote)
+    except Locked:
+        # Somebody syncs it by hand just now, and sees what comes of it.
+        return
+    except budget.OutOfTime:
+        replica = Replica(remote.name)
+        replica.write_state(replica.state._replace(last_error=f"took longer than {SECONDS:g} seconds"))
+        raise
+
+
+EVERY = 60.0
+"""Seconds between two syncs of a remote that reports nothing new."""
+
+SHORTEST, LONGEST = 1.0, 86_400.0
+_Tell = Callable[[Remote, Union[SyncResult, OnrecordError]], None]
+
+
+class _Watched:
+    """A remote, with a connection that stays open as long as it works."""
+
+    def __init__(self, remote: Remote, connect: Callable[[Remote], Transport]) -> None:
+        self.remote = remote
+        self._connect = connect
+        self._transport: Transport | None = None
+        self._trouble = ""
+        self._left = _left(SyncResult())
+
+    def sync(self) -> Union[SyncResult, OnrecordError, None]:
+        """What there is to tell: a sync that did something or left something, or a trouble; the same only once."""
+        before, left = self._trouble, self._left
+        try:
+            self._transport = self._transport or self._connect(self.remote)
+            synced = sync_replica(Replica(self.remote.name), self._transport)
+        except OnrecordError as error:
+            self.close()
+            self._trouble = error.message
+            return error if error.message != before else None
+        self._trouble, self._left = "", _left(synced)
+        is_news = before or _is_news(synced) or (any(self._left) and self._left != left)
+        return synced if is_news else None
+
+    def wait(self, seconds: float) -> None:
+        """Wait until the remote has something new, so long at most."""
+        try:
+            if self._transport:
+                self._transport.wait(seconds)
+                return
+        except OnrecordError:
+            # The next sync meets the same trouble, and reports it.
+            self.close()
+        time.sleep(seconds)
+
+    def close(self) -> None:
+        transport, self._transport = self._transport, None
+        if transport:
+            transport.close()
+
+
+def _is_news(synced: SyncResult) -> bool:
+    return bool(synced.pulled or synced.pushed or synced.conflicts or synced.revived)
+
+
+def _left(synced: SyncResult) -> tuple[object, ...]:
+    """What a sync left for a person to look after."""
+    return (dict(synced.refused), synced.waiting, synced.outdated, synced.note)
+
+
+def watch(remotes: Sequence[Remote], every: float, connect: Callable[[Remote], Transport], tell: _Tell) -> None:
+    """Sync the remotes in turn and tell what is new, until Ctrl-C, a signal, or the end of a pipe on standard input."""
+    watched = [_Watched(remote, connect) for remote in remotes]
+    try:
+        with ended_by_signals():
+            _end_with_pipe()
+            _go_on(watched, every, tell)
+    except KeyboardInterrupt:
+        return
+    finally:
+        for each in watched:
+            each.close()
+
+
+def _go_on(watched: Sequence[_Watched], every: float, tell: _Tell) -> None:
+    while True:
+        for each in watched:
+            if (outcome := each.sync()) is not None:
+                tell(each.remote, outcome)
+        for each in watched:
+            each.wait(every / len(watched))
+
+
+def _end_with_pipe() -> None:
+    """Let the end of a pipe that somebody holds at our standard input end this as Ctrl-C does."""
+    try:
+        is_pipe = stat.S_ISFIFO(os.fstat(0).st_mode) or stat.S_ISSOCK(os.fstat(0).st_mode)
+    except OSError:
+        return
+    if is_pipe:
+        threading.Thread(target=_interrupt_at_end, daemon=True).start()
+
+
+def _interrupt_at_end() -> None:
+    while os.read(0, 4_096):
+        pass
+    if sys.platform == "win32":
+        import _thread
+
+        _thread.interrupt_main()
+    else:
+        # Unlike `interrupt_main`, a signal ends a system call that the main thread waits in; and a shell lets what it
+        # starts in the background ignore SIGINT.
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)

@@ -9,7 +9,7 @@ import argparse
 from typing import Any
 
 from onrecord.capture import review
-from onrecord.cli import arguments, chosen
+from onrecord.cli import arguments, resolve
 from onrecord.cli.arguments import RecordFlags
 from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.errors import BadInput
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     writer, asker, flags = arguments.existing_writer(args), arguments.asker(args), arguments.record_flags(args)
-    before = chosen.record(asker, writer.store, args.id, changes=True)
+    before = resolve.record(asker, writer.store, args.id, changes=True)
     patch = _patch(flags, before, needs_hash=not args.hash and not asker.can_ask)
     files = patch.get("related_files")
     arguments.refuse_lost_files(writer.store, files, before.memory.related_files, force=args.force)

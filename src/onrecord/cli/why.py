@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from onrecord import paths, timestamps
-from onrecord.cli import arguments, last_listing, recall, record_table
-from onrecord.cli.last_listing import ListedPath
+from onrecord.cli import arguments, recall, record_table
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.cli.progress import Progress
 from onrecord.cli.recall import PromptToPreview
+from onrecord.cli.record_table import ListedPath
 from onrecord.project import Project
 from onrecord.recall import explanation, judge
 from onrecord.recall.explanation import Explained
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     }
     silence = explanation.silence(prompt.text, project.settings)
     if not args.json:
-        last_listing.note(_listed(explained))
+        record_table.note(_listed(explained))
     result = CommandResult(data, lambda screen: _text(screen, decision, explained, is_silent=bool(silence)))
     return result.warned(silence, *(model.failures if model else ()), warning)
 

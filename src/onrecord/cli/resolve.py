@@ -11,10 +11,10 @@ from collections.abc import Collection, Sequence
 from shlex import quote
 
 from onrecord import paths
-from onrecord.cli import last_listing, terminal
-from onrecord.cli.last_listing import ListedPath
+from onrecord.cli import record_table, terminal
 from onrecord.cli.output import Screen, clean, fit, safe
 from onrecord.cli.questions import Asker, agrees
+from onrecord.cli.record_table import ListedPath
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Ambiguous, BadInput, NotFound, OnrecordError
 from onrecord.record.schema import shorten
@@ -80,7 +80,7 @@ def flag(asker: Asker, store: Store, typed: str) -> str:
 
 def store_of(asker: Asker, store: Store, typed: str) -> Store:
     """The store that a number in the last listing leads to, be it no project's; any other text, to this one."""
-    place = None if store.find_paths(typed) else _listed(asker, typed)
+    place = None if store.find_paths(typed) else _listed_path(asker, typed)
     return Store(place.root) if place and paths.prefix_of(place.root) != paths.PROJECT_PREFIX else store
 
 
@@ -120,13 +120,13 @@ def _several_drafts(typed: str, fitting: Collection[str]) -> Ambiguous:
     return Ambiguous(message, fix=f"onrecord inbox {quote(name)}; or type more of the name you mean")
 
 
-def _listed(asker: Asker, typed: str) -> ListedPath | None:
-    return None if asker.is_json else last_listing.number(typed)
+def _listed_path(asker: Asker, typed: str) -> ListedPath | None:
+    return None if asker.is_json else record_table.number(typed)
 
 
 def _numbered(asker: Asker, root: str, typed: str, *, is_draft: bool) -> _Guess | None:
     """What a number meant in the last listing on this terminal, which is said; NotFound if it was something else."""
-    listed = _listed(asker, typed)
+    listed = _listed_path(asker, typed)
     if listed is None:
         return None
     name = name_of(listed.path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from onrecord.cli import arguments, chosen
+from onrecord.cli import arguments, resolve
 from onrecord.cli.output import CommandResult, Screen
 from onrecord.cli.questions import Asker
 from onrecord.search import index
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _change_status(writer: Writer, asker: Asker, typed: str, reason: str) -> CommandResult:
-    path, command = chosen.record(asker, writer.store, typed, changes=True).path, asker.command
+    path, command = resolve.record(asker, writer.store, typed, changes=True).path, asker.command
     if command in ("retire", "archive"):
         entry = writer.retire(path, reason) if command == "retire" else writer.archive(path, reason)
     else:
@@ -60,7 +60,7 @@ def _change_status(writer: Writer, asker: Asker, typed: str, reason: str) -> Com
 
 
 def _supersede(writer: Writer, asker: Asker, old_name: str, new_name: str) -> CommandResult:
-    before, after = (chosen.record(asker, writer.store, typed, changes=True).path for typed in (old_name, new_name))
+    before, after = (resolve.record(asker, writer.store, typed, changes=True).path for typed in (old_name, new_name))
     old, new = writer.supersede(before, after)
     handles = {"old": arguments.handle(writer.store, old), "new": arguments.handle(writer.store, new)}
 
@@ -74,8 +74,8 @@ def _supersede(writer: Writer, asker: Asker, old_name: str, new_name: str) -> Co
 def _supersede_shared(writer: Writer, asker: Asker, name: str, record: str, new_name: str) -> CommandResult:
     """Replace a record of a shared store where the other one is read; the shared one stays as it is."""
     store = Store(replicas.prepare(name).store)
-    old = chosen.record(asker, store, record, changes=True)
-    path = chosen.record(asker, writer.store, new_name, changes=True).path
+    old = resolve.record(asker, store, record, changes=True)
+    path = resolve.record(asker, writer.store, new_name, changes=True).path
     new = writer.replace_shared(f"{name}:{old.memory.id}", path)
     if not asker.is_dry_run:
         # In a large store a hook compares only some files with the index, and would miss this change for a while.
