@@ -191,7 +191,7 @@ def test_an_older_entry_is_replaced_where_it_stands():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("[]", "does not hold an object"),
+        ("[]", "is not a JSON object"),
         ('{"hooks": []}', "no object"),
         ('{"hooks": {"Stop": {}}}', "hooks.Stop is not a list"),
         ('{"hooks": {}, "hooks": {}}', "'hooks' is there twice"),

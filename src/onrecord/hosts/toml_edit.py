@@ -1,6 +1,6 @@
-"""One table of a TOML text, put in, read and taken out; everything else stays as it is, byte for byte.
+"""Adding, reading and removing one table of a TOML text; everything else stays as it is, byte for byte.
 
-Only tables and keys are recognised. The value of a key is skipped over, whatever it is.
+Only tables and keys are parsed; values are skipped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TOKEN = re.compile(
 
 
 class Assignment(NamedTuple):
-    """A key with its value: where the value stands in the text."""
+    """A key, and start and end of its value in the text."""
 
     key: tuple[str, ...]
     start: int
@@ -34,168 +34,168 @@ class Assignment(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table: its name, empty for the keys before the first one, and where it stands with its header."""
+    """A table: its name, empty for the keys before the first header, and its position in the text."""
 
     name: tuple[str, ...]
     start: int
     body: int
-    """Behind the line of its header."""
+    """Position after the line of its header."""
     end: int
-    """Behind the line of its last key; comments below belong to what follows."""
+    """Position after the line of its last key; comments below belong to the next table."""
     assignments: tuple[Assignment, ...]
 
 
 def tables(text: str) -> list[Table]:
-    """The tables of a text, in order; ValueError if it is not TOML as far as this module knows it."""
-    made: list[Table] = []
+    """Return the tables of a text in order. Raises ValueError if it is not valid TOML, as far as it is parsed."""
+    result: list[Table] = []
     name: tuple[str, ...] = ()
     start, body, end = 0, 0, 0
     assignments: list[Assignment] = []
-    while (at := _skip(text, end)) < len(text):
-        if text[at] == "[":
-            made.append(Table(name, start, body, end, tuple(assignments)))
-            name, body = _header(text, at)
-            start, end, assignments = at, body, []
+    while (position := _skip(text, end)) < len(text):
+        if text[position] == "[":
+            result.append(Table(name, start, body, end, tuple(assignments)))
+            name, body = _header(text, position)
+            start, end, assignments = position, body, []
         else:
-            assignment, end = _assignment(text, at)
+            assignment, end = _assignment(text, position)
             assignments.append(assignment)
-    return [*made, Table(name, start, body, end, tuple(assignments))]
+    return [*result, Table(name, start, body, end, tuple(assignments))]
 
 
 def put(text: str, name: Sequence[str], values: Values) -> str:
-    """The text with these values in a table; other keys in it stay."""
+    """Return `text` with `values` in the table `name`; other keys of the table stay."""
     table = _table(text, name)
     if table is None:
-        return _appended(text, name, values)
+        return _append(text, name, values)
     for assignment in reversed(table.assignments):
         if len(assignment.key) == 1 and assignment.key[0] in values:
-            text = text[: assignment.start] + _rendered(values[assignment.key[0]]) + text[assignment.end :]
+            text = text[: assignment.start] + _render(values[assignment.key[0]]) + text[assignment.end :]
     missing = [key for key in values if (key,) not in [assignment.key for assignment in table.assignments]]
     newline = _newline(text)
-    lines = "".join(f"{key} = {_rendered(values[key])}{newline}" for key in missing)
+    lines = "".join(f"{key} = {_render(values[key])}{newline}" for key in missing)
     header = text[: table.body]
     return header + (newline if lines and not header.endswith("\n") else "") + lines + text[table.body :]
 
 
 def drop(text: str, name: Sequence[str]) -> str:
-    """The text without a table and the tables below it."""
+    """Return `text` without the table `name` and its sub-tables."""
     for table in reversed(tables(text)):
         if table.name[: len(name)] == tuple(name) and table.name:
-            text = _without(text, table)
+            text = _remove(text, table)
     return text
 
 
 def has(text: str, name: Sequence[str]) -> bool:
-    """Whether a text has a table."""
+    """True if `text` has the table `name`."""
     return _table(text, name) is not None
 
 
 def texts(text: str, name: Sequence[str]) -> dict[str, str]:
-    """The values of a table's keys as they are written."""
+    """Return the values of a table's keys as they are written."""
     table = _table(text, name)
     return {a.key[0]: text[a.start : a.end] for a in table.assignments if len(a.key) == 1} if table else {}
 
 
 def _table(text: str, name: Sequence[str]) -> Table | None:
-    """The table of a name; ValueError if its values are written in another way, or twice."""
-    wanted = tuple(name)
+    """Return the table `name`, or None. Raises ValueError if it is written as keys, or twice."""
+    path = tuple(name)
     for table in tables(text):
         for assignment in table.assignments:
             full = (*table.name, *assignment.key)
-            is_inline = full == wanted[: len(full)]
-            is_dotted = full[: len(wanted)] == wanted and table.name[: len(wanted)] != wanted
+            is_inline = full == path[: len(full)]
+            is_dotted = full[: len(path)] == path and table.name[: len(path)] != path
             if is_inline or is_dotted:
                 _fail(text, assignment.start, f"{'.'.join(full)} is written as a key, not as a table")
-    matches = [table for table in tables(text) if table.name == wanted]
+    matches = [table for table in tables(text) if table.name == path]
     if len(matches) > 1:
-        raise ValueError(f"the table {'.'.join(wanted)} is there twice")
+        raise ValueError(f"the table {'.'.join(path)} is there twice")
     return matches[0] if matches else None
 
 
-def _appended(text: str, name: Sequence[str], values: Values) -> str:
-    """A table behind everything else; without a line break at the end if the text has none there."""
+def _append(text: str, name: Sequence[str], values: Values) -> str:
+    """Return `text` with a new table at its end; without a final line break if `text` has none."""
     newline = _newline(text)
-    header = ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else _rendered(part) for part in name)
-    lines = [f"[{header}]", *(f"{key} = {_rendered(value)}" for key, value in values.items())]
+    header = ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else _render(part) for part in name)
+    lines = [f"[{header}]", *(f"{key} = {_render(value)}" for key, value in values.items())]
     block = newline.join(lines)
     if not text:
         return block + newline
     return f"{text}{newline}{block}{newline}" if text.endswith("\n") else f"{text}{newline}{newline}{block}"
 
 
-def _without(text: str, table: Table) -> str:
-    """The text without a table, and without the empty line that `_appended` puts before it."""
-    before, behind, newline = text[: table.start], text[table.end :], _newline(text)
-    is_open = not behind and not text.endswith("\n")
+def _remove(text: str, table: Table) -> str:
+    """Return `text` without `table` and the empty line that `_append` writes before it."""
+    before, after, newline = text[: table.start], text[table.end :], _newline(text)
+    is_open = not after and not text.endswith("\n")
     if is_open:
         return before.removesuffix(newline * 2)
-    return (before.removesuffix(newline) if before.endswith(f"\n{newline}") else before) + behind
+    return (before.removesuffix(newline) if before.endswith(f"\n{newline}") else before) + after
 
 
 def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _rendered(value: str | Sequence[str]) -> str:
+def _render(value: str | Sequence[str]) -> str:
     return json.dumps(value if isinstance(value, str) else list(value), ensure_ascii=False)
 
 
-def _skip(text: str, at: int) -> int:
-    match = _BLANK.match(text, at)
-    return match.end() if match else at
+def _skip(text: str, position: int) -> int:
+    match = _BLANK.match(text, position)
+    return match.end() if match else position
 
 
-def _header(text: str, at: int) -> tuple[tuple[str, ...], int]:
-    """The name in a header, and where the next line begins."""
-    name, behind = _key(text, _spaces(text, at + (2 if text.startswith("[[", at) else 1)))
-    close = _CLOSE.match(text, behind)
+def _header(text: str, position: int) -> tuple[tuple[str, ...], int]:
+    """Return the name in a header, and the position of the next line."""
+    name, end = _key(text, _spaces(text, position + (2 if text.startswith("[[", position) else 1)))
+    close = _CLOSE.match(text, end)
     if not close:
-        _fail(text, at, "the header of a table does not end")
+        _fail(text, position, "the header of a table does not end")
     return name, close.end()
 
 
-def _assignment(text: str, at: int) -> tuple[Assignment, int]:
-    key, behind = _key(text, at)
-    equals = _EQUALS.match(text, behind)
+def _assignment(text: str, position: int) -> tuple[Assignment, int]:
+    key, end = _key(text, position)
+    equals = _EQUALS.match(text, end)
     if not equals:
-        _fail(text, at, "a key without a value")
+        _fail(text, position, "a key without a value")
     end, next_line = _value_end(text, equals.end())
     return Assignment(key, equals.end(), end), next_line
 
 
 def _value_end(text: str, start: int) -> tuple[int, int]:
-    """Where a value ends, and where the next line begins."""
-    at, end, depth = start, start, 0
-    while at < len(text):
-        token = _TOKEN.match(text, at)
+    """Return the position after a value, and that of the next line."""
+    position, end, depth = start, start, 0
+    while position < len(text):
+        token = _TOKEN.match(text, position)
         if not token:
-            _fail(text, at, "a text that does not end")
-        word, at = token[0], token.end()
+            _fail(text, position, "a text that does not end")
+        word, position = token[0], token.end()
         if word in ("\n", "\r\n") and depth == 0:
-            return end, at
+            return end, position
         depth += (word in ("[", "{")) - (word in ("]", "}"))
         if word.strip() and not word.startswith("#"):
             end = token.start() + len(word.rstrip())
     if depth:
         _fail(text, start, "a list that does not end")
-    return end, at
+    return end, position
 
 
-def _key(text: str, at: int) -> tuple[tuple[str, ...], int]:
+def _key(text: str, position: int) -> tuple[tuple[str, ...], int]:
     parts: list[str] = []
     while True:
-        part = _PART.match(text, at)
+        part = _PART.match(text, position)
         if not part:
-            _fail(text, at, "a key is expected")
+            _fail(text, position, "a key is expected")
         parts.append(_plain(part[0]))
         dot = _DOT.match(text, part.end())
         if not dot:
             return tuple(parts), part.end()
-        at = dot.end()
+        position = dot.end()
 
 
 def _plain(part: str) -> str:
-    """A part of a key without its quotation marks."""
+    """Return a part of a key without its quotation marks."""
     if part[0] == "'":
         return part[1:-1]
     try:
@@ -204,11 +204,11 @@ def _plain(part: str) -> str:
         return part[1:-1]
 
 
-def _spaces(text: str, at: int) -> int:
-    while text[at : at + 1] in (" ", "\t"):
-        at += 1
-    return at
+def _spaces(text: str, position: int) -> int:
+    while text[position : position + 1] in (" ", "\t"):
+        position += 1
+    return position
 
 
-def _fail(text: str, at: int, what: str) -> NoReturn:
-    raise ValueError(f"line {text.count(chr(10), 0, at) + 1}: {what}")
+def _fail(text: str, position: int, problem: str) -> NoReturn:
+    raise ValueError(f"line {text.count(chr(10), 0, position) + 1}: {problem}")
