@@ -286,7 +286,7 @@ def test_what_waits_for_a_merge_is_not_called_sent(onrecord, saved, tmp_path):
 
     assert outcome.code == 0 and "sent" not in outcome.out
     for told in (outcome, again):
-        assert "not everybody has it yet: main does not take changes directly" in told.out
+        assert "not everybody has it yet: main does not accept direct changes" in told.out
     assert [shared["sync"]] == json.loads(onrecord("sync", "--json").out)["remotes"]
     assert shared["sync"]["waiting"] == ["decisions/jobs-are-rows.json"]
 

@@ -155,7 +155,7 @@ def test_a_protected_branch_gets_a_branch_beside_it_until_somebody_merges(ann, b
     again = bob.sync()
 
     assert (first.pushed, first.waiting) == ((), ("decisions/use-uv.json",))
-    assert first.note.startswith("main does not take changes directly: they are on the branch onrecord/")
+    assert first.note.startswith("main does not accept direct changes: they are on the branch onrecord/")
     assert again == first
     assert bob.replica.state.note == first.note
     branch = server.other_branch()
@@ -224,7 +224,7 @@ def test_what_nobody_may_push_is_reported_and_pulling_goes_on(ann, bob, server):
     done = bob.sync()
 
     assert done.pulled == ("decisions/use-uv.json",)
-    assert "does not take it" in done.refused["decisions/use-ruff.json"]
+    assert "refused it" in done.refused["decisions/use-ruff.json"]
 
 
 def test_no_network_says_since_when_and_nothing_is_lost(tmp_path, ann, server):
@@ -381,7 +381,7 @@ def test_a_push_that_meets_another_is_built_again_on_top_of_it(ann, bob, server,
     ],
 )
 def test_why_a_remote_does_not_answer(message, code):
-    answer = git_transport.Answer(128, b"", message)
+    answer = GitResult(128, b"", message)
 
     assert git_transport.error_from_git(answer, "https://h/not-allowed-transport").code == code
 
@@ -411,7 +411,7 @@ def test_a_default_branch_with_a_name_that_no_branch_has_is_not_used(name):
     ],
 )
 def test_how_a_push_ended(line, outcome):
-    answer = git_transport.Answer(1, f"To file:///x\n{line}\nDone\n".encode(), "")
+    answer = GitResult(1, f"To file:///x\n{line}\nDone\n".encode(), "")
 
     assert git_transport.push_outcome(answer) == outcome
 
@@ -432,7 +432,7 @@ def test_a_branch_that_is_set_back_to_before_our_push_gets_it_again(ann, bob, se
 
 
 def test_waiting_ends_when_somebody_has_pushed(ann, bob, monkeypatch):
-    monkeypatch.setattr(git_transport, "_POLL_EVERY", 0.01)
+    monkeypatch.setattr(git_transport, "_POLL_SECONDS", 0.01)
     ann.sync()
     assert ann.transport.wait(0.03) is False
     bob.save("use-uv")
@@ -464,7 +464,7 @@ def test_a_sync_inside_of_a_git_hook_uses_its_own_repository(tmp_path, ann, serv
 
 
 def test_a_git_that_hangs_is_ended_with_all_that_it_started(tmp_path, monkeypatch):
-    monkeypatch.setattr(git_transport, "_LOOK", 0.2)
+    monkeypatch.setattr(git_transport, "_LIST_SECONDS", 0.2)
     monkeypatch.setenv("GIT_SSH_COMMAND", "sleep 600; true")
     carol = machine(tmp_path / "carol", "ssh://nowhere.invalid/memory.git")
 

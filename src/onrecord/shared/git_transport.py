@@ -1,7 +1,7 @@
-"""A shared store in a git repository: fetched into a mirror of our own, written as commits, pushed with retry.
+"""The transport for a shared store in a git repository: fetch into a mirror, write commits, push with retries.
 
-Records lie at the repository's root (`decisions/…`) or below `.claude/memory/`. Nothing else of the repository is
-touched, and nothing is checked out. If the branch does not take our changes, they go to a branch of our own.
+Records are at the repository's root (`decisions/…`) or in `.claude/memory/`. Nothing else of the repository is
+touched, and nothing is checked out. If the main branch refuses our changes, they go to a branch of our own.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _EMPTY = "empty"
 """The cursor of a repository without a commit."""
 
 _THEIRS, _PUSHED, _WAITING = "refs/onrecord/theirs", "refs/onrecord/pushed", "refs/onrecord/waiting"
-"""What the remote has; what we pushed last, whether or not we heard the answer; what waits for a merge."""
+"""The remote's commit; our last push, answered or not; our commit that waits for a merge."""
 
 _FIRST_BRANCH = "main"
-_LOOK, _MOVE = 30.0, 600.0
-"""Seconds for a look at the remote, and for a fetch or a push."""
+_LIST_SECONDS, _TRANSFER_SECONDS = 30.0, 600.0
+"""Time limits for listing the remote's branches, and for a fetch or a push."""
 
-_NO_ANSWER = (Offline, BrokenMirror)
+_UNANSWERED = (Offline, BrokenMirror)
 _ATTEMPTS = 8
-_LONGEST_PAUSE = 2.0
-_POLL_EVERY = 15.0
-"""Seconds between two looks while waiting for others: git servers do not call back."""
+_MAX_PAUSE_SECONDS = 2.0
+_POLL_SECONDS = 15.0
+"""Time between two polls for changes: git servers send no notifications."""
 
 
-class _Sorted(NamedTuple):
-    """Changes by what the remote has: the same already, another version by now, or what we expect."""
+class _PushPlan(NamedTuple):
+    """Changes by state of the remote: it has the same, another version, or the version that we expect."""
 
     same: tuple[str, ...]
     outdated: tuple[str, ...]
@@ -45,7 +45,7 @@ class _Sorted(NamedTuple):
 
 
 class GitTransport:
-    """A connection to one repository, through a mirror in a folder of ours."""
+    """A connection to one repository, through a mirror in `folder`."""
 
     def __init__(self, url: str, folder: str) -> None:
         self._url = url
@@ -62,29 +62,29 @@ class GitTransport:
 
     def _pull(self, cursor: str) -> Pulled:
         self._check(self._mirror.create())
-        self._look()
+        self._list_heads()
         if not self._heads.commit:
             return Pulled((), _EMPTY, is_reset=cursor not in ("", _EMPTY))
         if self._heads.commit == cursor:
             return Pulled((), cursor)
         head = self._fetch()
-        below = git_commits.store_prefix(self._mirror, head)
+        prefix = git_commits.store_prefix(self._mirror, head)
         is_first = cursor in ("", _EMPTY)
         if is_first or not self._is_in_history(cursor, head):
-            blobs = git_commits.store_files(self._mirror, head, below)
+            blobs = git_commits.store_files(self._mirror, head, prefix)
             return Pulled(git_commits.read_versions(self._mirror, blobs), head, is_reset=not is_first)
-        blobs = git_commits.changed_files(self._mirror, cursor, head, below)
-        return Pulled(self._in_order(cursor, head, below, blobs), head)
+        blobs = git_commits.changed_files(self._mirror, cursor, head, prefix)
+        return Pulled(self._own_first(cursor, head, prefix, blobs), head)
 
-    def _in_order(self, cursor: str, head: str, below: str, blobs: Sequence[git_commits.Blob]) -> Iterator[Version]:
-        """What changed, our own commits first: whoever merged or changed them built on them."""
+    def _own_first(self, cursor: str, head: str, prefix: str, blobs: Sequence[git_commits.Blob]) -> Iterator[Version]:
+        """Yield what changed, our own commits first: merges and later changes are built on them."""
         for ref in (_PUSHED, _WAITING):
             own = self._mirror.commit_of(ref)
             if own and self._is_in_history(own, head) and not self._is_in_history(own, cursor):
                 parent = self._mirror.commit_of(f"{own}^")
                 if parent:
-                    ours = git_commits.changed_files(self._mirror, parent, own, below)
-                    yield from git_commits.read_versions(self._mirror, ours)
+                    own_blobs = git_commits.changed_files(self._mirror, parent, own, prefix)
+                    yield from git_commits.read_versions(self._mirror, own_blobs)
         yield from git_commits.read_versions(self._mirror, blobs)
 
     def push(self, changes: Sequence[Push]) -> Pushed:
@@ -93,101 +93,101 @@ class GitTransport:
         except BrokenMirror:
             self._mirror.remove()
             self._check(self._mirror.create())
-            self._look()
+            self._list_heads()
             self._fetch()
             return self._push(changes)
 
     def _push(self, changes: Sequence[Push]) -> Pushed:
         for attempt in range(_ATTEMPTS):
             head = self._head()
-            below = git_commits.store_prefix(self._mirror, head) if head else ""
-            by_state = self._sorted(changes, head, below)
-            if not by_state.due:
-                return Pushed(by_state.same, by_state.outdated)
-            commit = git_commits.make_commit(self._mirror, head, below, by_state.due)
+            prefix = git_commits.store_prefix(self._mirror, head) if head else ""
+            plan = self._plan_push(changes, head, prefix)
+            if not plan.due:
+                return Pushed(plan.same, plan.outdated)
+            commit = git_commits.make_commit(self._mirror, head, prefix, plan.due)
             if self._is_waiting(commit, head):
-                return self._waits(by_state)
-            answer = self._send(commit, self._heads.branch or _FIRST_BRANCH)
-            outcome = push_outcome(answer)
+                return self._waits(plan)
+            result = self._send(commit, self._heads.branch or _FIRST_BRANCH)
+            outcome = push_outcome(result)
             if outcome == DONE:
-                return Pushed((*by_state.same, *(change.path for change in by_state.due)), by_state.outdated)
+                return Pushed((*plan.same, *(change.path for change in plan.due)), plan.outdated)
             if outcome != BEHIND:
-                return self._on_own_branch(by_state, commit, answer)
-            # Others write at the same time; whoever waits longest is not always the same.
-            time.sleep(random.random() * min(_LONGEST_PAUSE, 0.05 * 2**attempt))
-            self._look()
+                return self._on_own_branch(plan, commit, result)
+            # Others write at the same time: a random pause gives each writer a chance.
+            time.sleep(random.random() * min(_MAX_PAUSE_SECONDS, 0.05 * 2**attempt))
+            self._list_heads()
             self._fetch()
-        return Pushed(by_state.same, (*by_state.outdated, *(change.path for change in by_state.due)))
+        return Pushed(plan.same, (*plan.outdated, *(change.path for change in plan.due)))
 
     def wait(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds
-        before = self._heads.commit
-        while (left := deadline - time.monotonic()) > 0:
-            time.sleep(min(left, _POLL_EVERY))
-            self._look()
-            if self._heads.commit != before:
+        old_commit = self._heads.commit
+        while (remaining := deadline - time.monotonic()) > 0:
+            time.sleep(min(remaining, _POLL_SECONDS))
+            self._list_heads()
+            if self._heads.commit != old_commit:
                 return True
         return False
 
     def close(self) -> None:
-        """Nothing is open between two questions."""
+        """Do nothing: no connection stays open."""
 
-    def _look(self) -> None:
-        """Ask for the branches that matter, without fetching anything."""
+    def _list_heads(self) -> None:
+        """List the relevant branches without a fetch. Raises BadRemote if the repository has no default branch."""
         own = git_commits.own_branch(self._mirror)
         names = ("refs/heads/main", "refs/heads/master", "refs/heads/trunk", f"refs/heads/{own}")
-        self._heads = parse_heads(self._listed(*names), own)
+        self._heads = parse_heads(self._list_remote(*names), own)
         if self._heads.branch:
             return
-        # Empty, or no branch is the default; somebody may have pushed the first one since.
-        every = self._listed("refs/heads/*")
-        self._heads = parse_heads(every, own)
-        others = [line for line in every.splitlines() if "\trefs/heads/" in line and "/onrecord/" not in line]
+        # Empty, or without a default branch; or the first branch was pushed just now.
+        listing = self._list_remote("refs/heads/*")
+        self._heads = parse_heads(listing, own)
+        others = [line for line in listing.splitlines() if "\trefs/heads/" in line and "/onrecord/" not in line]
         if others and not self._heads.branch:
             raise BadRemote(
                 f"{self._url} has branches, but none of them is its default",
                 fix="set the default branch of the repository: git symbolic-ref HEAD refs/heads/main",
             )
 
-    def _listed(self, *names: str) -> str:
-        answer = self._mirror.run_remote("ls-remote", "--symref", "--", self._url, "HEAD", *names, seconds=_LOOK)
-        self._check(answer)
-        return answer.text
+    def _list_remote(self, *names: str) -> str:
+        words = ("ls-remote", "--symref", "--", self._url, "HEAD", *names)
+        result = self._mirror.run_remote(*words, seconds=_LIST_SECONDS)
+        self._check(result)
+        return result.text
 
     def _fetch(self) -> str:
-        """Bring the branch into the mirror; the commit it is at."""
+        """Fetch the branch into the mirror; return its commit."""
         if not self._heads.commit:
             return ""
         spec = f"+refs/heads/{self._heads.branch}:{_THEIRS}"
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", self._url, spec)
-        self._check(self._mirror.run_remote(*words, seconds=_MOVE))
+        self._check(self._mirror.run_remote(*words, seconds=_TRANSFER_SECONDS))
         return self._head()
 
     def _head(self) -> str:
-        """The commit that the branch was at when we looked, or the fetched one if it was replaced since."""
+        """Return the commit of the listed branch, or the fetched one if the branch was rewritten since."""
         if not self._heads.commit:
             return ""
-        # Not the fetched one first: a fetch that outlived a killed sync may set that back.
+        # The fetched commit comes second: a fetch that outlived a killed sync may have set it back.
         return self._mirror.commit_of(self._heads.commit) or self._mirror.commit_of(_THEIRS)
 
     def _is_in_history(self, commit: str, head: str) -> bool:
-        """Whether one commit is in the history of another; one that the mirror does not have (git says 128) is not."""
+        """True if `commit` is in the history of `head`. A commit that the mirror lacks (git's status 128) is not."""
         if not is_commit(commit):
             return False
-        answer = self._mirror.run_local("merge-base", "--is-ancestor", commit, head)
-        if answer.status not in (0, 1, 128):
-            raise error_from_git(answer, self._url)
-        return answer.is_good
+        result = self._mirror.run_local("merge-base", "--is-ancestor", commit, head)
+        if result.status not in (0, 1, 128):
+            raise error_from_git(result, self._url)
+        return result.is_good
 
-    def _check(self, answer: GitResult) -> None:
-        if not answer.is_good:
-            raise error_from_git(answer, self._url)
+    def _check(self, result: GitResult) -> None:
+        if not result.is_good:
+            raise error_from_git(result, self._url)
 
-    def _sorted(self, changes: Sequence[Push], head: str, below: str) -> _Sorted:
-        wanted = {change.path for change in changes}
-        blobs = (
-            [blob for blob in git_commits.store_files(self._mirror, head, below) if blob.path in wanted] if head else []
-        )
+    def _plan_push(self, changes: Sequence[Push], head: str, prefix: str) -> _PushPlan:
+        paths = {change.path for change in changes}
+        blobs = git_commits.store_files(self._mirror, head, prefix) if head else []
+        blobs = [blob for blob in blobs if blob.path in paths]
         present = {version.path: version for version in git_commits.read_versions(self._mirror, blobs)}
         same, outdated, due = [], [], []
         for change in changes:
@@ -198,44 +198,44 @@ class GitTransport:
                 outdated.append(change.path)
             else:
                 due.append(change)
-        return _Sorted(tuple(same), tuple(outdated), due)
+        return _PushPlan(tuple(same), tuple(outdated), due)
 
     def _send(self, commit: str, branch: str, lease: str | None = None) -> GitResult:
         self._mirror.run_local("update-ref", _PUSHED if lease is None else _WAITING, commit)
         force = () if lease is None else (f"--force-with-lease=refs/heads/{branch}:{lease}",)
         words = ("push", "--porcelain", "--no-verify", *force, "--", self._url, f"{commit}:refs/heads/{branch}")
-        answer = self._mirror.run_remote(*words, seconds=_MOVE)
-        if not push_outcome(answer) and isinstance(error := error_from_git(answer, self._url), _NO_ANSWER):
+        result = self._mirror.run_remote(*words, seconds=_TRANSFER_SECONDS)
+        if not push_outcome(result) and isinstance(error := error_from_git(result, self._url), _UNANSWERED):
             raise error
-        return answer
+        return result
 
     def _is_waiting(self, commit: str, head: str) -> bool:
-        """Whether our own branch holds just these changes already, on top of what the remote has."""
+        """True if our own branch already has exactly these changes on top of `head`."""
         waiting = self._mirror.commit_of(_WAITING)
         if not waiting or waiting != self._heads.own:
             return False
-        trees = [self._mirror.run_local("rev-parse", f"{each}^{{tree}}").output for each in (commit, waiting)]
+        trees = [self._mirror.run_local("rev-parse", f"{name}^{{tree}}").output for name in (commit, waiting)]
         return trees[0] == trees[1] and self._mirror.commit_of(f"{waiting}^") == head
 
-    def _on_own_branch(self, by_state: _Sorted, commit: str, refusal: GitResult) -> Pushed:
-        """Push to a branch of our own what the branch of all does not take."""
-        answer = self._send(commit, git_commits.own_branch(self._mirror), lease=self._heads.own)
-        if push_outcome(answer) == DONE:
+    def _on_own_branch(self, plan: _PushPlan, commit: str, refusal: GitResult) -> Pushed:
+        """Push what the main branch refused to our own branch."""
+        result = self._send(commit, git_commits.own_branch(self._mirror), lease=self._heads.own)
+        if push_outcome(result) == DONE:
             self._heads = self._heads._replace(own=commit)
-            return self._waits(by_state)
-        reason = f"the remote does not take it: {shorten(refusal.message)}"
-        return Pushed(by_state.same, by_state.outdated, refused={change.path: reason for change in by_state.due})
+            return self._waits(plan)
+        reason = f"the remote refused it: {shorten(refusal.message)}"
+        return Pushed(plan.same, plan.outdated, refused={change.path: reason for change in plan.due})
 
-    def _waits(self, by_state: _Sorted) -> Pushed:
+    def _waits(self, plan: _PushPlan) -> Pushed:
         own, branch = git_commits.own_branch(self._mirror), self._heads.branch or _FIRST_BRANCH
-        note = f"{branch} does not take changes directly: they are on the branch {own}; ask for a merge"
-        waiting = tuple(change.path for change in by_state.due)
-        return Pushed(by_state.same, by_state.outdated, waiting, note=note)
+        note = f"{branch} does not accept direct changes: they are on the branch {own}; ask for a merge"
+        waiting = tuple(change.path for change in plan.due)
+        return Pushed(plan.same, plan.outdated, waiting, note=note)
 
 
 DONE, BEHIND, PROTECTED = "done", "behind", "protected"
 _BRANCHES = ("main", "master", "trunk")
-"""Tried in this order where a repository does not say which branch is its default."""
+"""Tried in this order if a repository names no default branch."""
 
 _BROKEN = (
     "bad object",
@@ -245,10 +245,10 @@ _BROKEN = (
     "did not send all necessary objects",
     "unable to read",
 )
-"""What git says where its own copy is damaged, as after a power failure."""
+"""Messages of git about a damaged mirror, as after a power failure."""
 
 _UNREACHABLE = ("could not resolve", "failed to connect", "connection refused", "timed out", "unreachable")
-"""Looked for first: the address that stands beside them may hold any word."""
+"""Checked first: the address in the same message may contain any word."""
 
 _NOT_ALLOWED = (
     "permission denied", "authentication failed", "access denied", "error: 403", "error: 401", "http 403", "http 401",
@@ -268,23 +268,23 @@ _RACES = (
 )
 _SYMBOLIC = "ref: refs/heads/"
 _ADVICE = ("hint:", "To ", "Please make sure", "and the repository exists", "Could not read from remote")
-_MOST_LINES = 3
-_LONGEST = 300
+_MAX_REASON_LINES = 3
+_MAX_REASON_LENGTH = 300
 
 
 class Heads(NamedTuple):
-    """The branch of a remote that holds the records, its commit (empty for none), and the commit of our own branch."""
+    """The branch of the records at a remote, its commit (empty for none), and the commit of our own branch."""
 
     branch: str
     commit: str = ""
     own: str = ""
 
 
-def parse_heads(listing: str, own: str) -> Heads:
-    """What `git ls-remote --symref` lists of a remote; a branch without a name if it does not say which one counts."""
+def parse_heads(text: str, own: str) -> Heads:
+    """Parse the output of `git ls-remote --symref`; the branch is empty if none is the default."""
     commits: dict[str, str] = {}
     default = ""
-    for line in listing.splitlines():
+    for line in text.splitlines():
         value, _, name = line.partition("\t")
         if value.startswith(_SYMBOLIC) and name == "HEAD" and _is_branch(value[len(_SYMBOLIC) :]):
             default = value[len(_SYMBOLIC) :]
@@ -298,43 +298,43 @@ def parse_heads(listing: str, own: str) -> Heads:
 
 
 def _is_branch(name: str) -> bool:
-    """Whether a branch may have this name: a server could send anything, and it goes into a command."""
+    """True if a branch can have this name: a server can send anything, and it becomes part of a command."""
     return name.isprintable() and not set(" ~^:?*[\\").intersection(name) and ".." not in name and len(name) < 250
 
 
-def error_from_git(answer: GitResult, url: str) -> OnrecordError:
-    """Why a remote could not be read or written."""
-    reason = shorten(answer.message) or f"git ended with {answer.status}"
-    lowered = answer.message.lower()
-    fix = f"see whether git reaches it: git ls-remote {quote(url)}"
-    if answer.message == NO_GIT:
+def error_from_git(result: GitResult, url: str) -> OnrecordError:
+    """Return the error for a git command that could not read or write the remote."""
+    reason = shorten(result.message) or f"git ended with {result.status}"
+    lowered = result.message.lower()
+    fix = f"check that git can reach it: git ls-remote {quote(url)}"
+    if result.message == NO_GIT:
         return BadRemote("git is not installed", fix="install git")
     is_reached = not any(words in lowered for words in _UNREACHABLE)
-    if is_reached and _is_ours_broken(lowered):
+    if is_reached and _is_mirror_damaged(lowered):
         return broken_mirror(reason)
     if is_reached and any(words in lowered for words in _NOT_ALLOWED):
-        return Refused(f"{url} does not let us in: {reason}", fix=fix)
+        return Refused(f"{url} denies access: {reason}", fix=fix)
     if is_reached and any(words in lowered for words in _NO_STORE):
         return BadRemote(f"{url} cannot be used: {reason}", fix=fix)
     return Offline(f"{url} cannot be reached: {reason}", fix=f"{fix}; later: onrecord sync")
 
 
-def _is_ours_broken(message: str) -> bool:
-    """Whether git speaks of a damage, and not the other side."""
-    ours = [line for line in message.splitlines() if not line.startswith("remote:")]
-    return any(words in line for line in ours for words in _BROKEN)
+def _is_mirror_damaged(message: str) -> bool:
+    """True if git, and not the remote, reports damage."""
+    lines = [line for line in message.splitlines() if not line.startswith("remote:")]
+    return any(words in line for line in lines for words in _BROKEN)
 
 
 def shorten(message: str) -> str:
-    """What a message of git says in one line, without its advice."""
+    """Return a message of git on one line, without its advice."""
     lines = [line.strip().removeprefix("fatal: ").removeprefix("error: ") for line in message.splitlines()]
     reasons = [line for line in lines if line and not line.startswith(_ADVICE)]
-    return "; ".join(reasons[:_MOST_LINES])[:_LONGEST]
+    return "; ".join(reasons[:_MAX_REASON_LINES])[:_MAX_REASON_LENGTH]
 
 
-def push_outcome(answer: GitResult) -> str:
-    """How a push of one branch ended, from its porcelain lines; empty if it failed as a whole."""
-    for line in answer.text.splitlines():
+def push_outcome(result: GitResult) -> str:
+    """Return DONE, BEHIND or PROTECTED from the porcelain output of a push; empty if it failed as a whole."""
+    for line in result.text.splitlines():
         flag, _, rest = line.partition("\t")
         if len(flag) != 1 or "\t" not in rest:
             continue

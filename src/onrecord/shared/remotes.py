@@ -1,7 +1,7 @@
-"""The shared stores that the user has connected: a name, an address, and what the user allows, in `remotes.json`.
+"""The remotes in `remotes.json`: shared stores that the user has connected, and the rules for their addresses.
 
-The file lies beside the user's own settings, and nothing of a project is read here: a project can never connect
-one. Hooks load this module, so it imports nothing that costs.
+The file is in the user's own store, and nothing of a project is read here: a project can never connect a remote.
+Hooks load this module, so it imports nothing slow.
 """
 
 from __future__ import annotations
@@ -14,63 +14,67 @@ from onrecord.errors import AlreadyExists, BadInput, NotFound
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 LOCK = "remote.lock"
-"""A file in the state folder: nothing but a lock."""
+"""A lock file in the state folder."""
 
 MAX_NAME_LENGTH = 40
 RESERVED = ("project", "user", "none")
-"""Names that mean something else where a remote is named: the other two stores, and no remote at all."""
+"""Names with another meaning on the command line: the other two stores, and no remote."""
 
 _CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-"
-_LARGEST = 1_000_000
-_MOST = 100
-"""Remotes that one user can connect: every one of them is a store more for each hook to ask."""
+_MAX_FILE_BYTES = 1_000_000
+_MAX_REMOTES = 100
+"""Remotes of one user: every hook searches each of their stores."""
 
 
 class Remote(coldstart.NamedTuple):
-    """One connected shared store: its name, its address, and what the user allows."""
+    """A connected shared store: its name, its address, and the user's choices."""
 
     name: str
     url: str
     kind: str
     """`git` or `postgres`."""
     review: bool = False
-    """Whether what is shared waits in its inbox until somebody accepts it."""
+    """True if shared records go to its inbox until they are accepted."""
     auto: bool = False
-    """Whether a session's start may begin a sync."""
+    """True if the start of a session may start a sync."""
 
 
 def is_planted(project: str) -> bool:
-    """Whether the file lies in a project: whoever wrote the project's files put it there, then. Home is no project."""
+    """True if `remotes.json` is inside `project`, so that the project's authors may have written it.
+
+    The home folder does not count as a project.
+    """
     is_home = os.path.realpath(project) == os.path.realpath(os.path.expanduser("~"))
     return bool(project) and not is_home and paths.is_within(project, paths.user_store())
 
 
 def connected() -> list[Remote]:
-    """The connected remotes by name; BadInput if the file is not one that we could have written."""
+    """Return the connected remotes, sorted by name. Raises BadInput if the file is not valid."""
     try:
-        data = files.read(paths.remotes_file(), _LARGEST + 1)
+        data = files.read(paths.remotes_file(), _MAX_FILE_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         raise _unreadable(error.strerror or str(error)) from error
-    if len(data) > _LARGEST:
-        raise _unreadable(f"is larger than {_LARGEST:,} bytes")
+    if len(data) > _MAX_FILE_BYTES:
+        raise _unreadable(f"is larger than {_MAX_FILE_BYTES:,} bytes")
     try:
         entries = coldstart.loads(data.decode().removeprefix("\ufeff"))
     except ValueError as error:
         raise _unreadable(f"is not JSON: {error}") from error
-    if not isinstance(entries, list) or len(entries) > _MOST:
-        raise _unreadable(f"must be a list of at most {_MOST} remotes")
-    remotes = [_remote(entry, number) for number, entry in enumerate(entries, 1)]
-    if len({each.name for each in remotes}) < len(remotes):
+    if not isinstance(entries, list) or len(entries) > _MAX_REMOTES:
+        raise _unreadable(f"must be a list of at most {_MAX_REMOTES} remotes")
+    remotes = [_parse_remote(fields, number) for number, fields in enumerate(entries, 1)]
+    if len({remote.name for remote in remotes}) < len(remotes):
         raise _unreadable("names one remote twice")
     return sorted(remotes)
 
 
 def usable() -> list[Remote]:
-    """The same for hooks: none where the file cannot be read, and a line in the failure log."""
+    """Return the connected remotes for a hook; none, and a line in the failure log, if the file is not valid."""
     try:
         return connected()
     except BadInput as error:
@@ -81,7 +85,7 @@ def usable() -> list[Remote]:
 
 
 def get(name: str) -> Remote:
-    """The remote of this name; NotFound if it is not connected."""
+    """Return the remote of this name. Raises NotFound."""
     for remote in connected():
         if remote.name == name:
             return remote
@@ -89,35 +93,37 @@ def get(name: str) -> Remote:
 
 
 def describe_connected() -> str:
-    """The names of the connected remotes, in words."""
-    names = ", ".join(each.name for each in connected())
+    """Return the names of the connected remotes for a message."""
+    names = ", ".join(remote.name for remote in connected())
     return f"connected: {names}" if names else "none is connected"
 
 
 def add(name: str, url: str, *, review: bool = False, auto: bool = False) -> Remote:
-    """Connect a shared store. Nothing is fetched; BadInput for a name or an address that cannot be used."""
+    """Connect a shared store; fetch nothing. Raises BadInput or AlreadyExists."""
     refuse_name(name)
     url = absolute_address(url)
     remote = Remote(name, url, address_kind(url), review, auto)
     with _changing():
         remotes = connected()
-        if any(each.name == name for each in remotes):
+        if any(other.name == name for other in remotes):
             raise AlreadyExists(
                 f"a remote {name!r} is connected already", fix="choose another name; onrecord remote list"
             )
-        if same := next((each.name for each in remotes if each.url == url), ""):
+        if same := next((other.name for other in remotes if other.url == url), ""):
             raise AlreadyExists(f"this address is connected already, as {same!r}", fix=f"onrecord remote status {same}")
-        if len(remotes) >= _MOST:
-            raise BadInput(f"{_MOST} remotes are connected", fix="onrecord remote list; remove one that you do not use")
+        if len(remotes) >= _MAX_REMOTES:
+            raise BadInput(
+                f"{_MAX_REMOTES} remotes are connected", fix="onrecord remote list; remove one that you do not use"
+            )
         _write([*remotes, remote])
     return remote
 
 
 def remove(name: str) -> Remote:
-    """Take a remote off the list; its replica is not touched. The last one takes the list with it."""
+    """Disconnect a remote and keep its replica; delete the file with the last remote. Raises NotFound."""
     with _changing():
         remote = get(name)
-        others = [each for each in connected() if each.name != name]
+        others = [other for other in connected() if other.name != name]
         if others:
             _write(others)
         else:
@@ -126,20 +132,21 @@ def remove(name: str) -> Remote:
 
 
 def refuse_name(name: str) -> None:
-    """BadInput for a name that no remote can have."""
+    """Raise BadInput for a name that no remote can have."""
     if name in RESERVED:
-        raise BadInput(f"{name!r} means something else", fix="choose another name, such as platform")
+        raise BadInput(f"{name!r} is a reserved name", fix="choose another name, such as platform")
     if not is_name(name):
-        shown = repr(name[: 2 * MAX_NAME_LENGTH])
+        quoted = repr(name[: 2 * MAX_NAME_LENGTH])
         fix = "use the letters a to z, digits and hyphens, such as platform"
         raise BadInput(
-            f"{shown} is not a name of 1 to {MAX_NAME_LENGTH} lower-case letters, digits and hyphens", fix=fix
+            f"{quoted} is not a name of 1 to {MAX_NAME_LENGTH} lower-case letters, digits and hyphens",
+            fix=fix,
         )
 
 
-def is_name(name: object) -> bool:
-    """Whether a remote can have this name."""
-    return isinstance(name, str) and _is_lower_case(name) and name not in RESERVED
+def is_name(value: object) -> bool:
+    """True if a remote can have this name."""
+    return isinstance(value, str) and _is_lower_case(value) and value not in RESERVED
 
 
 def _is_lower_case(name: str) -> bool:
@@ -147,23 +154,23 @@ def _is_lower_case(name: str) -> bool:
     return 1 <= len(name) <= MAX_NAME_LENGTH and not name.strip(_CHARACTERS) and name[0] != "-"
 
 
-def _remote(entry: object, number: int) -> Remote:
-    """An entry of the file as a remote; BadInput if it has another form: somebody edited it."""
-    if not isinstance(entry, dict):
+def _parse_remote(fields: Any, number: int) -> Remote:
+    """Return an entry of the file as a remote. Raises BadInput if it is not valid."""
+    if not isinstance(fields, dict):
         raise _unreadable(f"entry {number} is not an object")
-    name, url = entry.get("name"), entry.get("url")
+    name, url = fields.get("name"), fields.get("url")
     if not is_name(name):
         raise _unreadable(f"entry {number} has no usable name")
     if not isinstance(url, str):
         raise _unreadable(f"entry {number} ({name}) has no url")
-    flags = [entry.get(key, False) for key in ("review", "auto")]
+    flags = [fields.get(key, False) for key in ("review", "auto")]
     if not all(isinstance(flag, bool) for flag in flags):
         raise _unreadable(f"entry {number} ({name}): review and auto must be true or false")
     try:
         kind = address_kind(url)
     except BadInput as error:
         raise _unreadable(f"entry {number} ({name}): {error.message}") from error
-    if entry.get("kind", kind) != kind:
+    if fields.get("kind", kind) != kind:
         raise _unreadable(f"entry {number} ({name}): its url is one of {kind}")
     return Remote(str(name), url, kind, *flags)
 
@@ -175,13 +182,13 @@ def _changing() -> files.locked:
 def _write(remotes: Iterable[Remote]) -> None:
     import json
 
-    entries = [each._asdict() for each in sorted(remotes)]
+    entries = [remote._asdict() for remote in sorted(remotes)]
     text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
     files.write(paths.remotes_file(), text.encode("utf-8"), mode=0o600)
 
 
 def _delete() -> None:
-    """Delete the list, and the user's store if it held nothing else: its folder may be there for the list alone."""
+    """Delete the file, and its folder if it is empty then: the folder may exist for this file only."""
     os.unlink(paths.remotes_file())
     try:
         os.rmdir(os.path.dirname(paths.remotes_file()))
@@ -211,13 +218,13 @@ _PASSWORDLESS = {
 
 
 def absolute_address(url: str) -> str:
-    """The same address from wherever it is used: a relative path gets the current folder in front of it."""
+    """Return the address with a relative path made absolute."""
     is_path = url.startswith((".", "~")) or ("/" in url and ":" not in url)
     return os.path.abspath(os.path.expanduser(url)) if is_path else url
 
 
 def address_kind(url: str) -> str:
-    """`git` or `postgres`; BadInput for an address that is neither, or not safe to use."""
+    """Return `git` or `postgres`. Raises BadInput for an address that is neither, or is unsafe."""
     if not url or len(url) > MAX_ADDRESS_LENGTH or url != url.strip() or not url.isprintable():
         raise BadInput(f"an address has 1 to {MAX_ADDRESS_LENGTH} printable characters", fix=f"give one {_EXAMPLES}")
     if url.startswith("-"):
@@ -230,16 +237,16 @@ def address_kind(url: str) -> str:
         )
     if not separator:
         return _kind_of_path(url)
-    chosen = GIT if scheme in _GIT_SCHEMES else POSTGRES if scheme in _POSTGRES_SCHEMES else ""
-    if not chosen:
-        raise BadInput(f"{scheme[:40]!r} is no kind of address for a shared store", fix=f"give one {_EXAMPLES}")
+    kind = GIT if scheme in _GIT_SCHEMES else POSTGRES if scheme in _POSTGRES_SCHEMES else ""
+    if not kind:
+        raise BadInput(f"{scheme[:40]!r} is not a scheme of a shared store's address", fix=f"give one {_EXAMPLES}")
     _refuse_options(rest)
-    _refuse_password(chosen, rest)
-    return chosen
+    _refuse_password(kind, rest)
+    return kind
 
 
 def _kind_of_path(url: str) -> str:
-    """An absolute path, or git's short form `user@host:path`."""
+    """Return `git` for an absolute path or git's short form `user@host:path`. Raises BadInput."""
     if os.path.isabs(url):
         return GIT
     host, colon, path = url.partition(":")
@@ -252,30 +259,32 @@ def _kind_of_path(url: str) -> str:
 
 
 def _refuse_options(rest: str) -> None:
-    """BadInput for a user or host that a program such as ssh would take for an option."""
-    place = rest.split("/", 1)[0]
-    if any(part.startswith("-") for part in place.split("@")):
+    """Raise BadInput for a user or host that a program such as ssh would take for an option."""
+    user_and_host = rest.split("/", 1)[0]
+    if any(part.startswith("-") for part in user_and_host.split("@")):
         raise BadInput("a host must not begin with a hyphen: programs would take it for an option", fix=_EXAMPLES)
 
 
-def _refuse_password(chosen: str, rest: str) -> None:
-    """BadInput for an address with a password or a token in it."""
-    # libpq lets a user and a password have a question mark in them, and decodes and strips the names of parameters.
+def _refuse_password(kind: str, rest: str) -> None:
+    """Raise BadInput for an address with a password or a token in it."""
+    # libpq allows a question mark in user and password, and decodes and strips the names of parameters.
     user, _, hosts = rest.split("/", 1)[0].rpartition("@")
     hosts = hosts.partition("?")[0]
     names = [part.partition("=")[0] for part in rest.replace("?", "&").split("&")[1:]]
-    parameters = [_decoded(name).strip().lower() for name in names]
+    parameters = [_percent_decode(name).strip().lower() for name in names]
     has_password = ":" in user or any(name in _SECRET_PARAMETERS for name in parameters)
-    # A password with a slash or a hash in it looks like a port up to there.
+    # A password with a slash or a hash looks like a port up to that character.
     has_password = has_password or not all(map(_has_port_or_none, hosts.split(",")))
     # Logins of managed databases are long and have digits, such as ann.smith%40example.org.
-    if has_password or (chosen == GIT and _is_token(user)):
-        raise BadInput("the address holds a password, and it is stored and shown as it is", fix=_PASSWORDLESS[chosen])
+    if has_password or (kind == GIT and _is_token(user)):
+        raise BadInput(
+            "the address contains a password, and it would be stored in plain text",
+            fix=_PASSWORDLESS[kind],
+        )
 
 
-def _decoded(name: str) -> str:
-    """A name without percent-encoding."""
-    # Without `re`: every hook beside a remote reads its address.
+def _percent_decode(name: str) -> str:
+    # Without `re`: every hook with a remote reads its address.
     first, *others = name.split("%")
     return first + "".join(
         f"{chr(int(part[:2], 16))}{part[2:]}" if len(part) > 1 and _HEXADECIMAL.issuperset(part[:2]) else f"%{part}"
@@ -284,13 +293,13 @@ def _decoded(name: str) -> str:
 
 
 def _has_port_or_none(host: str) -> bool:
-    """Whether what follows the colon of a host, such as `db:5432` or `[::1]:5432`, is a number or nothing."""
+    """True if a host such as `db:5432` or `[::1]:5432` has a numeric port, or none."""
     port = host.rpartition("]")[2].partition(":")[2]
     return not port or port.isdecimal()
 
 
 def _is_token(user: str) -> bool:
-    """Whether the name in front of a host is rather a key: hosts of git take a token in its place."""
+    """True if the user name looks like an access token, which git hosts accept in its place."""
     return len(user) >= 20 and any(char.isdigit() for char in user) and any(char.isalpha() for char in user)
 
 
@@ -309,7 +318,7 @@ def parse_team_address(url: str) -> TeamAddress:
     """Return the database and the team of an address `postgresql://…#TEAM`. Raises BadInput."""
     database, _, team = url.partition("#")
     if address_kind(database) != POSTGRES:
-        raise BadInput("that is not the address of a Postgres database", fix=f"give one {_TEAM_EXAMPLE}")
+        raise BadInput("this is not the address of a Postgres database", fix=f"give one {_TEAM_EXAMPLE}")
     refuse_team(team or DEFAULT_TEAM)
     return TeamAddress(database, team or DEFAULT_TEAM)
 

@@ -1,4 +1,4 @@
-"""The copy of a shared store on this machine: its record files, what the remote has of them, how the sync stands."""
+"""Replicas: local copies of shared stores, each with its records, sync base and sync state; and which are read."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from onrecord.shared import remotes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from onrecord.paths import StoreRef
     from onrecord.settings import Settings
 
-_LARGEST_STATE = 4_000_000
+_MAX_STATE_BYTES = 4_000_000
 
 
 class SyncState(coldstart.NamedTuple):
-    """How the sync of one replica stands."""
+    """The state of the sync of one replica."""
 
     cursor: str = ""
-    """How far the remote was read, in the words of its transport; empty is not at all."""
+    """How far the remote was read, in the format of its transport; empty before the first sync."""
     last_sync: str = ""
-    """When a sync last reached the remote and finished."""
+    """Time of the last successful sync."""
     last_error: str = ""
     offline_since: str = ""
-    """When the remote was first not reached; empty once it is reached again."""
+    """Time of the first failed attempt since the last success; empty if there was none."""
     note: str = ""
-    """What somebody must do at the remote, such as merging a branch."""
+    """What a person must do at the remote, such as merge a branch."""
     refused: tuple[tuple[str, str], ...] = ()
-    """Paths that the remote did not take, or that must not leave this machine, each with the reason."""
+    """Paths that the remote refused or that must not leave this machine, with the reason."""
     unreadable: tuple[tuple[str, str], ...] = ()
-    """Paths of the remote that we did not take, each with the reason."""
+    """Paths of the remote that we refused, with the reason."""
     asks_for_review: bool = False
-    """Whether the remote takes only drafts from us, as it said at the last sync."""
+    """True if the remote accepted only drafts from us at the last sync."""
 
 
 _LISTS = ("refused", "unreadable")
@@ -44,7 +44,7 @@ _TEXTS = tuple(field for field in SyncState._fields if field not in (*_LISTS, "a
 
 
 class Replica:
-    """One replica, named after its remote. Its folder may not exist yet."""
+    """A replica, named after its remote. Its folder may not exist yet."""
 
     __slots__ = ("name", "root")
 
@@ -58,28 +58,28 @@ class Replica:
 
     @property
     def store(self) -> str:
-        """The folder of its records: an ordinary store."""
+        """The folder of its records, an ordinary store."""
         return paths.replica(self.name).root
 
     @property
     def base(self) -> str:
-        """The folder with what this machine and the remote last agreed on, under the same paths."""
+        """The folder of the sync base: the last synced version of each file, under the same paths."""
         return os.path.join(self.root, "base")
 
     @property
     def repository(self) -> str:
-        """The bare repository, where the remote is one of git."""
+        """The bare repository of a git remote."""
         return os.path.join(self.root, "repository")
 
     def lock(self, patience: float | None = None) -> files.locked:
-        """One sync at a time; Locked if another one goes on for longer than that."""
+        """Return the lock that allows one sync at a time. Raises Locked after `patience` seconds."""
         return files.locked(os.path.join(self.root, ".lock"), patience)
 
     @property
     def state(self) -> SyncState:
-        """How the sync stands; nothing is known where the file is missing or broken, and the next sync starts anew."""
+        """The saved state of the sync; empty if the file is missing or broken, and the next sync starts over."""
         try:
-            data = files.read(self._state_file, _LARGEST_STATE + 1)
+            data = files.read(self._state_file, _MAX_STATE_BYTES + 1)
             fields = coldstart.loads(data.decode("utf-8"))
         except (OSError, ValueError):
             return SyncState()
@@ -94,14 +94,14 @@ class Replica:
 
 
 def prepare(name: str) -> Replica:
-    """The replica of a connected remote, its store made if it is not there yet; NotFound for any other name."""
-    made = Replica(remotes.get(name).name)
-    files.make_folder(made.store, is_private=True)
-    return made
+    """Return the replica of a connected remote; create its store if needed. Raises NotFound."""
+    replica = Replica(remotes.get(name).name)
+    files.make_folder(replica.store, is_private=True)
+    return replica
 
 
 def delete(replica: Replica) -> None:
-    """Delete a replica with all that is in it, its search index and the history of its changes."""
+    """Delete a replica, its search index and the history of its changes. Raises Unwritable."""
     import shutil
 
     from onrecord.store import history
@@ -115,16 +115,16 @@ def delete(replica: Replica) -> None:
         raise Unwritable(f"cannot delete {replica.root}: {error.strerror or error}", fix=fix) from error
 
 
-def _state(fields: dict[str, Any]) -> SyncState:
+def _state(fields: Mapping[str, Any]) -> SyncState:
     texts = {key: value for key, value in fields.items() if key in _TEXTS and isinstance(value, str)}
     refused, unreadable = (_pairs(fields.get(key)) for key in _LISTS)
     asks = fields.get("asks_for_review") is True
     return SyncState()._replace(**texts, refused=refused, unreadable=unreadable, asks_for_review=asks)
 
 
-def _pairs(values: object) -> tuple[tuple[str, str], ...]:
-    pairs = [pair for pair in values if _is_pair(pair)] if isinstance(values, list) else []
-    return tuple((path, why) for path, why in pairs)
+def _pairs(value: object) -> tuple[tuple[str, str], ...]:
+    pairs = [pair for pair in value if _is_pair(pair)] if isinstance(value, list) else []
+    return tuple((path, reason) for path, reason in pairs)
 
 
 def _is_pair(value: object) -> bool:
@@ -132,25 +132,25 @@ def _is_pair(value: object) -> bool:
 
 
 def replicas(project: str) -> list[StoreRef]:
-    """The replicas of the connected shared stores, by name; for hooks, so that nothing raises here."""
+    """Return the stores of the existing replicas, sorted by name. Hooks call this, so it raises nothing."""
     if not os.path.exists(paths.remotes_file()) or remotes.is_planted(project):
         return []
-    store_refs = [paths.replica(each.name) for each in remotes.usable()]
+    store_refs = [paths.replica(remote.name) for remote in remotes.usable()]
     return [store_ref for store_ref in store_refs if os.path.isdir(store_ref.root)]
 
 
 def select(store_refs: Sequence[StoreRef], settings: Settings) -> list[StoreRef]:
-    """Those of them that the settings want here: all unless some are named."""
+    """Return the stores that the setting `remotes` names; all if it names none."""
     names = settings.names("remotes")
     return [store_ref for store_ref in store_refs if not names or paths.store_name(store_ref.prefix) in names]
 
 
 def missing_names(settings: Settings) -> list[str]:
-    """The names in the settings that could be remotes and are not connected."""
-    names = {each.name for each in remotes.connected()}
+    """Return the names in the setting `remotes` that are not connected."""
+    names = {remote.name for remote in remotes.connected()}
     return [name for name in settings.names("remotes") if remotes.is_name(name) and name not in names]
 
 
 def missing_note(name: str) -> str:
-    """What to say of a remote that a project asks for and that is not connected."""
+    """Return the note about a remote that the project asks for and that is not connected."""
     return f"this project asks for {name}, which you have not connected: `onrecord remote add {name} URL`"
