@@ -74,7 +74,7 @@ def test_six_triggers_are_enough():
     ],
 )
 def test_wording_that_cannot_stand_alone_is_quoted(title, text, phrase):
-    assert hard_to_find.obstacles(decision(title, text)) == [phrase]
+    assert hard_to_find.unclear_phrases(decision(title, text)) == [phrase]
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ def test_wording_that_cannot_stand_alone_is_quoted(title, text, phrase):
     ],
 )
 def test_wording_that_explains_itself_is_left_alone(text):
-    assert hard_to_find.obstacles(decision("The pool has 40 connections", text)) == []
+    assert hard_to_find.unclear_phrases(decision("The pool has 40 connections", text)) == []
 
 
 def test_a_statement_that_an_agent_would_be_shown_in_part_is_too_long():
     text = "Sessions are rows in auth.sessions. " * 15
 
     assert messages(decision(text=text)) == {
-        "sessions-live-in-postgres": ["length: its decision has 539 characters, and an agent is shown 420"]
+        "sessions-live-in-postgres": ["length: its decision has 539 characters, but an agent is shown 420"]
     }
 
 
@@ -136,7 +136,7 @@ def test_a_lost_file_is_listed_with_the_nearest_one(tmp_path):
         lost.id,
         "its related file src/sesion.py does not exist, so it is never shown there",
     )
-    assert first.reasons[0].fix == f"replace it by src/session.py: onrecord edit {lost.id}"
+    assert first.reasons[0].fix == f"replace it with src/session.py: onrecord edit {lost.id}"
     assert second.reasons[0].fix == f"onrecord update {mentioned.id} --related src/pool.py"
 
 
@@ -201,9 +201,9 @@ def test_the_command_says_in_words_what_to_do(project, capsys):
     assert capsys.readouterr().out.splitlines() == [
         "preferences/tabs.json  Tabs",
         "  has no triggers",
-        "    fix: write eight to ten, in other words than its title: onrecord edit tabs; /memory:improve drafts them",
+        "    fix: write eight to ten, in other words than the title: onrecord edit tabs; /memory:improve drafts them",
         '  cannot be understood alone: "As discussed"',
-        "    fix: say what is meant, with its name or date: onrecord edit tabs",
+        "    fix: name what is meant, or give the date: onrecord edit tabs",
         "2 of 2 records will be hard to find; 1 more with --limit 0",
     ]
 

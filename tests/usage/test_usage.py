@@ -378,12 +378,12 @@ def test_weeks_run_from_monday_and_end_with_this_one(store):
         f"2026-02-22\topened\t{PATH}\n2026-02-23\topened\t{PATH}\n2026-03-01\tinjected\t{PATH}\n2026-03-02\tinjected\tx\n"
     )
 
-    assert weeks(store, most=3) == [
+    assert weeks(store, limit=3) == [
         ("2026-02-16", Counts(opened=1)),
         ("2026-02-23", Counts(injected=1, opened=1)),
         ("2026-03-02", Counts(injected=1)),
     ]
-    assert weeks(store, most=9, path="x", since="2026-02-25") == [
+    assert weeks(store, limit=9, path="x", since="2026-02-25") == [
         ("2026-02-23", Counts()),
         ("2026-03-02", Counts(injected=1)),
     ]

@@ -1,1 +1,1 @@
-"""Duplicates, outdated records and secrets in a store."""
+"""Audit of a store: duplicates, outdated records, secrets, and records that are hard to find."""

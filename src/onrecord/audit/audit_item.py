@@ -1,4 +1,4 @@
-"""A record as an audit sees it, whichever tool it comes from, and which of many have most of their words in common."""
+"""A record or a note as an audit sees it, and the comparison of texts by their words."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from onrecord.record import memory
 from onrecord.record.memory import Memory
 from onrecord.search import document
 
-# A word that thousands of texts share leads to no more than so many, so that work grows with texts and not with pairs.
 MAX_COMPARED_TEXTS = 24
+"""Texts compared for one common word, so that the work grows with the texts and not with the pairs."""
 
 
 class AuditItem(NamedTuple):
-    """What an audit needs to know of a record or a note."""
+    """A record or a note, with what an audit needs."""
 
     id: str
     path: str
@@ -43,11 +43,11 @@ class AuditItem(NamedTuple):
     """True if it states explicitly that it is in force."""
 
     raw: Any = None
-    """All of it, to be searched for credentials."""
+    """The whole record, to search it for credentials."""
 
 
 def from_record(record: Memory) -> AuditItem:
-    """A record of our own as an item."""
+    """Return the item of a record."""
     category = CATEGORIES[record.category]
     status = record.text("status")
     is_in_force = record.content.get("active") is not False and status not in ("superseded", "deprecated")
@@ -71,51 +71,51 @@ def from_record(record: Memory) -> AuditItem:
 
 
 def shingles(terms: Sequence[str]) -> frozenset[str]:
-    """Neighbouring terms as pairs: they tell wording from mere subject."""
+    """Return the pairs of neighbouring terms: they tell equal wording from an equal subject."""
     if len(terms) < 3:
         return frozenset(terms)
     return frozenset(f"{first} {second}" for first, second in zip(terms, terms[1:]))
 
 
-def similarity(left: AbstractSet[str], right: AbstractSet[str]) -> float:
-    """Jaccard index: the share of the members of either set that both have."""
-    common = len(left & right)
-    return common / (len(left) + len(right) - common) if common else 0.0
+def similarity(terms: AbstractSet[str], other: AbstractSet[str]) -> float:
+    """Return the Jaccard index of two sets: the share of common members."""
+    common = len(terms & other)
+    return common / (len(terms) + len(other) - common) if common else 0.0
 
 
-def similar_pairs(sets: Sequence[AbstractSet[str]], alike: float) -> Iterator[tuple[int, int]]:
-    """Pairs of sets, by number, that are at least so much alike.
+def similar_pairs(sets: Sequence[AbstractSet[str]], min_similarity: float) -> Iterator[tuple[int, int]]:
+    """Yield pairs of sets, by number, with at least this similarity.
 
-    Two such sets share a member among the rarest few of each, so only sets that meet there are compared.
+    Two such sets share one of their rarest members, so only sets with a common rare member are compared.
     """
     counts = Counter(member for members in sets for member in members)
-    seen: dict[str, list[int]] = {}
+    by_member: dict[str, list[int]] = {}
     for number, members in enumerate(sets):
         by_rarity = sorted(members, key=lambda member: (counts[member], member))
-        rare = by_rarity[: int((1 - alike) * len(by_rarity)) + 1]
-        for other in sorted({other for member in rare for other in seen.get(member, ())}):
-            if similarity(members, sets[other]) >= alike:
+        rare = by_rarity[: int((1 - min_similarity) * len(by_rarity)) + 1]
+        for other in sorted({other for member in rare for other in by_member.get(member, ())}):
+            if similarity(members, sets[other]) >= min_similarity:
                 yield other, number
         for member in rare:
-            numbers = seen.setdefault(member, [])
+            numbers = by_member.setdefault(member, [])
             if len(numbers) < MAX_COMPARED_TEXTS:
                 numbers.append(number)
 
 
-def clusters(sets: Sequence[AbstractSet[str]], alike: float) -> list[list[int]]:
-    """Numbers of the sets that are alike, directly or through others; sets like no other are left out."""
+def clusters(sets: Sequence[AbstractSet[str]], min_similarity: float) -> list[list[int]]:
+    """Return groups of sets, by number, that are similar directly or through others. Single sets are left out."""
     leader = list(range(len(sets)))
 
-    def led_by(number: int) -> int:
+    def find_leader(number: int) -> int:
         while leader[number] != number:
             leader[number] = leader[leader[number]]
             number = leader[number]
         return number
 
-    for first, second in similar_pairs(sets, alike):
-        low, high = sorted((led_by(first), led_by(second)))
+    for first, second in similar_pairs(sets, min_similarity):
+        low, high = sorted((find_leader(first), find_leader(second)))
         leader[high] = low
     groups: dict[int, list[int]] = {}
     for number in range(len(sets)):
-        groups.setdefault(led_by(number), []).append(number)
+        groups.setdefault(find_leader(number), []).append(number)
     return [group for group in groups.values() if len(group) > 1]

@@ -1,4 +1,4 @@
-"""What is known about records beside their text: whether their files changed."""
+"""Evidence for an audit from outside the records: changes of their files."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from onrecord.store.store import Entry, Store
 def collect(
     store: Store, entries: Sequence[Entry], watch: Callable[[Iterable[Entry]], Iterable[Entry]] = iter
 ) -> Evidence:
-    """Return what the files of records say about them; `watch` may count the records as they go by."""
+    """Return the changed and missing files of current records; `watch` can report progress."""
     if not anchors.project_root(store.root):
         return Evidence()
     states: dict[str, dict[str, str]] = {check.CHANGED: {}, check.MISSING: {}}
     current = [entry for entry in entries if entry.memory.is_current]
-    for looked in check_all(store, watch(current)):
+    for result in check_all(store, watch(current)):
         for state, messages in states.items():
-            changes = [check.sentence(each) for each in looked.verdicts if each.state == state]
+            changes = [check.sentence(verdict) for verdict in result.verdicts if verdict.state == state]
             if changes:
-                messages[looked.entry.memory.id] = "; ".join(changes[:3])
+                messages[result.entry.memory.id] = "; ".join(changes[:3])
     return Evidence(changed=states[check.CHANGED], missing=states[check.MISSING])
 
 
 TIMEOUT_SECONDS = 60.0
-"""Seconds that git may take in all: a large history needs ten, and a repository can make git wait for ever."""
+"""Total time for git: a large history needs ten seconds, and a hostile repository can make git wait forever."""
 
 
 class RecordFreshness(NamedTuple):
-    """A record, the verdicts on its anchors, and those of its files that have no anchor."""
+    """A record, the verdicts on its anchors, and its files that have no anchor."""
 
     entry: Entry
     verdicts: tuple[Verdict, ...]
@@ -40,16 +40,16 @@ class RecordFreshness(NamedTuple):
 
     @property
     def is_stale(self) -> bool:
-        return bool(self.loose) or any(each.state != check.FRESH or each.is_moved for each in self.verdicts)
+        return bool(self.loose) or any(verdict.state != check.FRESH or verdict.is_moved for verdict in self.verdicts)
 
 
 def check_all(store: Store, entries: Iterable[Entry]) -> list[RecordFreshness]:
-    """The verdicts on all anchors of some records."""
+    """Check all anchors of these records."""
     freshness = Freshness(anchors.project_root(store.root), TIMEOUT_SECONDS)
-    return [_checked(freshness, entry) for entry in entries if entry.memory.anchors or entry.memory.related_files]
+    return [_check_record(freshness, entry) for entry in entries if entry.memory.anchors or entry.memory.related_files]
 
 
-def _checked(freshness: Freshness, entry: Entry) -> RecordFreshness:
+def _check_record(freshness: Freshness, entry: Entry) -> RecordFreshness:
     indexed = anchors.to_indexed(entry.memory)
     covered = {anchor.path for anchor in indexed}
     loose = tuple(file for file in entry.memory.related_files if file not in covered)

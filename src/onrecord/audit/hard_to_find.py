@@ -1,4 +1,4 @@
-"""Records that prompts will hardly find, or that say too little where they are shown; why, and what to do."""
+"""Records that are hard to find by prompts, or hard to understand where they are shown, with reasons and fixes."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from onrecord.search import document, query, terms
 
 CHECKS = ("triggers", "wording", "duplicates", "files", "length")
 ENOUGH_TRIGGERS = 6
-"""Triggers from which a record is not listed. The recipe asks for more, but on two projects (354 prompts) a record came
-first for .79 of the prompts with none, .85 with three, .89 with six, and .89 with ten."""
+"""A record with so many triggers is not reported. The recipe asks for more, but on two projects (354 prompts) a record
+came first for .79 of the prompts with none, .85 with three, .89 with six, and .89 with ten."""
 
-_LEAST = 2
-"""The weight from which a record is listed: one without related files may still be found by every prompt."""
+_MIN_WEIGHT = 2
+"""Lowest weight that is reported: prompts may well find a record that only lacks related files."""
 
-_MOST_FLAWS = 50
-"""Lost files whose nearest name is looked for, about half a second each in a large repository."""
+_MAX_LOST_FILES = 50
+"""Missing files for which a similar name is searched: half a second each in a large repository."""
 
 _MENTION = re.compile(r"[\w@.-]{1,80}(?:/[\w@.-]{1,80}){1,12}")
-_MOST_MENTIONS = 40
-_RECIPE = "write eight to ten, in other words than its title"
+_MAX_MENTIONS = 40
+_RECIPE = "write eight to ten, in other words than the title"
 
 
 class Reason(NamedTuple):
@@ -40,11 +40,11 @@ class Reason(NamedTuple):
     message: str
     fix: str
     weight: int
-    """How much it costs, for the order of the list: a record without triggers is missed most often."""
+    """Position in the list: a record without triggers is missed most often."""
 
 
 class HardToFind(NamedTuple):
-    """A record and all that makes it hard to find."""
+    """A record with the reasons why it is hard to find."""
 
     record: Memory
     reasons: tuple[Reason, ...]
@@ -57,21 +57,21 @@ class HardToFind(NamedTuple):
 def find(
     records: Sequence[Memory], project: str, watch: Callable[[Iterable[str]], Iterable[str]] = iter
 ) -> list[HardToFind]:
-    """The current records that will be hard to find, the worst first; files are looked at if there is a project."""
+    """Return the current records that are hard to find, worst first. Files are checked only with a `project`."""
     current = [record for record in records if record.is_current and _is_for_prompts(record)]
-    twins = _duplicates(current, watch)
-    lost = _lost_files(current, project)
-    listed = []
+    duplicates = _duplicates(current, watch)
+    lost_files = _lost_files(current, project)
+    results = []
     for record in current:
         reasons = [*_triggers(record), *_wording(record), *_length(record)]
-        reasons += [*twins.get(record.id, ()), *lost.get(record.id, ()), *_no_files(record, project)]
-        listed.append(HardToFind(record, tuple(reasons)))
-    listed = [each for each in listed if each.weight >= _LEAST]
-    return sorted(listed, key=lambda each: (-each.weight, each.record.path))
+        reasons += [*duplicates.get(record.id, ()), *lost_files.get(record.id, ()), *_no_files(record, project)]
+        results.append(HardToFind(record, tuple(reasons)))
+    results = [result for result in results if result.weight >= _MIN_WEIGHT]
+    return sorted(results, key=lambda result: (-result.weight, result.record.path))
 
 
 def _is_for_prompts(record: Memory) -> bool:
-    """False for the summary of a session, which the start of the next one shows."""
+    """True unless it is a session summary, which is shown at session start."""
     return not CATEGORIES[record.category].max_active
 
 
@@ -91,22 +91,22 @@ def _triggers(record: Memory) -> Iterator[Reason]:
 
 
 def _wording(record: Memory) -> Iterator[Reason]:
-    phrases = obstacles(record)
+    phrases = unclear_phrases(record)
     if phrases:
         quoted = ", ".join(f'"{shorten(phrase, 40)}"' for phrase in phrases[:3])
-        fix = f"say what is meant, with its name or date: onrecord edit {record.id}"
+        fix = f"name what is meant, or give the date: onrecord edit {record.id}"
         yield Reason("wording", f"cannot be understood alone: {quoted}", fix, 3)
 
 
 def _length(record: Memory) -> Iterator[Reason]:
-    """What does not fit into the lines that an agent gets."""
+    """Yield a reason if the record does not fit into the lines that an agent gets."""
     category = CATEGORIES[record.category]
     line = summary_line.render(record)
     statement = " ".join(record.text(category.statement).split())
     longest = category.statement_length or summary_line.MAX_CHARACTERS
     fix = f"shorten it to the rule, and put the rest into other fields or records: onrecord edit {record.id}"
     if len(statement) > longest:
-        what = f"its {category.statement} has {len(statement):,} characters, and an agent is shown {longest}"
+        what = f"its {category.statement} has {len(statement):,} characters, but an agent is shown {longest}"
         yield Reason("length", what, fix, 2)
     elif line.endswith("…") and any(not longest for _, _, longest, _ in category.details):
         yield Reason("length", "its steps do not fit into the lines that an agent is shown", fix, 2)
@@ -134,40 +134,40 @@ def _lost_files(records: Sequence[Memory], project: str) -> dict[str, list[Reaso
         for text in record.related_files:
             owners.setdefault(text, []).append(record.id)
     reasons: dict[str, list[Reason]] = {}
-    for flaw in islice(related_files.problems(project, owners), _MOST_FLAWS):
+    for flaw in islice(related_files.problems(project, owners), _MAX_LOST_FILES):
         what = f"its related file {shorten(flaw.text)} {flaw.what}, so it is never shown there"
         for record_id in owners[flaw.text]:
-            fix = f"replace it by {flaw.nearest or 'the file as it is called now'}: onrecord edit {record_id}"
+            fix = f"replace it with {flaw.nearest or 'its current path'}: onrecord edit {record_id}"
             reasons.setdefault(record_id, []).append(Reason("files", what, fix, 2))
     return reasons
 
 
 def _no_files(record: Memory, project: str) -> Iterator[Reason]:
-    """A rule for the code that belongs to no file of it."""
+    """Yield a reason if a rule about the code has no related files."""
     if not project or not CATEGORIES[record.category].is_strict or record.related_files or record.scope.paths:
         return
     mentions = dict.fromkeys(_MENTION.findall(audit_item.from_record(record).text[: report.MAX_RECORD_CHARS]))
-    inside = [path for path in list(mentions)[:_MOST_MENTIONS] if project_files.is_lexically_inside(path)]
+    inside = [path for path in list(mentions)[:_MAX_MENTIONS] if project_files.is_lexically_inside(path)]
     present = [path for path in inside if os.path.isfile(os.path.join(project, path))]
     if present:
         flags = " ".join(f"--related {shlex.quote(path)}" for path in present[:3])
         what = f"names {', '.join(present[:3])} only in its text, so it is not shown there"
         yield Reason("files", what, f"onrecord update {record.id} {flags}", 2)
     else:
-        fix = f"if it governs certain files, name them as related_files: onrecord edit {record.id}"
-        yield Reason("files", "has no related files, so it is shown for prompts alone", fix, 1)
+        fix = f"if it is about certain files, add them as related_files: onrecord edit {record.id}"
+        yield Reason("files", "has no related files, so it is shown for prompts only", fix, 1)
 
 
-_LONGEST = 20_000
-"""Characters of a text that are looked at, as in a search for duplicates."""
+_MAX_TEXT_CHARS = 20_000
+"""Characters of a text that are searched."""
 
-_ELSEWHERE = re.compile(
+_REFERENCE_ELSEWHERE = re.compile(
     r"(?i)\b(?:"
-    # A source that is named ("as described in RFC 7231") is one that a reader can look up.
+    # A named source ("as described in RFC 7231") can be looked up.
     r"as (?:we )?(?:just )?(?:discussed|agreed|mentioned|described|explained|noted|said)(?! (?:in|by|at|under|on)\b)"
-    r"|(?:as|like|shown|listed|described|mentioned|discussed|given|defined) (?:above|below|earlier|previously)"
+    r"|(?:as|like|shown|results|described|mentioned|discussed|given|defined) (?:above|below|earlier|previously)"
     r"|the (?:above|aforementioned) (?:approach|option|decision|solution|problem|issue|discussion|comment)"
-    # "The chat" may be a part of the program.
+    # "The chat" may be part of the program.
     r"|(?:this|our) (?:chat|conversation)|(?:this|our|the) (?:slack|email|teams) thread"
     r"|see (?:above|below|(?:the )?(?:thread|chat|conversation|previous (?:message|section|comment)))"
     r"|wie (?:oben|besprochen|erwähnt|vereinbart|beschrieben|gehabt)(?! (?:in|im|unter|auf)\b)|siehe (?:oben|unten)"
@@ -175,32 +175,34 @@ _ELSEWHERE = re.compile(
     r"|(?:ver|véase) (?:más )?(?:arriba|abajo)"
     r")\b"
 )
-_DAY = re.compile(
+_RELATIVE_DATE = re.compile(
     r"(?i)\b(?:yesterday|tomorrow|earlier today|the other day|(?:last|next) (?:week|month|night|sprint|quarter|year)"
     r"|this (?:week|sprint)|gestern|letzte woche|nächste woche|ayer|la semana pasada|la próxima semana)\b"
 )
-# An option whose name follows is no riddle: "option B (Redis)".
+# An option with its name is clear: "option B (Redis)".
 _OPTION = re.compile(
     r"\b(?:[Oo]ption|[Aa]lternative|[Vv]ariant|[Aa]pproach|[Pp]roposal) (?:[A-E]|[1-9])\b(?! ?[(:–—,-])"
 )
-_OPENING = re.compile(
-    # "It is important to …" speaks of nothing that came before.
+_VAGUE_OPENING = re.compile(
+    # "It is important to …" does not refer to earlier text.
     r"(?i)\W{0,9}((?:it|they)\b(?!(?:'s| is| was) \w{1,20} (?:to|that)\b)"
     r"|(?:this|that|these|those) (?:is|was|are|were|must|should|can|cannot|will|has|have|does|did|means|needs|works)\b)"
 )
-_ACT_ON_IT = re.compile(
+_VAGUE_OBJECT = re.compile(
     r"(?i)\W{0,9}(?:(?:always|never|please|don't|do not) )?"
     r"((?:use|do|fix|change|make|keep|move|put|set|run|remove|avoid|call|try|check) (?:it|them|this|that)"
     r"(?=\W{0,9}$| (?:in|for|to|with|again|instead|from|on|like|as)\b))"
 )
 
 
-def obstacles(record: Memory) -> list[str]:
-    """The words of a record that mean nothing to somebody who has only the record, each once."""
+def unclear_phrases(record: Memory) -> list[str]:
+    """Return the phrases that a reader of the record alone cannot understand, each once."""
     statement = record.text(CATEGORIES[record.category].statement)
-    openings = [pattern.match(text) for text in (record.title, statement) for pattern in (_OPENING, _ACT_ON_IT)]
+    openings = [
+        pattern.match(text) for text in (record.title, statement) for pattern in (_VAGUE_OPENING, _VAGUE_OBJECT)
+    ]
     phrases = [opening.group(1) for opening in openings if opening]
-    texts = [text[:_LONGEST] for text in (record.title, *document.content_texts(record))]
-    for pattern in (_ELSEWHERE, _OPTION, _DAY):
+    texts = [text[:_MAX_TEXT_CHARS] for text in (record.title, *document.content_texts(record))]
+    for pattern in (_REFERENCE_ELSEWHERE, _OPTION, _RELATIVE_DATE):
         phrases += [match.group() for text in texts for match in pattern.finditer(text)]
     return list(dict.fromkeys(phrases))

@@ -1,4 +1,4 @@
-"""The checks of an audit: what each finds in a store, and the share of records it concerns."""
+"""The checks of an audit. Each returns its findings and the share of records concerned."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from onrecord.freshness import project_files
 from onrecord.record import secrets
 from onrecord.search import terms
 
-# Share of word pairs in common from which two records say nearly the same.
 MIN_SIMILARITY = 0.6
-# Characters beyond which nobody reads a record to its end, an agent neither.
+"""Share of common word pairs at which two records say nearly the same."""
+
 MAX_RECORD_CHARS = 3_000
-# Words beyond these do not change whether two records are alike, and would make a huge one slow.
-_LONGEST_COMPARED = 20_000
-_CHANGED = "if it still holds: onrecord reanchor {0}; if not: onrecord edit {0}"
-_GONE = (
-    "if it still holds, name the file as it is now: onrecord edit {0}; "
+"""Neither people nor agents read a longer record to its end."""
+
+_MAX_COMPARED_CHARS = 20_000
+"""Later text hardly changes the similarity of two records, and would make a huge one slow."""
+
+_CHANGED_FIX = "if it is still true: onrecord reanchor {0}; if not: onrecord edit {0}"
+_MISSING_FIX = (
+    "if it is still true, update its related files: onrecord edit {0}; "
     "if not: onrecord retire {0} --reason 'its file is gone'"
 )
 _OUTDATED = "says itself that it is outdated"
@@ -30,7 +33,7 @@ _MENTION = re.compile(r"`([\w@.-]+(?:/[\w@.-]+)+\.\w{1,8})`")
 
 
 class AuditFinding(NamedTuple):
-    """The records concerned, what is wrong with them, and what to do."""
+    """A problem of one or more records, and its fix."""
 
     ids: tuple[str, ...]
     message: str
@@ -38,7 +41,7 @@ class AuditFinding(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """The result of a check: how many records it concerns, of how many; None when it could not be measured."""
+    """Result of a check: `hits` of `of` records; None if it could not be measured."""
 
     hits: int | None
     of: int
@@ -52,56 +55,56 @@ class Measure(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What an audit cannot see in the records themselves, by id; None where it is unknown."""
+    """Facts from outside the records, by record id; None if unknown."""
 
     changed: Mapping[str, str] | None = None
-    """How the files of a record have changed."""
+    """Changes of the files of a record."""
 
     missing: Mapping[str, str] | None = None
-    """Which files of a record are gone."""
+    """Missing files of a record."""
 
 
 def audit(
     items: Sequence[AuditItem], evidence: Evidence, watch: Callable[[Iterable[str]], Iterable[str]] = iter
 ) -> dict[str, Measure]:
-    """Every check, by name; `watch` may count the texts that are compared as they go by."""
+    """Run every check. Return the results by name; `watch` can report progress."""
     current = [item for item in items if item.is_current]
     alive = [item for item in items if not item.is_retired]
     return {
         "duplicates": duplicates(current, watch),
-        "superseded": _each(alive, _superseded(alive)),
-        "changed": _listed(current, evidence.changed, _CHANGED),
-        "missing": _listed(current, evidence.missing, _GONE),
-        "overlong": _each(current, _overlong),
-        "secrets": _each(items, _secret),
-        "junk": _each(current, _junk),
+        "superseded": _measure(alive, _superseded(alive)),
+        "changed": _measure_messages(current, evidence.changed, _CHANGED_FIX),
+        "missing": _measure_messages(current, evidence.missing, _MISSING_FIX),
+        "overlong": _measure(current, _overlong),
+        "secrets": _measure(items, _secret),
+        "junk": _measure(current, _junk),
     }
 
 
 def lost_files(items: Iterable[AuditItem], root: str) -> dict[str, str]:
-    """Notes, by id, that name in backticks files the project does not have, with a sentence about it."""
+    """Return a message, by id, for each note that names a missing file in backticks."""
     lost = {}
     for item in items:
         mentions = list(dict.fromkeys(_MENTION.findall(item.text)))[:20]
         inside = [path for path in mentions if project_files.is_lexically_inside(path)]
-        gone = [path for path in inside if not os.path.exists(os.path.join(root, path))]
-        if gone:
-            lost[item.id] = f"names {', '.join(gone[:3])}, which does not exist"
+        missing = [path for path in inside if not os.path.exists(os.path.join(root, path))]
+        if missing:
+            lost[item.id] = f"names {', '.join(missing[:3])}, which does not exist"
     return lost
 
 
 def duplicates(items: Sequence[AuditItem], watch: Callable[[Iterable[str]], Iterable[str]]) -> Measure:
-    """Groups of items that say nearly the same."""
-    texts = [f"{item.title}\n{item.text[:_LONGEST_COMPARED]}" for item in items]
+    """Find groups of items that say nearly the same."""
+    texts = [f"{item.title}\n{item.text[:_MAX_COMPARED_CHARS]}" for item in items]
     findings, extra = [], 0
     for group in audit_item.clusters(
         [audit_item.shingles(terms.stream(text)) for text in watch(texts)], MIN_SIMILARITY
     ):
-        same = sorted((items[number] for number in group), key=lambda item: (item.updated, item.id))
-        extra += len(same) - 1
-        ids = tuple(item.id for item in same)
+        members = sorted((items[number] for number in group), key=lambda item: (item.updated, item.id))
+        extra += len(members) - 1
+        ids = tuple(item.id for item in members)
         fix = f"keep one: onrecord supersede {ids[0]} {ids[-1]}"
-        findings.append(AuditFinding(ids, f"{len(ids)} say nearly the same: {same[-1].title}", fix))
+        findings.append(AuditFinding(ids, f"{len(ids)} say nearly the same: {members[-1].title}", fix))
     return Measure(extra, len(items), tuple(findings))
 
 
@@ -121,10 +124,10 @@ def _superseded(items: Sequence[AuditItem]) -> Callable[[AuditItem], tuple[str, 
     return check
 
 
-def _listed(items: Sequence[AuditItem], messages: Mapping[str, str] | None, fix: str) -> Measure:
+def _measure_messages(items: Sequence[AuditItem], messages: Mapping[str, str] | None, fix: str) -> Measure:
     if messages is None:
         return Measure(None, len(items))
-    return _each(items, lambda item: (messages[item.id], fix.format(item.id)) if item.id in messages else None)
+    return _measure(items, lambda item: (messages[item.id], fix.format(item.id)) if item.id in messages else None)
 
 
 def _overlong(item: AuditItem) -> tuple[str, str] | None:
@@ -134,7 +137,7 @@ def _overlong(item: AuditItem) -> tuple[str, str] | None:
 
 def _secret(item: AuditItem) -> tuple[str, str] | None:
     leak = next(secrets.find_leaks(item.raw), None)
-    return (str(leak), "change the credential, then take it out of the text and of git's history") if leak else None
+    return (str(leak), "change the credential, then remove it from the text and from git's history") if leak else None
 
 
 def _junk(item: AuditItem) -> tuple[str, str] | None:
@@ -143,17 +146,16 @@ def _junk(item: AuditItem) -> tuple[str, str] | None:
     return (reason, fix) if reason else None
 
 
-def _each(items: Sequence[AuditItem], check: Callable[[AuditItem], tuple[str, str] | None]) -> Measure:
+def _measure(items: Sequence[AuditItem], check: Callable[[AuditItem], tuple[str, str] | None]) -> Measure:
     findings = tuple(AuditFinding((item.id,), *result) for item in items if (result := check(item)))
     return Measure(len(findings), len(items), findings)
 
 
-# Characters in which hardly anything can be said.
-_SHORTEST = 20
-# Characters of a text that are looked at for what it is made of.
-_MOST_LETTERS = 5_000
-# Characters beyond which a statement says something, however it begins.
-_SHORT = 160
+_MIN_TEXT_CHARS = 20
+_MAX_ANALYZED_CHARS = 5_000
+_MAX_FRAGMENT_CHARS = 160
+"""A longer statement says something, however it begins."""
+
 _PLACEHOLDER = re.compile(
     r"(?i)^(?:untitled|new (?:memory|note|record)|note(?: ?\d+)?|test(?:ing)?(?: ?\d+)?|todo|tbd|n/?a|none|asdf\w*|foo"
     r"|bar|placeholder|lorem ipsum.*|session (?:started|ended)|heartbeat|hello(?: world)?|\W*)$"
@@ -163,7 +165,7 @@ _DUMP = re.compile(
     r"(?m)^(?:Traceback \(most recent call last\)|\s+at [\w.$<>]+\(.*\)$"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*(?:INFO|DEBUG|WARN))"
 )
-# A number, a letter, or a heading under which anything could stand.
+# A number, a letter, or a heading that says nothing about the content.
 _HEADING = re.compile(
     r"(?i)^\W*(?:\d{1,3}|[a-z]|§\s?[\d.]+)\W*$|^\d{1,3}\)\s"
     r"|^\W*(?:[\d.]+\W+)?(?:overview|introduction|general|miscellaneous|misc|guidelines?|rules|important|notes?|background"
@@ -188,30 +190,30 @@ _NO_REASON = re.compile(
 
 
 def junk_reason(item: AuditItem) -> str:
-    """Why a record says nothing; empty if it says something."""
-    return _placeholder(item) or _cut_out(item) or _output(item.text.strip())
+    """Return why a record has no useful content; empty if it has."""
+    return _placeholder(item) or _fragment(item) or _output(item.text.strip())
 
 
 def _placeholder(item: AuditItem) -> str:
     title, text = item.title.strip(), item.text.strip()
     if _PLACEHOLDER.match(title) or _PLACEHOLDER.match(text):
         return "is a placeholder"
-    if len(text) < _SHORTEST and len(f"{title}{text}") < 2 * _SHORTEST and text.isascii():
+    if len(text) < _MIN_TEXT_CHARS and len(f"{title}{text}") < 2 * _MIN_TEXT_CHARS and text.isascii():
         return "says hardly anything"
     return "has a title that says nothing" if _HEADING.match(title) else ""
 
 
-def _cut_out(item: AuditItem) -> str:
-    """What a reader lacks who has the record alone."""
+def _fragment(item: AuditItem) -> str:
+    """Return why the statement cannot be understood alone; empty if it can."""
     statement = (item.statement or item.text).strip()
-    if len(statement) > _SHORT:
+    if len(statement) > _MAX_FRAGMENT_CHARS:
         return ""
     if _OPTION.match(statement):
         return "names an option that only its source explains"
     if _REFERENCE.match(statement):
         return "only refers to another text"
     if _FRAGMENT.match(statement) or _HALF_QUOTED.search(statement):
-        return "is cut out of a sentence"
+        return "is a fragment of a sentence"
     lines = item.text.splitlines()
     return "gives a file as its reason" if any(_NO_REASON.match(line) for line in lines) else ""
 
@@ -219,7 +221,7 @@ def _cut_out(item: AuditItem) -> str:
 def _output(text: str) -> str:
     if _ECHO.search(text):
         return "repeats a conversation or an injected record"
-    letters = sum(char.isalpha() or char.isspace() for char in text[:_MOST_LETTERS])
-    # Prose is mostly letters and spaces; what is not is a log, a table or data.
-    is_data = len(text) > 200 and letters < 0.55 * min(len(text), _MOST_LETTERS)
+    letters = sum(char.isalpha() or char.isspace() for char in text[:_MAX_ANALYZED_CHARS])
+    # Prose is mostly letters and spaces; other text is a log, a table or data.
+    is_data = len(text) > 200 and letters < 0.55 * min(len(text), _MAX_ANALYZED_CHARS)
     return "is a dump of output" if is_data or len(_DUMP.findall(text)) > 2 else ""

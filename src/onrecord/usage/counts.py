@@ -1,4 +1,4 @@
-"""The log of usage added up, for each record and each week."""
+"""Counts from the usage log, for each record and each week."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MONDAY = 4 * 86_400  # 1970 began on a Thursday: its first Monday was the fifth
 
 
 class Counts(NamedTuple):
-    """How often records were shown, pointed to and opened."""
+    """Counts of how often records were shown, pointed to and opened."""
 
     injected: int = 0
     pointed: int = 0
@@ -29,7 +29,7 @@ class Counts(NamedTuple):
 
 
 def per_record(store_root: str, since: str = "") -> dict[str, Counts]:
-    """Counts by path in the store."""
+    """Return the counts of each record, by its path in the store."""
     by_path: dict[str, Counts] = {}
     for day, event, path, count in usage_log.read(store_root):
         if day >= since[:10]:
@@ -37,10 +37,10 @@ def per_record(store_root: str, since: str = "") -> dict[str, Counts]:
     return by_path
 
 
-def per_week(store_root: str, most: int = 12, path: str = "", since: str = "") -> list[tuple[str, Counts]]:
-    """Counts of the last weeks, the current one last, for the whole store or one record; each week by its Monday."""
+def per_week(store_root: str, limit: int = 12, path: str = "", since: str = "") -> list[tuple[str, Counts]]:
+    """Return the counts of the last `limit` weeks, each with its Monday, for the store or one record."""
     this = _week(timestamps.seconds(timestamps.now()))
-    first = max(this - most + 1, _week(timestamps.seconds(since)) if since else 0)
+    first = max(this - limit + 1, _week(timestamps.seconds(since)) if since else 0)
     weeks = {week: Counts() for week in range(first, this + 1)}
     for day, event, record, count in usage_log.read(store_root):
         week = _week(timestamps.seconds(day))

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from onrecord.session.transcript import Message
 
-_LONGEST = 40_000
-"""Characters of one tool call that are searched: a longer one writes a file."""
+_MAX_CALL_CHARS = 40_000
+"""Characters of a tool call that are searched; a longer one writes a file."""
 
-_WRITING = ("Edit", "Write")
+_WRITE_TOOLS = ("Edit", "Write")
 
 
 def is_opened(messages: Sequence[Message], path: str) -> bool:
@@ -34,20 +34,20 @@ def is_opened(messages: Sequence[Message], path: str) -> bool:
 
 
 def _opens(message: Message, path: str, names: Sequence[str]) -> bool:
-    text = "\n".join(_strings(message.input))[:_LONGEST].lower()
+    text = "\n".join(_strings(message.input))[:_MAX_CALL_CHARS].lower()
     if not any(_has_word(text, name) for name in names):
         return False
-    return "onrecord" in text or (path in text.replace("\\", "/") and message.name not in _WRITING)
+    return "onrecord" in text or (path in text.replace("\\", "/") and message.name not in _WRITE_TOOLS)
 
 
 def _has_word(text: str, word: str) -> bool:
-    """True if `text` has `word` and not only as a part of a longer name."""
-    at = text.find(word)
-    while at >= 0:
-        before, after = text[at - 1 : at], text[at + len(word) :][:1]
+    """True if `text` has `word`, not only as part of a longer name."""
+    start = text.find(word)
+    while start >= 0:
+        before, after = text[start - 1 : start], text[start + len(word) :][:1]
         if not any(char.isalnum() or char in "-_" for char in before + after):
             return True
-        at = text.find(word, at + 1)
+        start = text.find(word, start + 1)
     return False
 
 

@@ -1,10 +1,10 @@
-"""The log of one store's usage, a line for each event, and the notes on each session from which its events come.
+"""Usage log of a store, one line for each event, and notes on each session.
 
     2026-03-02	injected	decisions/sessions-in-postgres.json
     2026-03-02	opened	decisions/sessions-in-postgres.json
     2026-01-01	injected	decisions/sessions-in-postgres.json	17
 
-A number at the end counts as that many lines. Other events, which earlier versions wrote, are passed over.
+A number at the end counts as that many lines. Other events, which earlier versions wrote, are ignored.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 EVENTS = ("injected", "pointed", "opened", "digest")
 """A record was shown; a pointer named it; the agent opened it after either; the digest of a session showed it."""
 
-MAX_LOG_BYTES = 1_000_000  # bytes, about 17,000 lines, at which a log is compacted
-TURNS = 4  # for how many turns after it was shown a record is watched: what is opened at all is opened within them
-_MOST_WATCHED = 12  # records judged at one Stop, the latest ones: each costs a look at every message
-_DAYS_BY_DAY = 100  # older days are counted by the month
-_DAYS_WITHOUT_RECORD = 30  # a record that is gone may only be on another branch
+MAX_LOG_BYTES = 1_000_000  # about 17,000 lines; a larger log is compacted
+TURNS = 4  # turns after it was shown that a record is watched: later it is hardly ever opened
+_MAX_WATCHED_RECORDS = 12  # newest records checked at one Stop: each costs a pass over all messages
+_DAYS_COUNTED_DAILY = 100  # older days are merged into months
+_DAYS_WITHOUT_RECORD = 30  # a missing record may only be on another branch
 _OPENED, _NOT_OPENED = "opened", "unclear"
 _POINTER = "pointer"  # in the notes, in place of the text_hash: a pointer has none
 
@@ -42,7 +42,7 @@ def log_file(store_root: str) -> str:
 
 
 def append(store_root: str, events: Iterable[tuple[str, str]]) -> None:
-    """Add events in one write. A failure costs counts and no more, so it only leaves a trace."""
+    """Add events in one write. A failure only loses counts, so it is logged and not raised."""
     day = timestamps.now()[:10]
     inside = ((event, path_in_store(store_root, path)) for event, path in events)
     lines = [f"{day}\t{event}\t{path}\n" for event, path in inside if path and path.isprintable()]
@@ -51,12 +51,12 @@ def append(store_root: str, events: Iterable[tuple[str, str]]) -> None:
 
 
 def read(store_root: str) -> Iterator[tuple[str, str, str, int]]:
-    """Every event: its day, its kind, the record's path and how many times. Garbled lines are passed over."""
+    """Yield every event: day, kind, path of the record and count. Damaged lines are ignored."""
     return _events(_log(store_root).read())
 
 
 def path_in_store(store_root: str, path: str) -> str:
-    """A record's path in its store, from that or from an absolute one; empty if it lies elsewhere."""
+    """Return a path relative to the store, from that or an absolute path; empty if it is outside."""
     if os.path.isabs(path):
         root = store_root.rstrip(os.sep) + os.sep
         path = path[len(root) :] if path.startswith(root) else ""
@@ -64,9 +64,9 @@ def path_in_store(store_root: str, path: str) -> str:
 
 
 def compact(store_root: str, data: bytes) -> bytes:
-    """A log with equal lines as one, old days as months, and without records gone for good."""
+    """Return the log with equal lines merged, old days as months, and without deleted records."""
     now = timestamps.now()
-    first_day = timestamps.days_before(now, _DAYS_BY_DAY)[:10]
+    first_day = timestamps.days_before(now, _DAYS_COUNTED_DAILY)[:10]
     totals: dict[tuple[str, str, str], int] = {}
     newest: dict[str, str] = {}
     for day, event, path, count in _events(data):
@@ -75,21 +75,21 @@ def compact(store_root: str, data: bytes) -> bytes:
         newest[path] = max(newest.get(path, ""), day)
     limit = timestamps.days_before(now, _DAYS_WITHOUT_RECORD)[:10] if os.path.isdir(store_root) else ""
     old = [path for path, day in newest.items() if day < limit]
-    gone = {path for path in old if not os.path.exists(os.path.join(store_root, path))}
-    lines = ("\t".join((*key, f"{count}\n")) for key, count in sorted(totals.items()) if key[2] not in gone)
+    missing = {path for path in old if not os.path.exists(os.path.join(store_root, path))}
+    lines = ("\t".join((*key, f"{count}\n")) for key, count in sorted(totals.items()) if key[2] not in missing)
     small = "".join(lines).encode("utf-8", "backslashreplace")
-    # What is still large would be compacted at every event, so the oldest lines go.
+    # A log that stays large would be compacted at every event, so drop the oldest lines.
     while len(small) > MAX_LOG_BYTES // 2:
         small = state_file.newer_half(small)
     return small
 
 
 def observe(session: str, transcript: Transcript, stores: Iterable[str]) -> None:
-    """Count the records of a session that the agent has opened since the last turn. Never raises."""
+    """Count the records that the agent of a session opened since the last turn. Never raises."""
     try:
         if session and transcript.path:
             _observe(session, transcript, [root for root in stores if root])
-    except Exception as error:  # the Stop hook has other work, which this must not cost
+    except Exception as error:  # the Stop hook has other work, which must go on
         state_file.log_failure("usage", f"cannot observe a session: {type(error).__name__}: {error}")
 
 
@@ -121,9 +121,10 @@ def _observe(session: str, transcript: Transcript, stores: list[str]) -> None:
     if not hashes or not stores:
         return
     notes = _notes(session)
-    turns, opened = _read_notes(notes)
-    settled = {key for key, count in turns.items() if count >= TURNS} | opened
-    watched = [record for record, text_hash in hashes.items() if (record, text_hash) not in settled][-_MOST_WATCHED:]
+    turns, opened_records = _read_notes(notes)
+    finished = {key for key, count in turns.items() if count >= TURNS} | opened_records
+    watched = [record for record, text_hash in hashes.items() if (record, text_hash) not in finished]
+    watched = watched[-_MAX_WATCHED_RECORDS:]
     if not watched:
         return
     from onrecord.session import transcript as transcripts
@@ -140,12 +141,12 @@ def _observe(session: str, transcript: Transcript, stores: list[str]) -> None:
 
 
 def _count(notes: StateFile, verdicts: Mapping[tuple[str, str], bool], roots: Mapping[str, str]) -> None:
-    """Note the records that were opened, and count those that were not counted before. Of racing Stops one counts."""
+    """Note the opened records and count the new ones. Of several Stop hooks at once, one counts."""
     events: dict[str, list[tuple[str, str]]] = {}
     with notes:
-        _, counted = _read_notes(notes)
+        _, already_counted = _read_notes(notes)
         for key, is_opened in verdicts.items():
-            if is_opened and key not in counted:
+            if is_opened and key not in already_counted:
                 events.setdefault(roots[key[0]], []).append((_OPENED, key[0]))
         notes.append("".join(
             f"{record}\t{text_hash}\t{_OPENED if is_opened else _NOT_OPENED}\n"
@@ -156,21 +157,21 @@ def _count(notes: StateFile, verdicts: Mapping[tuple[str, str], bool], roots: Ma
 
 
 def _notes(session: str) -> StateFile:
-    """A line for each record and turn of a session: record, text_hash, verdict."""
+    """Return the notes of a session, with a line for each record and turn: record, hash, verdict."""
     is_plain = len(session) <= 64 and session.isascii() and session.replace("-", "").isalnum()
     name = session if is_plain else coldstart.content_hash(session.encode("utf-8", "replace"))
     path = os.path.join(folder(), "sessions", name)
-    # 4 lines of about 150 bytes for each record shown: room for 400 of them.
+    # Room for 400 shown records, with 4 lines of about 150 bytes each.
     return StateFile(path, 250_000, "usage")
 
 
 def _read_notes(notes: StateFile) -> tuple[dict[tuple[str, str], int], set[tuple[str, str]]]:
-    """Return for how many turns each record was watched, and the records that were opened."""
+    """Return the number of turns each record was watched, and the records that were opened."""
     turns: dict[tuple[str, str], int] = {}
-    opened: set[tuple[str, str]] = set()
+    opened_records: set[tuple[str, str]] = set()
     for parts in (line.split("\t") for line in notes.lines()):
         if len(parts) == 3:
             key = (parts[0], parts[1])
             turns[key] = turns.get(key, 0) + 1
-            opened.update([key] if parts[2] == _OPENED else [])
-    return turns, opened
+            opened_records.update([key] if parts[2] == _OPENED else [])
+    return turns, opened_records
