@@ -1,6 +1,6 @@
-"""Markdown as front matter, headings and the blocks under each, or as lines of prose without code and comments.
+"""A parser for Markdown: front matter, headings, the blocks under each, and prose without code and comments.
 
-Session starts import it: regular expressions are loaded only where links are rewritten.
+The session start hook imports it, so `re` is loaded only where links are rewritten.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 1_000_000
 MAX_LINES = 20_000
-# A longer line is data, not prose; cutting it bounds everything that looks at lines.
+# A longer line is data, not prose; cutting it bounds the time for each line.
 MAX_LINE_CHARACTERS = 10_000
-# Front matter is a few keys; a page whose first rule is far below has none.
-_LONGEST_FRONT = 200
+# Front matter has a few keys; a page whose first rule is far below has none.
+_MAX_FRONT_LINES = 200
 _AROUND_TITLES = " :.?0123456789"
 _FENCES = ("```", "~~~")
 _LINK = r"!?\[([^\[\]\n]{0,300})\]\(([^()\n]{0,500})\)"
@@ -25,13 +25,13 @@ _PROSE = ("paragraph", "bullet", "numbered")
 
 
 class Block(NamedTuple):
-    """A piece of text under a heading: a paragraph, a bullet, a whole numbered list, a table or code."""
+    """A paragraph, a bullet, a whole numbered list, a table or code under a heading."""
 
     kind: str
     text: str
     line: int
     language: str = ""
-    """Of code, as its fence names it."""
+    """The language of code, from its fence."""
 
 
 class Section(NamedTuple):
@@ -42,13 +42,13 @@ class Section(NamedTuple):
     line: int
     above: tuple[str, ...] = ()
     source: str = ""
-    """What is below the heading as it was written, comments too."""
+    """The original text below the heading, with comments."""
 
     blocks: tuple[Block, ...] = ()
 
     @property
     def lines(self) -> list[str]:
-        """Its text line by line, without code and marks of emphasis."""
+        """Its lines without code and emphasis."""
         return [line for block in self.blocks if block.kind != "code" for line in block.text.split("\n")]
 
     @property
@@ -58,17 +58,17 @@ class Section(NamedTuple):
 
 
 class MarkdownPage(NamedTuple):
-    """A whole text: its front matter, then its sections; what comes before any heading is a section without title."""
+    """A whole text: front matter and sections; the text before the first heading is a section without title."""
 
     front: dict[str, list[str]]
     sections: tuple[Section, ...]
 
     def first(self, key: str) -> str:
-        """The first value of a key in the front matter; empty if there is none."""
+        """Return the first value of `key` in the front matter, or nothing."""
         return (self.front.get(key) or [""])[0]
 
     def section(self, *names: str) -> Section | None:
-        """The first section with one of these titles, the names tried in their order."""
+        """Return the first section whose title is one of `names`, which are tried in order."""
         for name in names:
             for section in self.sections:
                 if section.title.lower().strip(_AROUND_TITLES) == name.lower().strip(_AROUND_TITLES):
@@ -76,7 +76,7 @@ class MarkdownPage(NamedTuple):
         return None
 
     def items(self, section: Section | None) -> list[str]:
-        """The paragraphs and list items of a section and of the deeper sections that follow it."""
+        """Return the paragraphs and list items of a section and of its subsections."""
         if section is None:
             return []
         items = [flat(text) for text in section.prose]
@@ -87,37 +87,37 @@ class MarkdownPage(NamedTuple):
         return items
 
     def text_of(self, section: Section | None) -> str:
-        """The text of a section on one line; if it has none itself, that of the sections inside it."""
+        """Return the text of a section on one line; if it has none, that of its subsections."""
         return flat("\n".join(section.prose)) or "; ".join(self.items(section)) if section else ""
 
 
 def parse(text: str) -> MarkdownPage:
-    """The front matter and the sections of any text."""
+    """Parse any text as Markdown."""
     text = text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8").lstrip("\ufeff").replace("\0", " ")
     source = text.splitlines()[:MAX_LINES]
     visible = _without_comments(text).splitlines()[:MAX_LINES]
     lines = [line[:MAX_LINE_CHARACTERS].expandtabs(4).rstrip() for line in visible]
-    front, start = _front_matter(lines)
-    headings = [("", 0, start, start), *_headings(lines, start)]
+    front, first = _front_matter(lines)
+    headings = [("", 0, first, first), *_headings(lines, first)]
     sections: list[Section] = []
     above: list[tuple[int, str]] = []
-    for (title, level, at, body), end in zip(headings, [*(at for _, _, at, _ in headings[1:]), len(source)]):
+    for (title, level, start, body), end in zip(headings, [*(row[2] for row in headings[1:]), len(source)]):
         above = [(depth, name) for depth, name in above if name and depth < level]
         blocks = tuple(_blocks(lines[body:end], body + 1))
-        written = "\n".join(source[body:end])
-        if title or written.strip():
-            sections.append(Section(title, level, at + 1, tuple(name for _, name in above), written, blocks))
+        original = "\n".join(source[body:end])
+        if title or original.strip():
+            sections.append(Section(title, level, start + 1, tuple(name for _, name in above), original, blocks))
         above.append((level, title))
     return MarkdownPage(front, tuple(sections))
 
 
 def prose_lines(text: str) -> list[str]:
-    """The lines of a text that are neither in a fenced block nor in a comment."""
+    """Return the lines of `text` that are neither in a fenced block nor in a comment."""
     return [line for line, is_code in _with_fences(_without_comments(text).splitlines()) if not is_code]
 
 
 def first_paragraph(text: str) -> str:
-    """The first prose on one line: no front matter, headings, comments, code, tables or rules."""
+    """Return the first paragraph on one line, without front matter, headings, comments, code, tables and rules."""
     lines = prose_lines(text)
     paragraph: list[str] = []
     for line in lines[_front_matter(lines)[1] :]:
@@ -130,29 +130,30 @@ def first_paragraph(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text on one line without Markdown's marks of emphasis and links; code keeps its backticks."""
+    """Return `text` on one line without emphasis and links; code keeps its backticks."""
     if "](" in text:
         import re
 
         text = re.sub(_LINK, _link, text)
     # Two underscores stay: they are part of a name in Python more often than emphasis.
     parts = text.split("`")
-    return " ".join("`".join(part if at % 2 else part.replace("**", "") for at, part in enumerate(parts)).split())
+    plain_parts = (part if number % 2 else part.replace("**", "") for number, part in enumerate(parts))
+    return " ".join("`".join(plain_parts).split())
 
 
 def flat(text: str) -> str:
-    """A block on one line: items below an item, which a semicolon leads, become clauses of it."""
+    """Return a block on one line; nested items, which start with a semicolon, become clauses."""
     return " ".join(text.split()).replace(" ; ", "; ").replace(":; ", ": ").replace(".; ", ". ")
 
 
 def _link(match: re.Match[str]) -> str:
-    """A link's words, and its target where that is a text of the same project."""
+    """Return the words of a link, and its target if that is a page of the same project."""
     is_near = ".md" in match[2] and "://" not in match[2] and match[2] not in match[1]
     return f"{match[1]} ({match[2]})" if is_near else match[1]
 
 
 def _without_comments(text: str) -> str:
-    """Comments blanked out, their line breaks left, so that lines keep their numbers; an open one runs to the end."""
+    """Return `text` without comments but with their line breaks, so that line numbers stay the same."""
     parts: list[str] = []
     end = 0
     while (start := text.find("<!--", end)) >= 0:
@@ -165,7 +166,7 @@ def _without_comments(text: str) -> str:
 
 
 def _with_fences(lines: list[str]) -> Iterator[tuple[str, bool]]:
-    """Each line, and whether it is in a fenced block; the fences belong to it."""
+    """Yield each line, and whether it belongs to a fenced block; fences do."""
     fence = ""
     for line in lines:
         mark = line.strip()[:3]
@@ -177,8 +178,9 @@ def _with_fences(lines: list[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _front_matter(lines: list[str]) -> tuple[dict[str, list[str]], int]:
-    """Keys with their values, each a list, and the number of the line after; nested keys are passed over."""
-    closing = next((at for at, line in enumerate(lines[1:_LONGEST_FRONT], 1) if line.strip() == "---"), 0)
+    """Return the keys with their values, and the number of the line after; nested keys are skipped."""
+    rules = (number for number, line in enumerate(lines[1:_MAX_FRONT_LINES], 1) if line.strip() == "---")
+    closing = next(rules, 0)
     if not closing or lines[0].strip() != "---":
         return {}, 0
     front: dict[str, list[str]] = {}
@@ -205,21 +207,21 @@ def _values(*parts: str) -> list[str]:
 
 
 def _headings(lines: list[str], start: int) -> Iterator[tuple[str, int, int, int]]:
-    """Each heading with its level, the index of its line, and that of the line after it."""
+    """Yield each heading with its level, the index of its line, and that of the line after it."""
     body = start
-    for at, (line, is_code) in enumerate(_with_fences(lines[start:]), start):
-        if is_code or at < body:
+    for index, (line, is_code) in enumerate(_with_fences(lines[start:]), start):
+        if is_code or index < body:
             continue
-        below = lines[at + 1].strip() if at + 1 < len(lines) else ""
+        below = lines[index + 1].strip() if index + 1 < len(lines) else ""
         text = line.lstrip(" ")
         title = text.lstrip("#")
         level = len(text) - len(title)
-        body = at + 1
+        body = index + 1
         if 1 <= level <= 6 and len(line) - len(text) <= 3 and title[:1] == " ":
-            yield plain(title.rstrip("# ")), level, at, body
+            yield plain(title.rstrip("# ")), level, index, body
         elif _is_underlined(line, below):
-            body = at + 2
-            yield plain(line), 1 if below[0] == "=" else 2, at, body
+            body = index + 2
+            yield plain(line), 1 if below[0] == "=" else 2, index, body
 
 
 def _is_underlined(line: str, below: str) -> bool:
@@ -228,7 +230,7 @@ def _is_underlined(line: str, below: str) -> bool:
 
 
 def _item(line: str) -> tuple[str, int, str]:
-    """What sort of list item a line begins, if any, how far it is indented, and its text without a bullet."""
+    """Return the kind of list item that `line` starts, or nothing, its indentation, and its text without a bullet."""
     body = line.lstrip(" ")
     mark, _, rest = body.partition(" ")
     indent = len(line) - len(body)
@@ -238,22 +240,22 @@ def _item(line: str) -> tuple[str, int, str]:
     return "numbered" if is_numbered else "", indent, body
 
 
-def _blocks(lines: list[str], number: int) -> Iterator[Block]:
-    kind, first, gathered = "", 0, list[str]()
-    for at, line in enumerate(lines, number):
-        begins = _beginning(kind, line, bool(gathered) and not gathered[-1])
-        if begins:
-            yield from _block(kind, gathered, first)
-            kind, first, gathered = begins, at, []
-        gathered.append(line)
-        if kind == "code" and len(gathered) > 1 and line.strip()[:3] == gathered[0].strip()[:3]:
-            yield from _block(kind, gathered, first)
-            kind, gathered = "", []
-    yield from _block(kind, gathered, first)
+def _blocks(lines: list[str], start: int) -> Iterator[Block]:
+    kind, first, block = "", 0, list[str]()
+    for number, line in enumerate(lines, start):
+        new_kind = _new_kind(kind, line, bool(block) and not block[-1])
+        if new_kind:
+            yield from _block(kind, block, first)
+            kind, first, block = new_kind, number, []
+        block.append(line)
+        if kind == "code" and len(block) > 1 and line.strip()[:3] == block[0].strip()[:3]:
+            yield from _block(kind, block, first)
+            kind, block = "", []
+    yield from _block(kind, block, first)
 
 
-def _beginning(kind: str, line: str, after_gap: bool) -> str:
-    """The kind of block that a line begins; empty if it goes on with the one before."""
+def _new_kind(kind: str, line: str, after_gap: bool) -> str:
+    """Return the kind of block that `line` starts; empty if it continues the block before, of `kind`."""
     stripped = line.strip()
     is_in_list = kind in ("bullet", "numbered")
     if kind == "code" or not stripped:
@@ -281,7 +283,7 @@ def _block(kind: str, lines: list[str], first: int) -> Iterator[Block]:
 
 
 def _unmarked(line: str) -> str:
-    """A line without what makes it an item or a quotation; the number of a step stays."""
+    """Return `line` without the marks of an item or a quotation; the number of a step stays."""
     kind, indent, text = _item(line)
     text = text if kind else text.lstrip(" >")
     is_task = text[:1] == "[" and text[1:2] in " xX" and text[2:4] == "] "

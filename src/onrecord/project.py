@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Hit:
-    """A record that matches a query, and how well."""
+    """A record that matches a query, and its score."""
 
     def __init__(self, candidate: Candidate, hidden_by: str = "") -> None:
         self._match = match = candidate.match
@@ -45,9 +45,9 @@ class Hit:
         self.place = (match.root, match.path)
         """The folder of its store, and its path in that."""
         self.shown = candidate.shown
-        """How recall shows it: `rule` is the record itself; empty for what a search returns."""
+        """How recall shows it, `rule` or `pointer`; empty for a result of a search."""
         self.hidden_by = hidden_by
-        """The path of the record that counts here in place of it; empty for one that counts itself."""
+        """The path of the record that hides this one in the project; empty if none does."""
 
     def __repr__(self) -> str:
         return f"Hit({self.id!r}, probability={self.probability:.2f})"
@@ -57,22 +57,22 @@ class Hit:
         """The whole record, read from its file."""
         return Store(self._match.root).read(self._match.path).memory
 
-    def reasons(self, others: Sequence[Hit] = ()) -> list[str]:
-        """Why it matches, in words, the weightiest first; `others` are the other hits of the same search."""
+    def reasons(self, other_hits: Sequence[Hit] = ()) -> list[str]:
+        """Return why it matches, in words, the strongest reason first; `other_hits` are those of the same search."""
         from onrecord.search import explain
 
-        rivals = [other._match for other in others if other is not self and other._match.root == self._match.root]
-        return explain.reasons(self._match, rivals)
+        others = [hit._match for hit in other_hits if hit is not self and hit._match.root == self._match.root]
+        return explain.reasons(self._match, others)
 
     def snippet(self, mark: tuple[str, str] = ("", "")) -> str:
-        """The passage that matches best."""
+        """Return the passage that matches best, with `mark` around the words of the query."""
         return self._match.snippet(mark)
 
 
 class Project:
-    """The memory of the project that a directory lies in.
+    """The memory of the project that contains `project_dir`.
 
-    Before a search every file is compared with the index; with `is_quick` only as many as a hook has time for.
+    A search first compares every file with the index; with `is_quick` only as many as a hook has time for.
     """
 
     def __init__(self, project_dir: str = ".", *, is_quick: bool = False) -> None:
@@ -89,7 +89,7 @@ class Project:
 
     @property
     def store(self) -> Store:
-        """The project's store; UnsafePath if it is a link out of the project."""
+        """The project's store. Raises UnsafePath if it is a link out of the project."""
         if self._store is None:
             files.inside(self.root, paths.STORE)
             self._store = Store(os.path.join(self.root, paths.STORE))
@@ -104,36 +104,36 @@ class Project:
 
     @property
     def writer(self) -> Writer:
-        """A writer of the project's store, at this moment."""
+        """A writer of the project's store, with the present time."""
         from onrecord.store.writer import Writer
 
         return Writer(self.store, self.settings)
 
     def get(self, reference: str) -> Entry:
-        """A record of this project by its id, `category/id` or path, or by words that fit no other."""
+        """Return a record of this project by id, `category/id`, path, or words that match no other. Raises NotFound."""
         from onrecord.search import listing
 
         store = require_store(self.store)
         return store.read(listing.resolve(store, reference))
 
     def save(self, category: str, fields: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:
-        """Save a new record from a partial one; the first one founds the store."""
+        """Save a new record from a partial one; the first record creates the store."""
         return save(self.writer, category, fields, allow_secret=allow_secret)
 
     @property
     def stores(self) -> Stores:
-        """The stores that are there, in the order of their precedence."""
+        """The stores that exist, in order of precedence."""
         return self.stores_for(None)
 
     def stores_for(self, only: StoreRef | None) -> Stores:
-        """The same, of which only one is asked, be it one that is not read here; None to ask all."""
+        """Return the stores, of which only `only` is searched, even if it is not read here; None searches all."""
         from onrecord.recall.stores import Stores
 
         store_refs = self.store_refs if only is None or only in self.store_refs else [*self.store_refs, only]
         return Stores(store_refs, self.root, hook=self.is_quick, only=only.prefix if only else "")
 
     def hidden(self, store: Store, ids: Sequence[str]) -> dict[str, str]:
-        """For those of some ids of a store that are hidden in this project, the path of the record that hides them."""
+        """Return those of `ids` that are hidden in this project, each with the path of the record that hides it."""
         try:
             return self.stores.hidden(paths.prefix_of(store.root), ids)
         except UnsafePath:
@@ -142,21 +142,21 @@ class Project:
 
     @property
     def store_refs(self) -> list[StoreRef]:
-        """The project's store, the user's, and replicas of shared ones; in the home folder the first two are one."""
+        """The project's store, the user's, and replicas of shared ones; in the home folder the first two are equal."""
         from onrecord.shared import replicas as shared
 
-        is_one = os.path.realpath(self.store.root) == os.path.realpath(self.user.root)
-        own = self.store.root if self.store.exists and not is_one else ""
+        is_same = os.path.realpath(self.store.root) == os.path.realpath(self.user.root)
+        own = self.store.root if self.store.exists and not is_same else ""
         replicas = shared.select(shared.replicas(self.root), self.settings)
         return paths.store_refs(own, self.user.root if self.user.exists else "", replicas)
 
     def require_a_store(self) -> str:
-        """NoStore if there is no store here, nor any other; a warning if there are only others."""
+        """Return a warning if only other stores exist than the project's. Raises NoStore if none does."""
         if self.store.exists:
             return ""
         if not self.store_refs:
             require_store(self.store)
-        others = "only your own was asked" if len(self.store_refs) == 1 else "only the others were asked"
+        others = "only your own was searched" if len(self.store_refs) == 1 else "only the others were searched"
         return f"there is no memory at {self.store.root}; {others}"
 
     def search(
@@ -169,9 +169,9 @@ class Project:
         include_retired: bool = False,
         only: StoreRef | None = None,
     ) -> list[Hit]:
-        """What answers a text, best first, in all stores that are read here; noise is left out.
+        """Return the records that match `text`, best first, in all stores that are read here; noise is left out.
 
-        With `only` that store alone is searched, for what applies elsewhere or is hidden here, too.
+        With `only`, search that store alone, with records that apply elsewhere or are hidden here.
         """
         from onrecord.recall.stores import Stores
         from onrecord.search import query
@@ -183,11 +183,11 @@ class Project:
         candidates = stores.search(query.parse(text), filter, limit, min_probability=FLOOR)
         candidates.sort(key=lambda candidate: -candidate.match.score)
         first = candidates[:limit]
-        hidden = self.hidden(Store(only.root), [each.match.id for each in first]) if only else {}
+        hidden = self.hidden(Store(only.root), [candidate.match.id for candidate in first]) if only else {}
         return [Hit(candidate, hidden.get(candidate.match.id, "")) for candidate in first]
 
     def recall(self, prompt: str, *, first: bool = False, transcript_path: str = "") -> list[Hit]:
-        """What a hook would show an agent for a prompt, in a session that was shown nothing yet."""
+        """Return what a hook would show an agent for `prompt`, in a session that was shown nothing yet."""
         from onrecord.hosts import table
         from onrecord.recall import for_prompt
 
@@ -212,7 +212,7 @@ def save(
 
 
 def require_store(store: Store) -> Store:
-    """The store, if it is there at all."""
+    """Return `store`. Raises NoStore if it does not exist."""
     if not store.exists:
         raise NoStore(
             f"there is no memory at {store.root}", fix="onrecord init; saving the first record makes one, too"

@@ -1,4 +1,7 @@
-"""Text shortened, measured and made harmless. Imported by hooks: no regular expressions here."""
+"""Text: cutting, plurals, counting tokens, markup for agents, and sentences.
+
+Hooks import it, so it uses no regular expressions.
+"""
 
 from __future__ import annotations
 
@@ -9,38 +12,38 @@ if TYPE_CHECKING:
 _ABBREVIATIONS = ("e.g.", "i.e.", "z.B.", "d.h.", "bzw.", "ca.", "vs.", "etc.", "approx.", "p.ej.", "Nr.")
 
 
-def cut(text: str, longest: int) -> str:
-    """Text of at most so many characters, cut at a word, with an ellipsis where something is missing."""
+def cut(text: str, max_characters: int) -> str:
+    """Return at most `max_characters` of `text`, cut at a word, with an ellipsis if it was cut."""
     text = text.strip()
-    if len(text) <= longest:
+    if len(text) <= max_characters:
         return text
-    head = text[: longest - 1]
+    head = text[: max_characters - 1]
     space = head.rfind(" ")
-    return (head[:space] if space > longest * 0.6 else head).rstrip(" ,;:") + "…"
+    return (head[:space] if space > max_characters * 0.6 else head).rstrip(" ,;:") + "…"
 
 
 def plural(count: int, noun: str) -> str:
-    """A number with its noun: 1 record, 2,000 records, 3 summaries."""
+    """Return a number with its noun: 1 record, 2,000 records, 3 summaries."""
     if count == 1:
         return f"1 {noun}"
     is_in_ies = noun.endswith("y") and noun[-2:-1] not in "aeiou"
     return f"{count:,} {noun[:-1]}ies" if is_in_ies else f"{count:,} {noun}s"
 
 
-def first_few(names: Sequence[str], most: int = 5) -> str:
-    """Names in a row; of very many the first, and how many more there are."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+def first_few(names: Sequence[str], limit: int = 5) -> str:
+    """Return the first `limit` names, separated by commas, and the number of the others."""
+    more = f" and {len(names) - limit:,} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more
 
 
 def count_tokens(text: str) -> int:
-    """About how many tokens a text costs: four ASCII characters each, fewer in other scripts."""
+    """Return about how many tokens `text` costs: one for four ASCII characters, more in other scripts."""
     ascii_count = len(text.encode("ascii", "ignore"))
     return (ascii_count + 3) // 4 + (len(text) - ascii_count) * 2 // 3
 
 
 def flat(text: str) -> str:
-    """Text on one line with nothing invisible in it: no control characters, no marks that turn the direction."""
+    """Return `text` on one line, without control characters and other invisible ones."""
     if text.isprintable():
         return text
     # The zero-width joiners are part of how Persian and Indic words are spelt.
@@ -48,7 +51,7 @@ def flat(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that cannot end an element or an attribute, on one line, with nothing invisible in it."""
+    """Return `text` escaped for an element or an attribute, on one line, without invisible characters."""
     return _line(text).replace('"', "&quot;")
 
 
@@ -57,18 +60,18 @@ def _line(text: str) -> str:
 
 
 class AgentMarkup(str):
-    """Markup of our own for an agent. Only `element` and `fence` make it, and they escape all that is not a Block."""
+    """Our own markup for an agent. `element`, `fence` and `join` create it, and escape every other text."""
 
     __slots__ = ()
 
 
 def element(name: str, attributes: Mapping[str, str], text: str) -> AgentMarkup:
-    """An element on one line; attributes without a value are left out."""
+    """Return an element on one line, without empty attributes."""
     return AgentMarkup(f"<{name}{_attributes(attributes)}>{_line(text)}</{name}>")
 
 
 def fence(attributes: Mapping[str, str], lines: Iterable[str]) -> AgentMarkup:
-    """The block in which an agent is shown records: Markdown lines, or elements."""
+    """Return the block in which an agent is shown records: Markdown lines, or elements."""
     body = "\n".join(line if isinstance(line, AgentMarkup) else _line(line) for line in lines)
     return AgentMarkup(f"<memory-context{_attributes(attributes)}>\n{body}\n</memory-context>")
 
@@ -78,44 +81,44 @@ def _attributes(attributes: Mapping[str, str]) -> str:
 
 
 def escape_for_agent(text: str) -> str:
-    """What every text goes through on its way to an agent: a Block as it is; in any other, no tag is left a tag."""
+    """Return `text` as it may be shown to an agent: AgentMarkup unchanged, any other text with its tags escaped."""
     if isinstance(text, AgentMarkup):
         return text
     return "\n".join(flat(line).replace("<", "&lt;").replace(">", "&gt;") for line in text.split("\n"))
 
 
 def join(text: str, other: str) -> str:
-    """Two texts for an agent, one after the other; either may be empty."""
+    """Return two texts for an agent as one; either may be empty."""
     if not text or not other:
         return text or other
     return AgentMarkup(f"{escape_for_agent(text)}\n\n{escape_for_agent(other)}")
 
 
 def remove_elements(text: str, names: Iterable[str]) -> str:
-    """A text without the elements of these names; one that is not closed takes all the rest."""
+    """Return `text` without the elements called `names`; one that is not closed reaches to the end."""
     for name in names:
-        parts, at, start = [], 0, text.find(f"<{name}")
+        parts, end, start = [], 0, text.find(f"<{name}")
         while start >= 0:
-            parts.append(text[at:start])
-            end = text.find(f"</{name}>", start)
-            at = end + len(name) + 3 if end >= 0 else len(text)
-            start = text.find(f"<{name}", at)
-        text = "".join(parts) + text[at:]
+            parts.append(text[end:start])
+            closing = text.find(f"</{name}>", start)
+            end = closing + len(name) + 3 if closing >= 0 else len(text)
+            start = text.find(f"<{name}", end)
+        text = "".join(parts) + text[end:]
     return text.strip()
 
 
 def sentences(line: str) -> list[str]:
-    """The sentences of one line, each with its mark; a full stop in code or after an abbreviation ends none."""
+    """Return the sentences of one line; a full stop in code or after an abbreviation does not end one."""
     result = []
-    start = counted = backticks = 0
-    marks = line.replace("? ", ". ").replace("! ", ". ")
-    at = marks.find(". ")
-    while at >= 0:
-        backticks += line.count("`", counted, at)
-        counted = at
-        if backticks % 2 == 0 and not line.endswith(_ABBREVIATIONS, start, at + 1):
-            result.append(line[start : at + 1].strip())
-            start = at + 2
-        at = marks.find(". ", at + 1)
+    start = previous = backticks = 0
+    with_stops = line.replace("? ", ". ").replace("! ", ". ")
+    stop = with_stops.find(". ")
+    while stop >= 0:
+        backticks += line.count("`", previous, stop)
+        previous = stop
+        if backticks % 2 == 0 and not line.endswith(_ABBREVIATIONS, start, stop + 1):
+            result.append(line[start : stop + 1].strip())
+            start = stop + 2
+        stop = with_stops.find(". ", stop + 1)
     result.append(line[start:].strip())
     return [sentence for sentence in result if sentence]

@@ -1,4 +1,4 @@
-"""Moments and days as records write them: ISO-8601 in UTC, so that text order is time order."""
+"""Moments and days as text: ISO-8601 in UTC, so that text order is time order."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ def now() -> str:
 
 
 def from_seconds(seconds: float) -> str:
-    """A moment given in seconds since 1970."""
+    """Return the moment that is `seconds` after 1970 began."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def days_before(moment: str, days: float) -> str:
-    """The moment `days` days before another."""
+    """Return the moment `days` days before `moment`."""
     return from_seconds(seconds(moment) - days * 86_400)
 
 
@@ -32,23 +32,23 @@ _UNITS = (
 
 
 def age(moment: str) -> str:
-    """How long ago a moment or a day was, in its largest unit: `3 weeks`; as it stands if it is not in the past."""
+    """Return the time since a moment or a day in its largest unit, such as `3 weeks`; a future one as a date."""
     try:
-        gone = seconds(now()) - seconds(moment)
+        elapsed = seconds(now()) - seconds(moment)
     except ValueError:
         return moment
-    if gone < -60:
+    if elapsed < -60:
         return moment[:10]
     is_day = len(moment) == 10
     for size, unit in _UNITS[: -2 if is_day else None]:
-        count = int(max(gone, 0) // size)
+        count = int(max(elapsed, 0) // size)
         if count:
             return f"{count} {unit}{'' if count == 1 else 's'}"
     return "today" if is_day else "now"
 
 
 def ago(moment: str) -> str:
-    """The same in a sentence: `3 weeks ago`, `just now`, `on 2099-01-01`."""
+    """Return the age for a sentence: `3 weeks ago`, `just now`, `on 2099-01-01`."""
     text = age(moment)
     if text == moment[:10]:
         return f"on {text}"
@@ -56,9 +56,9 @@ def ago(moment: str) -> str:
 
 
 def seconds(moment: str) -> float:
-    """Seconds since 1970 of a moment or a day; ValueError if it is neither."""
+    """Return the seconds from 1970 to a moment or a day. Raises ValueError."""
     year, month, day = int(moment[:4]), int(moment[5:7]), int(moment[8:10])
-    hour, minute, second = (int(moment[at : at + 2] or 0) for at in (11, 14, 17))
+    hour, minute, second = (int(moment[start : start + 2] or 0) for start in (11, 14, 17))
     if not (1 <= month <= 12 and 1 <= day <= _length(year, month) and hour < 24 and minute < 60 and second < 61):
         raise ValueError(f"no such moment: {moment[:40]!r}")
     return float(((_days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
@@ -76,13 +76,13 @@ def _days(year: int, month: int, day: int) -> int:
 
 
 def is_instant(text: str) -> bool:
-    """Whether a text is a moment in UTC such as 2026-03-02T09:30:00Z."""
+    """True for a moment in UTC such as 2026-03-02T09:30:00Z."""
     head, tail = text[: len(_SHAPE)], text[len(_SHAPE) :]
     return _is_like(head, _SHAPE) and _ends_in_utc(tail) and _is_real(head)
 
 
 def is_day(text: str) -> bool:
-    """Whether a text starts with a real calendar day, as `expires` may."""
+    """True if `text` starts with a real calendar day, as `expires` may."""
     return _is_like(text[:10], _SHAPE[:10]) and (len(text) == 10 or text[10] in "T ") and _is_real(text[:10])
 
 

@@ -51,7 +51,7 @@ def test_your_own_store_is_asked_alone_and_that_is_said(project, onrecord, comma
     outcome = onrecord(command, *NEEDS_A_STORE[command])
 
     assert outcome.code == 0
-    assert f"there is no memory at {project}/.claude/memory; only your own was asked" in outcome.err
+    assert f"there is no memory at {project}/.claude/memory; only your own was searched" in outcome.err
 
 
 def test_doctor_and_a_status_line_go_on(project, onrecord):
