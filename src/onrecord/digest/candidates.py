@@ -78,9 +78,9 @@ class Records:
         by_intent = by_words if intent == words else self._intended(intent, by_words)
         self._add_matches({*by_intent, *by_words})
         return {
-            each.key: Relevance(by_intent.get(each.path, 0.0), by_words.get(each.path, 0.0))
-            for each in self.candidates
-            if each.path in by_intent or each.path in by_words
+            candidate.key: Relevance(by_intent.get(candidate.path, 0.0), by_words.get(candidate.path, 0.0))
+            for candidate in self.candidates
+            if candidate.path in by_intent or candidate.path in by_words
         }
 
     def _intended(self, intent: str, by_words: dict[str, float]) -> dict[str, float]:
@@ -92,25 +92,25 @@ class Records:
         matches = rank.find(self._index, query.parse(text), filter, MAX_MATCHES)
         return {self.prefix + match.path: match.probability for match in matches}
 
-    def _add_matches(self, matched: set[str]) -> None:
-        self._add(self._index.current_at([path[len(self.prefix) :] for path in matched]))
+    def _add_matches(self, record_paths: set[str]) -> None:
+        self._add(self._index.current_at([path[len(self.prefix) :] for path in record_paths]))
 
     def _add(self, rows: Sequence[DigestRow]) -> None:
-        present = {each.path for each in self.candidates}
-        self.candidates += [each for each in self._visible(rows) if each.path not in present]
+        present = {candidate.path for candidate in self.candidates}
+        self.candidates += [candidate for candidate in self._visible(rows) if candidate.path not in present]
 
-    def anchors(self, shown: Sequence[Candidate]) -> dict[str, str]:
+    def anchors(self, candidates: Sequence[Candidate]) -> dict[str, str]:
         """Return the anchors of the shown records, by key, as `Freshness` reads them."""
-        anchors = self._index.anchors(self._paths(shown))
+        anchors = self._index.anchors(self._paths(candidates))
         return {os.path.join(self._index.root, path): packed for path, packed in anchors.items()}
 
-    def _paths(self, shown: Sequence[Candidate]) -> list[str]:
+    def _paths(self, candidates: Sequence[Candidate]) -> list[str]:
         root = os.path.join(self._index.root, "")
-        return [each.key[len(root) :] for each in shown if each.key.startswith(root)]
+        return [candidate.key[len(root) :] for candidate in candidates if candidate.key.startswith(root)]
 
-    def have_changed(self, shown: Sequence[Candidate]) -> bool:
+    def have_changed(self, candidates: Sequence[Candidate]) -> bool:
         """True if the index is behind the files of the shown records; if so these are indexed again."""
-        stale = indexing.changed_since(self._index, self._paths(shown))
+        stale = indexing.changed_since(self._index, self._paths(candidates))
         if stale:
             indexing.reread(self._index, stale)
         return bool(stale)
@@ -149,10 +149,10 @@ class Records:
         if state == "closed" or (self._branch and branches and not _is_for(self._branch, branches)):
             return None
         key = os.path.join(self._index.root, row.path)
-        shown = (key, row.category, row.title, row.summary_line, self.prefix + row.path)
+        head = (key, row.category, row.title, row.summary_line, self.prefix + row.path)
         urgency = _urgency(row.category, row.expires, state, self._soon) if row.expires or state else ""
         shared = paths.store_name(self.prefix) if self._is_shared else ""
-        return Candidate(*shown, self._is_local, observations, confidence, row.updated_at, files, urgency, shared)
+        return Candidate(*head, self._is_local, observations, confidence, row.updated_at, files, urgency, shared)
 
 
 def _oldest(days: int, now: str) -> str:

@@ -107,12 +107,12 @@ def compose(
     if context.is_empty or not weight:
         return digest._replace(picks=_by_prominence(stores, lessons, limit, context))
     try:
-        relevance = {key: each for records in stores for key, each in _relevance(records, context).items()}
+        relevance = {key: value for records in stores for key, value in _relevance(records, context).items()}
         relevance.update(_of_lessons(lessons, context))
     except selection.Unavailable:
         picks = _by_prominence(stores, lessons, limit, context)
         return digest._replace(warnings=[*warnings, _NO_FTS5], picks=picks)
-    words = {key: each.words for key, each in relevance.items()}
+    words = {key: value.words for key, value in relevance.items()}
     ranked = selection.rank(_all(stores, lessons), words, weight)
     picks = _by_evidence(ranked, relevance, limit, context.files)
     return digest._replace(picks=picks, near=_near(ranked, picks), relevance="active")

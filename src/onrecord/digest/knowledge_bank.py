@@ -168,25 +168,25 @@ def relevance(lessons: Sequence[Candidate], intent: str) -> dict[str, float]:
 
     A single word counts only in the title.
     """
-    wanted = _words(intent)
-    if not wanted or not lessons:
+    intent_words = _words(intent)
+    if not intent_words or not lessons:
         return {}
     stems = set(query.parse(intent).terms)
     shares: dict[str, float] = {}
-    for lesson in _best(lessons, wanted):
-        matched = stems.intersection(terms.stream(lesson.text))
-        share = len(matched) / len(stems) if stems else 0.0
-        if share >= MIN_SHARE and (len(matched) > 1 or matched.intersection(terms.stream(lesson.title))):
+    for lesson in _best(lessons, intent_words):
+        common = stems.intersection(terms.stream(lesson.text))
+        share = len(common) / len(stems) if stems else 0.0
+        if share >= MIN_SHARE and (len(common) > 1 or common.intersection(terms.stream(lesson.title))):
             shares[lesson.key] = share
     return shares
 
 
-def _best(lessons: Sequence[Candidate], wanted: Sequence[str]) -> list[Candidate]:
+def _best(lessons: Sequence[Candidate], query_words: Sequence[str]) -> list[Candidate]:
     connection = coldstart.connect(":memory:", isolation_level=None)
     try:
         _fill(connection, lessons)
         # Every word is quoted, so that none can be FTS5 syntax.
-        any_word = " OR ".join(f'"{word}"' for word in wanted)
+        any_word = " OR ".join(f'"{word}"' for word in query_words)
         ranked = f"SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY bm25(entry, 4.0, 1.0) LIMIT {MAX_COMPARED}"
         return [lessons[place] for (place,) in connection.execute(ranked, (any_word,))]
     finally:
@@ -202,7 +202,7 @@ def _fill(connection: coldstart.Connection, lessons: Sequence[Candidate]) -> Non
             raise
         raise Unavailable from error
     connection.execute("BEGIN")
-    rows = [(place, _searchable(each.title), _searchable(each.text)) for place, each in enumerate(lessons)]
+    rows = [(place, _searchable(lesson.title), _searchable(lesson.text)) for place, lesson in enumerate(lessons)]
     connection.executemany("INSERT INTO entry (rowid, title, body) VALUES (?, ?, ?)", rows)
 
 

@@ -20,9 +20,9 @@ def file() -> StateFile:
     return StateFile(state_path("last-digest.json"), _MAX_BYTES, "last digest", shrink=None)
 
 
-def write(event: str, session: str, project: str, shown: Mapping[str, object]) -> None:
+def write(event: str, session: str, project: str, description: Mapping[str, object]) -> None:
     """Write what was shown."""
-    data = {"at": timestamps.now(), "event": event, "session": session, "project": project, **shown}
+    data = {"at": timestamps.now(), "event": event, "session": session, "project": project, **description}
     file().replace(coldstart.dumps(data).encode("ascii") + b"\n")
 
 

@@ -2,7 +2,7 @@
 
 Words alone mislead: the names of changed files match records about the same area that are of no use for the change.
 So two things must speak for a record, for example a changed file that it names and the name of the branch. The
-thresholds were chosen on three projects and measured on nine others: `python -m bench digest`, docs/how-it-works.md.
+thresholds were picks on three projects and measured on nine others: `python -m bench digest`, docs/how-it-works.md.
 They are low because a list of words is no prompt: the model for prompts is far less sure of it.
 """
 
@@ -24,7 +24,7 @@ MIN_BALANCED = 9
 _BANK_RANKS = {"anti_pattern": 15, "pattern": 40, "heuristic": 50}
 """Rank among the categories of what knowledge banks hold."""
 
-_RANKS = {**{name: each.digest_rank for name, each in CATEGORIES.items()}, **_BANK_RANKS}
+_RANKS = {**{name: category.digest_rank for name, category in CATEGORIES.items()}, **_BANK_RANKS}
 PRIORITY = tuple(sorted(_RANKS, key=lambda category: _RANKS[category]))
 _PLACES = {category: place for place, category in enumerate(PRIORITY)}
 
@@ -71,7 +71,7 @@ class Candidate(NamedTuple):
 
 
 class Pick(NamedTuple):
-    """A candidate that was chosen, and the numbers that decided."""
+    """A candidate that was picks, and the numbers that decided."""
 
     candidate: Candidate
     relevance: float
@@ -95,40 +95,40 @@ def rank(candidates: Sequence[Candidate], relevance: Mapping[str, float], weight
 
 def prominence(candidates: Sequence[Candidate]) -> list[float]:
     """Return how much each entry stands out by itself: often observed, sure, and recent."""
-    most = max((each.observations for each in candidates), default=1) or 1
-    moments = sorted({each.updated for each in candidates})
+    most = max((candidate.observations for candidate in candidates), default=1) or 1
+    moments = sorted({candidate.updated for candidate in candidates})
     places = {moment: place / len(moments) for place, moment in enumerate(moments, 1)}
     return [
-        0.5 * each.observations / most + 0.3 * min(each.confidence, 3.0) / 3 + 0.2 * places[each.updated]
-        for each in candidates
+        0.5 * candidate.observations / most + 0.3 * min(candidate.confidence, 3.0) / 3 + 0.2 * places[candidate.updated]
+        for candidate in candidates
     ]
 
 
 def choose(ranked: Sequence[Pick], limit: int, pinned: Sequence[Pick] = ()) -> list[Pick]:
     """Return the best entries within the limit: pinned ones, then each category's share, then the rest by score."""
-    chosen = list(pinned)[:limit]
-    taken = {pick.candidate.key for pick in chosen}
+    picks = list(pinned)[:limit]
+    taken = {pick.candidate.key for pick in picks}
     free = [pick for pick in ranked if pick.candidate.key not in taken]
     if limit >= MIN_BALANCED:
-        shared = _shares(free, chosen, limit)
-        chosen += shared
+        shared = _shares(free, picks, limit)
+        picks += shared
         taken |= {pick.candidate.key for pick in shared}
         free = [pick for pick in free if pick.candidate.key not in taken]
-    chosen += free[: limit - len(chosen)]
-    return chosen[: len(pinned)] + sorted(chosen[len(pinned) :], key=_order)
+    picks += free[: limit - len(picks)]
+    return picks[: len(pinned)] + sorted(picks[len(pinned) :], key=_order)
 
 
-def _shares(free: Sequence[Pick], chosen: Sequence[Pick], limit: int) -> list[Pick]:
+def _shares(free: Sequence[Pick], picks: Sequence[Pick], limit: int) -> list[Pick]:
     """Return the entries that bring every category up to three, or to an equal share if that is less."""
-    kinds = {pick.candidate.category for pick in (*free, *chosen)}
+    kinds = {pick.candidate.category for pick in (*free, *picks)}
     fewest = min(MIN_PER_CATEGORY, limit // len(kinds)) if kinds else 0
     counts = dict.fromkeys(kinds, 0)
-    for pick in chosen:
+    for pick in picks:
         counts[pick.candidate.category] += 1
     shares: list[Pick] = []
     for pick in free:
         kind = pick.candidate.category
-        if counts[kind] < fewest and len(chosen) + len(shares) < limit:
+        if counts[kind] < fewest and len(picks) + len(shares) < limit:
             counts[kind] += 1
             shares.append(pick)
     return shares

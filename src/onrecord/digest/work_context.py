@@ -142,7 +142,7 @@ def active_feature(project: str, notes: list[str]) -> Feature | None:
             active.append((modified, name, meta))
     if not active:
         return None
-    _, name, meta = max(active, key=lambda each: each[:2])
+    _, name, meta = max(active, key=lambda feature: feature[:2])
     if not _text(meta.get("slug")):
         notes.append(f"{os.path.join(FEATURES, name, '.meta.json')}: no slug; the folder's name is used")
     from onrecord import markdown

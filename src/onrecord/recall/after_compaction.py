@@ -25,16 +25,16 @@ _MAX_RECORDS = 20
 
 def block(stores: Stores, session: str) -> str:
     """Return the block of the records in use, as they are now, the latest first; the ledger starts anew with them."""
-    with Ledger(session) as noted:
-        records = list(reversed(noted.shown))
-        noted.reset()
+    with Ledger(session) as ledger:
+        records = list(reversed(ledger.shown))
+        ledger.reset()
         candidates = _current(records, stores)[:_MAX_RECORDS]
         cautions = Cautions()
-        fitted = fitting_items([cautions.beside(candidate).item for candidate in candidates], _MAX_TOKENS)
-        for candidate in candidates[: len(fitted)]:
-            noted.add_shown(candidate.record, candidate.text_hash)
-        noted.count_prompt()
-    return render_block(fitted, PROJECT_PREFIX)
+        items = fitting_items([cautions.beside(candidate).item for candidate in candidates], _MAX_TOKENS)
+        for candidate in candidates[: len(items)]:
+            ledger.add_shown(candidate.record, candidate.text_hash)
+        ledger.count_prompt()
+    return render_block(items, PROJECT_PREFIX)
 
 
 def _current(records: Sequence[str], stores: Stores) -> list[Candidate]:

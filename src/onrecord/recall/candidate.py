@@ -42,9 +42,9 @@ class Item(NamedTuple):
     """The shared store that it is in; empty for the project's and the user's own, which the path tells."""
 
     def render(self) -> AgentMarkup:
-        named = {"category": self.category, "confidence": self.confidence, "updated": self.updated[:10]}
+        attributes = {"category": self.category, "confidence": self.confidence, "updated": self.updated[:10]}
         text = f"{self.text} ({self.note})" if self.note else self.text
-        return element("result", {**named, "source": self.source, "path": self.path}, text)
+        return element("result", {**attributes, "source": self.source, "path": self.path}, text)
 
     @property
     def overhead(self) -> int:
@@ -128,9 +128,9 @@ def count_shown(candidates: Sequence[Candidate]) -> None:
     from onrecord import usage
 
     for root in dict.fromkeys(candidate.match.root for candidate in candidates):
-        here = [each for each in candidates if each.match.root == root]
-        usage.injected(root, [each.match.path for each in here if each.form != POINTER])
-        usage.pointed(root, [each.match.path for each in here if each.form == POINTER])
+        here = [candidate for candidate in candidates if candidate.match.root == root]
+        usage.injected(root, [candidate.match.path for candidate in here if candidate.form != POINTER])
+        usage.pointed(root, [candidate.match.path for candidate in here if candidate.form == POINTER])
 
 
 def render_block(items: list[Item], source: str, pointers: Sequence[str] = ()) -> str:
@@ -141,19 +141,19 @@ def render_block(items: list[Item], source: str, pointers: Sequence[str] = ()) -
 
 def fitting_items(items: list[Item], budget: int) -> list[Item]:
     """Return the first items that fit a budget of tokens, each cut to its fair share of it."""
-    fitted = list(items)
-    while len(fitted) > 1 and _room(fitted, budget) < _MIN_SUMMARY_TOKENS * len(fitted):
-        fitted.pop()
-    room, waiting = _room(fitted, budget), len(fitted)
+    fitting = list(items)
+    while len(fitting) > 1 and _room(fitting, budget) < _MIN_SUMMARY_TOKENS * len(fitting):
+        fitting.pop()
+    room, waiting = _room(fitting, budget), len(fitting)
     # The shortest first: what they leave of their share is for the longer ones.
-    for place, item in sorted(enumerate(fitted), key=lambda pair: count_tokens(pair[1].text)):
+    for place, item in sorted(enumerate(fitting), key=lambda pair: count_tokens(pair[1].text)):
         share = max(room // waiting, _MIN_SUMMARY_TOKENS)
         cost = count_tokens(item.text)
         if cost > share:
-            fitted[place] = item._replace(text=cut(item.text, len(item.text) * share // cost))
+            fitting[place] = item._replace(text=cut(item.text, len(item.text) * share // cost))
         room -= min(cost, share)
         waiting -= 1
-    return fitted
+    return fitting
 
 
 def _room(items: list[Item], budget: int) -> int:

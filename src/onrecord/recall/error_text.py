@@ -73,8 +73,8 @@ def symptoms(error: str) -> str:
     lines = [line for line in lines if line and not line.startswith("Exit code ")]
     marked = [number for number, line in enumerate(lines) if _MARKED.search(line)]
     last = range(max(len(lines) - _END, 0), len(lines))
-    wanted = sorted({*marked[:_FIRST_LINES], *marked[-_LAST_LINES:], *last})
-    text = "\n".join(dict.fromkeys(impersonal(lines[number][:_MAX_LINE_CHARACTERS]) for number in wanted))
+    numbers = sorted({*marked[:_FIRST_LINES], *marked[-_LAST_LINES:], *last})
+    text = "\n".join(dict.fromkeys(impersonal(lines[number][:_MAX_LINE_CHARACTERS]) for number in numbers))
     return text if len(text) <= MAX_CHARACTERS else f"{text[:_HEAD]}\n{text[_HEAD + 1 - MAX_CHARACTERS :]}"
 
 

@@ -28,14 +28,18 @@ class Explained(NamedTuple):
 
 def explained(decision: Decision, verdicts: Mapping[int, str] | None = None) -> list[Explained]:
     """Return the candidates, most probable first; reasons for the first few and for all that are shown."""
-    ranked = sorted(decision.candidates, key=lambda each: (-each.match.probability, each.match.path))
-    listed = []
-    for place, each in enumerate(ranked):
-        others = [other.match for other in ranked if other is not each and other.match.root == each.match.root]
-        wanted = place < _MAX_EXPLAINED or each.shown
-        verdict = (verdicts or {}).get(id(each.match), "")
-        listed.append(Explained(each, verdict, explain.reasons(each.match, others) if wanted else []))
-    return listed
+    ranked = sorted(decision.candidates, key=lambda candidate: (-candidate.match.probability, candidate.match.path))
+    explanations = []
+    for place, candidate in enumerate(ranked):
+        others = [
+            other.match for other in ranked if other is not candidate and other.match.root == candidate.match.root
+        ]
+        has_reasons = place < _MAX_EXPLAINED or candidate.shown
+        verdict = (verdicts or {}).get(id(candidate.match), "")
+        explanations.append(
+            Explained(candidate, verdict, explain.reasons(candidate.match, others) if has_reasons else [])
+        )
+    return explanations
 
 
 def silence(prompt: str, settings: Settings) -> str:
@@ -49,8 +53,8 @@ def thresholds(decision: Decision) -> str:
     """Return the scores at which a record is shown as a rule or pointer, in words."""
     rule, pointer = decision.thresholds
     pointed = f", as a pointer from {pointer:.2f} on" if decision.thresholds.has_pointers else ""
-    asked = "A question about the past, answered like a search. " if decision.is_past else ""
-    return f"{asked}Shown as a rule from a score of {rule:.2f} on{pointed}."
+    prefix = "A question about the past, answered like a search. " if decision.is_past else ""
+    return f"{prefix}Shown as a rule from a score of {rule:.2f} on{pointed}."
 
 
 def borrowed(decision: Decision) -> str:

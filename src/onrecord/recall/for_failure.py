@@ -80,12 +80,12 @@ def block(stores: Stores, command: str, error: str, settings: Settings, session:
     runbook = None if error_text.is_noise(command, error) else best(stores, error_text.symptoms(error), settings)
     if runbook is None:
         return ""
-    with Ledger(session) as noted:
+    with Ledger(session) as ledger:
         key = f"remedy:{runbook.record}"
-        if noted.has_shown(key, runbook.text_hash):
+        if ledger.has_shown(key, runbook.text_hash):
             return ""
-        noted.add_shown(key, runbook.text_hash)
-        noted.add_shown(runbook.record, runbook.text_hash)
+        ledger.add_shown(key, runbook.text_hash)
+        ledger.add_shown(runbook.record, runbook.text_hash)
     count_shown([runbook])
     item = Cautions().beside(runbook).item
     # It is shown for what it quotes, not for how probable the words of the whole output make it.
@@ -103,7 +103,7 @@ def best(stores: Stores, symptoms: str, settings: Settings) -> Candidate | None:
         for candidate, threshold in store.attempt(_quoting_runbooks, symptoms, lines, queries, settings):
             candidates.append(candidate)
             with_phrase.update([candidate.record] if threshold is PHRASE else [])
-    ranked = sorted(distinct(candidates), key=lambda each: (each.record not in with_phrase, -each.match.probability))
+    ranked = sorted(distinct(candidates), key=lambda found: (found.record not in with_phrase, -found.match.probability))
     return ranked[0] if ranked else None
 
 
@@ -131,23 +131,23 @@ def _queries(lines: list[str]) -> list[str]:
 def _matches(index: Index, queries: list[Query], filter: Filter) -> list[Match]:
     """Return the matches for any of `queries`, each with its highest probability."""
     by_path: dict[str, Match] = {}
-    for each in queries:
-        for match in rank.find(index, each, filter, limit=3):
+    for line_query in queries:
+        for match in rank.find(index, line_query, filter, limit=3):
             earlier = by_path.get(match.path)
             if match.probability >= PHRASE.probability and (earlier is None or earlier.probability < match.probability):
                 by_path[match.path] = match
     return list(by_path.values())
 
 
-def _quoting(opened: Index, match: Match, lines: list[str]) -> QuotationThreshold | None:
+def _quoting(index: Index, match: Match, lines: list[str]) -> QuotationThreshold | None:
     """Return the threshold that a runbook reaches, if any."""
     memory = _read(match)
     if memory is None:
         return None
-    if whole_phrase(opened, memory, lines) >= PHRASE.quoted:
+    if whole_phrase(index, memory, lines) >= PHRASE.quoted:
         return PHRASE
     is_probable = match.probability >= RUN.probability
-    return RUN if is_probable and rarest_run(opened, memory, lines) >= RUN.quoted else None
+    return RUN if is_probable and rarest_run(index, memory, lines) >= RUN.quoted else None
 
 
 def _read(match: Match) -> Memory | None:
@@ -167,7 +167,7 @@ def _steps(match: Match) -> str:
     return f"{memory.title}. {f'Cause: {cause}. ' if cause else ''}{steps} Check: {memory.text('verification')}"
 
 
-def may_be_in(opened: Index, lines: Sequence[str], least: float) -> bool:
+def may_be_in(index: Index, lines: Sequence[str], min_weight: float) -> bool:
     """True if a runbook of a store may quote the output, by its index alone: a search takes far longer.
 
     What quotes it has two terms side by side as a line has them, one of them distinctive; or it has the error's name.
@@ -176,27 +176,29 @@ def may_be_in(opened: Index, lines: Sequence[str], least: float) -> bool:
     # The runbook may say `code 40001` where the output has the number alone.
     numbers = {term for stream in streams for term in stream if 4 <= len(term) <= 6 and not term.isalpha()}
     codes = frozenset[str]().union(*map(_codes, lines))
-    weights = _weights(opened, _distinctive(term for stream in streams for term in stream), codes | numbers)
+    weights = _weights(index, _distinctive(term for stream in streams for term in stream), codes | numbers)
     pairs = {pair for stream in streams for pair in zip(stream, stream[1:]) if not weights.keys().isdisjoint(pair)}
     pairs.update((marker, number) for marker in _BEFORE_CODES for number in numbers)
     return any(
-        sum(weights.get(term, 0.0) for term in _side_by_side(row, pairs, codes)) >= least
-        for row in _runbooks(opened, [*pairs, *((code,) for code in codes)])
+        sum(weights.get(term, 0.0) for term in _side_by_side(row, pairs, codes)) >= min_weight
+        for row in _runbooks(index, [*pairs, *((code,) for code in codes)])
     )
 
 
-def _runbooks(opened: Index, together: Iterable[tuple[str, ...]]) -> list[Row]:
+def _runbooks(index: Index, together: Iterable[tuple[str, ...]]) -> list[Row]:
     """Return the active runbooks that have all terms of one of the tuples, the rarest first, within a bound."""
     tuples = list(together)
-    counts = opened.term_counts({term for each in tuples for term in each})
-    rarest = {each: min(counts[term][0] for term in each) for each in tuples if all(term in counts for term in each)}
-    wanted, occurrences = list[tuple[str, ...]](), 0
-    for each in sorted(rarest, key=lambda each: (rarest[each], each)):
-        occurrences += rarest[each]
-        if occurrences > _MAX_OCCURRENCES and wanted:
+    counts = index.term_counts({term for group in tuples for term in group})
+    rarest = {
+        group: min(counts[term][0] for term in group) for group in tuples if all(term in counts for term in group)
+    }
+    groups, occurrences = list[tuple[str, ...]](), 0
+    for group in sorted(rarest, key=lambda group: (rarest[group], group)):
+        occurrences += rarest[group]
+        if occurrences > _MAX_OCCURRENCES and groups:
             break
-        wanted.append(each)
-    return opened.records_with_terms("runbook", wanted) if wanted else []
+        groups.append(group)
+    return index.records_with_terms("runbook", groups) if groups else []
 
 
 def _side_by_side(row: Row, pairs: Iterable[tuple[str, str]], codes: Iterable[str]) -> set[str]:
@@ -206,7 +208,7 @@ def _side_by_side(row: Row, pairs: Iterable[tuple[str, str]], codes: Iterable[st
     return together.union(code for code in codes if f" {code} " in text)
 
 
-def rarest_run(opened: Index, memory: Memory, lines: Iterable[str]) -> float:
+def rarest_run(index: Index, memory: Memory, lines: Iterable[str]) -> float:
     """Return how rare the rarest run of words is that a line of the output shares with the runbook."""
     steps = "\n".join((*memory.lines("steps"), memory.text("root_cause"), memory.text("verification")))
     text = _text((*_phrases(memory), steps[:_MAX_STEPS_CHARACTERS]))
@@ -216,14 +218,14 @@ def rarest_run(opened: Index, memory: Memory, lines: Iterable[str]) -> float:
         for run in _runs(_lasting(terms.stream(line)), text):
             distinctive = _distinctive(run) - located
             if not codes.isdisjoint(run) or (len(run) >= _MIN_RUN_TERMS and len(distinctive) > 1):
-                rarest = max(rarest, sum(_weights(opened, distinctive, codes).values()))
+                rarest = max(rarest, sum(_weights(index, distinctive, codes).values()))
     return rarest
 
 
-def whole_phrase(opened: Index, memory: Memory, lines: Iterable[str]) -> float:
+def whole_phrase(index: Index, memory: Memory, lines: Iterable[str]) -> float:
     """Return how rare the words of the runbook's rarest phrase are that is in the output as a whole."""
     text = _text(lines)
-    return max((_covered(opened, phrase, text) for phrase in _phrases(memory)), default=0.0)
+    return max((_covered(index, phrase, text) for phrase in _phrases(memory)), default=0.0)
 
 
 def _phrases(memory: Memory) -> list[str]:
@@ -232,13 +234,13 @@ def _phrases(memory: Memory) -> list[str]:
     return [phrase[:_MAX_PHRASE_CHARACTERS] for phrase in phrases[:_MAX_PHRASES]]
 
 
-def _covered(opened: Index, phrase: str, text: str) -> float:
+def _covered(index: Index, phrase: str, text: str) -> float:
     phrase = error_text.impersonal(phrase)
     stream, codes = _lasting(terms.stream(phrase)), _codes(phrase)
     runs = [run for run in _runs(stream, text) if len(run) > 1 or not codes.isdisjoint(run)]
     if not runs:
         return 0.0
-    weights = _weights(opened, _distinctive(stream) - _located(phrase), codes)
+    weights = _weights(index, _distinctive(stream) - _located(phrase), codes)
     covered = sum(weights.get(term, 0.0) for term in {term for run in runs for term in run})
     return covered if covered >= _MIN_COVERED * sum(weights.values()) else 0.0
 
@@ -281,8 +283,8 @@ def _distinctive(stream: Iterable[str]) -> set[str]:
     return {term for term in stream if len(term) > 1} - _EVERYDAY - query.ENGLISH
 
 
-def _weights(opened: Index, distinctive: Collection[str], codes: Collection[str]) -> Mapping[str, float]:
+def _weights(index: Index, distinctive: Collection[str], codes: Collection[str]) -> Mapping[str, float]:
     """Return how rare each term is, in inverse document frequency; the name of an error counts as two words."""
-    counts = opened.term_counts(distinctive)
-    records, _, _ = opened.totals()
+    counts = index.term_counts(distinctive)
+    records, _, _ = index.totals()
     return {term: rarity(counts.get(term, (0, 0))[0], records) * (2 if term in codes else 1) for term in distinctive}

@@ -40,35 +40,35 @@ class _About(NamedTuple):
 def block(stores: Stores, project: str, file: str, settings: Settings, session: str, *, is_edit: bool = False) -> str:
     """Return the block for a file: each record once per session, the gravest once more when their file is edited."""
     path = relative(project, file)
-    proposed = _candidates(stores, project, path, settings) if path else []
-    if not proposed:
+    related = _candidates(stores, project, path, settings) if path else []
+    if not related:
         return ""
     cautions = Cautions()
-    with Ledger(session) as noted:
-        wanted = [each.candidate for each in proposed if _is_wanted(each, path, noted, is_edit=is_edit)][:_MAX_SHOWN]
-        fitted = fitting_items([cautions.beside(each).item for each in wanted], _MAX_TOKENS)
-        shown = wanted[: len(fitted)]
-        for each in shown:
-            noted.add_shown(each.record, each.text_hash)
+    with Ledger(session) as ledger:
+        due = [about.candidate for about in related if _is_due(about, path, ledger, is_edit=is_edit)][:_MAX_SHOWN]
+        items = fitting_items([cautions.beside(candidate).item for candidate in due], _MAX_TOKENS)
+        shown = due[: len(items)]
+        for candidate in shown:
+            ledger.add_shown(candidate.record, candidate.text_hash)
             if is_edit:
-                noted.add_shown(_at_edit(path, each), each.text_hash)
+                ledger.add_shown(_at_edit(path, candidate), candidate.text_hash)
     count_shown(shown)
-    return render_block(fitted, paths.PROJECT_PREFIX)
+    return render_block(items, paths.PROJECT_PREFIX)
 
 
 def about(stores: Stores, project: str, file: str, settings: Settings) -> list[Candidate]:
-    """Return the records about a file that may be shown, the gravest first, with cautions; nothing is noted."""
+    """Return the records about a file that may be shown, the gravest first, with cautions; nothing is ledger."""
     path = relative(project, file)
     cautions = Cautions()
-    proposed = _candidates(stores, project, path, settings) if path else []
-    return [cautions.beside(each.candidate) for each in proposed[:_MAX_SHOWN]]
+    related = _candidates(stores, project, path, settings) if path else []
+    return [cautions.beside(about.candidate) for about in related[:_MAX_SHOWN]]
 
 
-def _is_wanted(about: _About, path: str, noted: Ledger, *, is_edit: bool) -> bool:
+def _is_due(about: _About, path: str, ledger: Ledger, *, is_edit: bool) -> bool:
     record = about.candidate
-    if not noted.has_shown(record.record, record.text_hash):
+    if not ledger.has_shown(record.record, record.text_hash):
         return True
-    return is_edit and about.is_grave and not noted.has_shown(_at_edit(path, record), record.text_hash)
+    return is_edit and about.is_grave and not ledger.has_shown(_at_edit(path, record), record.text_hash)
 
 
 def _at_edit(path: str, record: Candidate) -> str:
@@ -132,8 +132,8 @@ def records_about(index: Index, project: str, path: str) -> list[Row]:
     here = [file for file in index.files_with_pattern(above) if file.pattern]
     globbed = [file for file in index.files_with_glob() if globs.matches(file.pattern, path)]
     # Without git, too, a file that moved is recognised by its name, if the old one is gone.
-    named = index.files_with_name(parts[-1])
-    moved = [file for file in named if not os.path.exists(os.path.join(project, file.pattern))]
+    same_name = index.files_with_name(parts[-1])
+    moved = [file for file in same_name if not os.path.exists(os.path.join(project, file.pattern))]
     gravity: dict[int, int] = {}
     for file in (*here, *globbed, *moved, *renamed_to(index, project, path)):
         gravity.setdefault(file.n, file.gravity)

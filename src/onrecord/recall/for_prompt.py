@@ -156,13 +156,16 @@ def _with_forms(
     A judge decides what ranking is not sure of, so beside one there are no pointers.
     """
     if judge is None:
-        return [thresholds.in_form(each, limits.form(each.match.probability), BELOW_THRESHOLD) for each in candidates]
-    chosen = judge(request.prompt, [candidate.match for candidate in candidates], request.turns, limits.rule)
+        return [
+            thresholds.in_form(candidate, limits.form(candidate.match.probability), BELOW_THRESHOLD)
+            for candidate in candidates
+        ]
+    matches = judge(request.prompt, [candidate.match for candidate in candidates], request.turns, limits.rule)
     # By identity: two stores may hold equal records.
-    is_chosen = set(map(id, chosen))
+    is_kept = set(map(id, matches))
     return [
         candidate._replace(form=RULE)
-        if id(candidate.match) in is_chosen
+        if id(candidate.match) in is_kept
         else candidate._replace(outcome=DROPPED if candidate.match.probability >= limits.rule else BELOW_THRESHOLD)
         for candidate in candidates
     ]

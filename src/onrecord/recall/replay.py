@@ -56,8 +56,12 @@ class Turn(NamedTuple):
             return "denied"
         if self.decision.text:
             return "shown" if self.decision.rules else "pointed"
-        passed = [each.outcome for each in self.decision.candidates if each.outcome != for_prompt.BELOW_THRESHOLD]
-        return "repeated" if passed and set(passed) <= {selection.REPEATED, selection.POINTED} else "silent"
+        outcomes = [
+            candidate.outcome
+            for candidate in self.decision.candidates
+            if candidate.outcome != for_prompt.BELOW_THRESHOLD
+        ]
+        return "repeated" if outcomes and set(outcomes) <= {selection.REPEATED, selection.POINTED} else "silent"
 
     @property
     def tokens(self) -> int:
@@ -67,9 +71,9 @@ class Turn(NamedTuple):
     def nearest(self) -> Candidate | None:
         """The best candidate, if all are below the threshold."""
         candidates = self.decision.candidates if self.decision else ()
-        if any(each.outcome != for_prompt.BELOW_THRESHOLD for each in candidates):
+        if any(candidate.outcome != for_prompt.BELOW_THRESHOLD for candidate in candidates):
             return None
-        return max(candidates, key=lambda each: each.match.probability, default=None)
+        return max(candidates, key=lambda candidate: candidate.match.probability, default=None)
 
 
 class InMemory(Stores):
@@ -82,12 +86,12 @@ class InMemory(Stores):
     def open(self, root: str) -> Index:
         return self._indexes[root]
 
-    def close(self, opened: Index) -> None:
+    def close(self, index: Index) -> None:
         """Keep the index open: the next prompt is searched in it, too."""
 
     def done(self) -> None:
-        for opened in self._indexes.values():
-            opened.close()
+        for store_index in self._indexes.values():
+            store_index.close()
 
 
 def play(
@@ -134,18 +138,18 @@ def private_folders() -> Iterator[None]:
 
 def _turns(session: Session, stores: Stores, settings: Settings) -> Iterator[Turn]:
     """Yield the prompts of one session, each decided with what those before it were shown."""
-    noted = Ledger("")
+    ledger = Ledger("")
     earlier: list[str] = []
     prompts = session.prompts[-MAX_PROMPTS:]
     if not session.is_whole or len(prompts) < len(session.prompts):
-        noted.count_prompt()
+        ledger.count_prompt()
     for prompt in prompts:
-        turn = Turn(session.name, prompt, noted.is_first_prompt)
+        turn = Turn(session.name, prompt, ledger.is_first_prompt)
         if not transcript.wants_silence(prompt.text):
             borrowed = for_prompt.lent(earlier[-_MAX_LENDING:]) if query.is_referring(prompt.text) else ""
-            request = Request(prompt.text, noted.is_first_prompt, borrowed)
-            noted.count_prompt()
-            decision = for_prompt.decide(stores, request, settings, ledger=noted, even_if_off=True)
+            request = Request(prompt.text, ledger.is_first_prompt, borrowed)
+            ledger.count_prompt()
+            decision = for_prompt.decide(stores, request, settings, ledger=ledger, even_if_off=True)
             turn = turn._replace(decision=decision)
         yield turn
         earlier.append(prompt.text)

@@ -95,13 +95,13 @@ class ProjectScope:
         if self._listed is None:
             first = [path for _, path in zip(range(_MAX_ENTRIES + 1), _walk(self._project))]
             self._listed = first[:_MAX_ENTRIES], len(first) > _MAX_ENTRIES
-        listed, has_more = self._listed
+        files, has_more = self._listed
         if has_more or self._compared > _MAX_COMPARED_CHARACTERS:
             return True
         ending = plain[max(plain.rfind("*"), plain.rfind("?")) + 1 :]
         # A glob without a slash is compared with names, wherever they are.
         start = plain.replace("?", "*").partition("*")[0].rstrip("/") if "/" in plain else ""
-        alike = [path for path in listed if path.endswith(ending) and path.startswith(start)]
+        alike = [path for path in files if path.endswith(ending) and path.startswith(start)]
         self._compared += _GLOB_COST + sum(map(len, alike))
         return self._compared > _MAX_COMPARED_CHARACTERS or any(globs.matches(plain, path) for path in alike)
 
@@ -166,6 +166,6 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
     """Return the entries of a folder, within a bound and in order; none if it cannot be read."""
     try:
         with os.scandir(folder) as entries:
-            return sorted((each for _, each in zip(range(_MAX_ENTRIES), entries)), key=lambda entry: entry.name)
+            return sorted((entry for _, entry in zip(range(_MAX_ENTRIES), entries)), key=lambda entry: entry.name)
     except OSError:
         return []

@@ -58,13 +58,13 @@ def room(settings: Settings, *, is_first: bool) -> Room:
 
 def show(candidates: list[Candidate], limits: Thresholds, room: Room, ledger: Ledger) -> tuple[str, list[Candidate]]:
     """Return the block, and all candidates with their outcome; what is shown is noted in `ledger`."""
-    text, decided = _rendered(_checked(candidates, ledger, limits), room)
-    for candidate in decided:
+    text, results = _rendered(_checked(candidates, ledger, limits), room)
+    for candidate in results:
         if candidate.shown == RULE:
             ledger.add_shown(candidate.record, candidate.text_hash)
         elif candidate.shown == POINTER:
             ledger.add_pointer(candidate.record)
-    return text, decided
+    return text, results
 
 
 def _checked(candidates: list[Candidate], ledger: Ledger, limits: Thresholds) -> list[Candidate]:
@@ -106,19 +106,19 @@ def _rendered(candidates: list[Candidate], room: Room) -> tuple[str, list[Candid
     """Return the block for the agent, and all candidates with their outcome."""
     waiting = [candidate for candidate in candidates if not candidate.outcome]
     rules = [candidate for candidate in waiting if candidate.form == RULE]
-    fitted = fitting_items([candidate.item for candidate in rules[: room.rules]], room.tokens)
+    items = fitting_items([candidate.item for candidate in rules[: room.rules]], room.tokens)
     pointed = [candidate for candidate in waiting if candidate.form == POINTER]
-    lines = [pointer(each) for each in pointed]
+    lines = [pointer(candidate) for candidate in pointed]
     # Rules are not cut for pointers: these have what is left.
-    left = room.tokens - count_tokens(render_block(fitted, paths.PROJECT_PREFIX))
-    pointers = fitting_pointers(lines, left, rules=len(fitted)) if room.rules else []
-    is_shown = set(map(id, (*rules[: len(fitted)], *pointed[: len(pointers)])))
-    decided = [
+    left = room.tokens - count_tokens(render_block(items, paths.PROJECT_PREFIX))
+    pointers = fitting_pointers(lines, left, rules=len(items)) if room.rules else []
+    is_shown = set(map(id, (*rules[: len(items)], *pointed[: len(pointers)])))
+    results = [
         candidate if candidate.outcome else candidate._replace(outcome=SHOWN if id(candidate) in is_shown else NO_ROOM)
         for candidate in candidates
     ]
     heading = [HEADING] if pointers else []
-    return render_block(fitted, paths.PROJECT_PREFIX, [*heading, *pointers]), decided
+    return render_block(items, paths.PROJECT_PREFIX, [*heading, *pointers]), results
 
 
 def fitting_pointers(lines: list[str], room: int, *, rules: int) -> list[str]:

@@ -142,7 +142,7 @@ class Stores:
         The last one may take all the time there is, unless something follows (`is_last` is false).
         """
         before: list[HigherStore] = []
-        opened: list[Index] = []
+        indexes: list[Index] = []
         for number, store_ref in enumerate(self.store_refs):
             # As much for each store as will be left for those after it, and for what follows.
             parts = len(self.store_refs) - number + (0 if is_last else 1)
@@ -153,14 +153,14 @@ class Stores:
             else:
                 yield store
             if store.index:
-                opened.append(store.index)
+                indexes.append(store.index)
             if store.index and store.hides_others:
                 before.append(HigherStore(store.index, store_ref.prefix, store.fits))
             elif not paths.is_shared(store_ref.prefix):
                 # It cannot tell which records of the others it replaces: none of them may be shown as current.
                 break
-        for each in opened:
-            self.close(each)
+        for search_index in indexes:
+            self.close(search_index)
 
     def may_hide(self, store_ref: StoreRef, index: Index) -> bool:
         """True if a store may hide records of those after it, and all of its records are known."""
@@ -214,9 +214,9 @@ class Stores:
 
     def open(self, root: str) -> Index:
         """Return the open index of the store at `root`."""
-        opened = index.open(root, hook=self._hook)
-        self.has_words = self.has_words and opened.has_words
-        return opened
+        search_index = index.open(root, hook=self._hook)
+        self.has_words = self.has_words and search_index.has_words
+        return search_index
 
     def close(self, index: Index) -> None:
         index.close()

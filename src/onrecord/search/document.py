@@ -109,38 +109,38 @@ def places(memory: Memory) -> list[tuple[str, str, int]]:
     gravity = category.severity_rank.get(memory.text(category.severity_field) if category.severity_field else "")
     if gravity is None or category.open_state(memory) == "closed":
         return []
-    named = (*memory.related_files, *memory.scope.paths, *(anchor.path for anchor in memory.anchors))
-    patterns = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in named)
-    return [(each, "" if _is_glob(each) else each.rpartition("/")[2], gravity) for each in patterns if each]
+    paths = (*memory.related_files, *memory.scope.paths, *(anchor.path for anchor in memory.anchors))
+    patterns = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in paths)
+    return [(path, "" if _is_glob(path) else path.rpartition("/")[2], gravity) for path in patterns if path]
 
 
 def _is_glob(pattern: str) -> bool:
     return "*" in pattern or "?" in pattern
 
 
-def snippet(root: str, path: str, asked: frozenset[str], mark: tuple[str, str]) -> str:
+def snippet(root: str, path: str, query_terms: frozenset[str], mark: tuple[str, str]) -> str:
     """Return the passage of a record with the most query terms, each marked; empty if there is none."""
     try:
         memory = Store(root).read(path).memory
     except OnrecordError:
         return ""
-    return marked(memory, asked, mark)
+    return marked(memory, query_terms, mark)
 
 
-def marked(memory: Memory, asked: frozenset[str], mark: tuple[str, str]) -> str:
+def marked(memory: Memory, query_terms: frozenset[str], mark: tuple[str, str]) -> str:
     """Return the same for a record that is in no file."""
-    best = best_passage(passages(memory), asked)
+    best = best_passage(passages(memory), query_terms)
     return " ".join(
-        f"{mark[0]}{word}{mark[1]}" if asked.intersection(terms.stream(word)) else word for word in best.split()
+        f"{mark[0]}{word}{mark[1]}" if query_terms.intersection(terms.stream(word)) else word for word in best.split()
     )
 
 
-def best_passage(texts: Iterable[str], asked: frozenset[str]) -> str:
+def best_passage(texts: Iterable[str], query_terms: frozenset[str]) -> str:
     """Return the stretch of words with the most query terms; empty if none has any."""
     best, most = "", (0, 0)
     for text in texts:
         words = text.split()
-        hits = [asked.intersection(terms.stream(word)) for word in words]
+        hits = [query_terms.intersection(terms.stream(word)) for word in words]
         for start in range(0, max(1, len(words) - _SNIPPET_WORDS // 2), _SNIPPET_WORDS // 4):
             inside = hits[start : start + _SNIPPET_WORDS]
             count = (len(frozenset().union(*inside)), sum(map(len, inside)))

@@ -88,8 +88,8 @@ def newest_tags(index: Index, most: int) -> list[str]:
 
 def counts(index: Index) -> dict[tuple[str, str], int]:
     """Return the number of records of each category and status."""
-    each = f"SELECT category, {_STATUS} AS state, count(*) FROM record WHERE status <> 'broken' GROUP BY 1, 2"
-    rows = index.run(_fetch, each)
+    query = f"SELECT category, {_STATUS} AS state, count(*) FROM record WHERE status <> 'broken' GROUP BY 1, 2"
+    rows = index.run(_fetch, query)
     return {(category, status): count for category, status, count in rows}
 
 
@@ -158,9 +158,9 @@ def _numbers(index: Index, choice: Choice) -> list[int]:
 def _rows(index: Index, numbers: list[int], order: str) -> list[Listed]:
     rows: list[Listed] = []
     for start in range(0, len(numbers), _MAX_AT_ONCE):
-        some = ",".join(map(str, numbers[start : start + _MAX_AT_ONCE]))
+        batch = ",".join(map(str, numbers[start : start + _MAX_AT_ONCE]))
         for record_id, category, title, tags, *rest in index._connection.execute(
-            f"{_COLUMNS} WHERE n IN ({some}) ORDER BY {ORDERS[order]}"
+            f"{_COLUMNS} WHERE n IN ({batch}) ORDER BY {ORDERS[order]}"
         ):
             rows.append(Listed(record_id, category, title, tuple(tags.split("\n")) if tags else (), *rest))
     return rows

@@ -122,10 +122,10 @@ def stop_words(words: list[str]) -> frozenset[str]:
     best, most = ENGLISH, max(1, len(distinct & ENGLISH))
     if not _split:
         _split.extend(frozenset(text.split()) for text in _OTHERS)
-    for listed in _split:
-        hits = len(distinct & listed)
+    for stop_list in _split:
+        hits = len(distinct & stop_list)
         if hits > most:
-            best, most = ENGLISH | listed, hits
+            best, most = ENGLISH | stop_list, hits
     return best if all(map(str.isascii, distinct)) else best | _RUSSIAN
 
 

@@ -166,8 +166,10 @@ def _largest(values: list[int], most: int) -> list[int]:
 
 def _by_text(index: Index, numbers: Iterable[int], values: list[int]) -> dict[int, _Texts]:
     """Return the products with each text of the records."""
-    listed = ",".join(map(str, sorted(numbers)))
-    rows = index._connection.execute(f"SELECT n, triggers, vectors, words FROM vector WHERE n IN ({listed})").fetchall()
+    numbers_text = ",".join(map(str, sorted(numbers)))
+    rows = index._connection.execute(
+        f"SELECT n, triggers, vectors, words FROM vector WHERE n IN ({numbers_text})"
+    ).fetchall()
     if any(len(row[2]) < 2 * DIMENSIONS or len(row[2]) % DIMENSIONS for row in rows):
         raise ValueError("the vectors of a record are damaged")
     joined = b"".join([row[2] for row in rows])
@@ -205,9 +207,9 @@ def compare_gists(index: Index, values: list[int]) -> tuple[int, list[int]]:
     tails = _read_blocks(index, 1) if len(heads) <= _MAX_EXACT_BLOCKS else {}
     if tails and list(tails) != list(heads):
         raise ValueError("a block of vectors is missing")
-    compared = values if tails else values[:HEAD]
+    query_values = values if tails else values[:HEAD]
     columns = _columns(list(heads.values()), list(tails.values()))
-    return next(iter(heads), 0) * BLOCK, vectors.products(compared, columns, len(heads) * BLOCK)
+    return next(iter(heads), 0) * BLOCK, vectors.products(query_values, columns, len(heads) * BLOCK)
 
 
 def _read_blocks(index: Index, part: int) -> dict[int, bytes]:

@@ -174,12 +174,12 @@ def _seek_and_read(descriptor: int, size: int, start: int) -> bytes:
 _pread: Callable[[int, int, int], bytes] = getattr(os, "pread", _seek_and_read)
 
 
-def _find_hash(hashes: Sequence[int], wanted: int) -> int:
-    """Return the position of the first hash that is not less than `wanted`."""
+def _find_hash(hashes: Sequence[int], token_hash: int) -> int:
+    """Return the position of the first hash that is not less than `token_hash`."""
     low, high = 0, len(hashes)
     while low < high:
         middle = (low + high) // 2
-        if hashes[middle] < wanted:
+        if hashes[middle] < token_hash:
             low = middle + 1
         else:
             high = middle
