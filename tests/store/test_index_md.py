@@ -22,7 +22,7 @@ def test_a_page_for_people_and_grep():
 
 
 def test_no_records_make_a_page_without_entries():
-    assert index_md.entries(index_md.render([])) == []
+    assert index_md.record_lines(index_md.render([])) == []
 
 
 def test_a_title_cannot_pass_for_the_rest_of_the_line():
@@ -50,7 +50,7 @@ def test_a_revised_catalog_is_the_one_that_would_be_rendered(before, written, da
     gone = [path for path in gone if path not in written]
     after = {**{path: record for path, record in before.items() if path not in gone}, **written}
 
-    revised = index_md.revise(index_md.render(before.values()), gone=gone, written=written.values())
+    revised = index_md.revise(index_md.render(before.values()), removed_paths=gone, records=written.values())
 
     assert revised == index_md.render(after.values())
 
@@ -59,6 +59,6 @@ def test_a_catalog_out_of_order_and_with_doubles_is_put_right_by_the_next_change
     one, two = sample(id="a", title="A"), sample(id="b", title="B")
     messy = "\n".join(["- [DECISION] stray text", index_md.line(two), index_md.line(one), index_md.line(two)])
 
-    revised = index_md.revise(messy, gone=[], written=[one])
+    revised = index_md.revise(messy, removed_paths=[], records=[one])
 
-    assert index_md.entries(revised) == sorted([index_md.line(one), index_md.line(two), "- [DECISION] stray text"])
+    assert index_md.record_lines(revised) == sorted([index_md.line(one), index_md.line(two), "- [DECISION] stray text"])

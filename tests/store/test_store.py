@@ -218,7 +218,7 @@ def test_how_a_catalog_differs_from_the_files(store):
 
     assert index_md.differences(store.root, (entry.memory for entry in store.entries())) == [
         f"not listed: {line}",
-        "listed but not so: - [DECISION] Gone -> decisions/gone.json #tags:x",
+        "outdated: - [DECISION] Gone -> decisions/gone.json #tags:x",
         "listed twice: - [DECISION] Gone -> decisions/gone.json #tags:x",
     ]
 

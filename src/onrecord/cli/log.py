@@ -11,7 +11,7 @@ from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, table
 from onrecord.importers import import_log
 from onrecord.store import history
-from onrecord.store.history import FileChange, LoggedChange, Undone
+from onrecord.store.history import LoggedChange, LoggedFile, Undone
 from onrecord.store.store import Store
 from onrecord.text import plural
 
@@ -65,7 +65,7 @@ def _verb(change: LoggedChange) -> str:
     return f"{change.action} (taken back)" if change.is_undone else change.action
 
 
-def _summary(files: tuple[FileChange, ...]) -> str:
+def _summary(files: tuple[LoggedFile, ...]) -> str:
     titles = list(dict.fromkeys(file.title or file.path for file in files))
     more = f" and {len(titles) - _MOST_TITLES} more" if len(titles) > _MOST_TITLES else ""
     return ", ".join(titles[:_MOST_TITLES]) + more
@@ -76,12 +76,12 @@ def _as_json(change: LoggedChange) -> dict[str, Any]:
     return {**fields, "files": [_file_json(file) for file in change.files]}
 
 
-def _file_json(file: FileChange) -> dict[str, str]:
-    return {"path": file.path, "title": file.title, "effect": _effect(file)}
+def _file_json(logged: LoggedFile) -> dict[str, str]:
+    return {"path": logged.path, "title": logged.title, "effect": _effect(logged)}
 
 
-def _effect(file: FileChange) -> str:
-    return "added" if file.before is None else "changed" if file.after else "removed"
+def _effect(logged: LoggedFile) -> str:
+    return "added" if logged.before is None else "changed" if logged.after else "removed"
 
 
 def _undo(store: Store, change: str, *, skip_changed: bool, dry_run: bool) -> CommandResult:
@@ -97,8 +97,8 @@ def _undo(store: Store, change: str, *, skip_changed: bool, dry_run: bool) -> Co
     return CommandResult(data, lambda screen: _undo_text(screen, undone, dry_run))
 
 
-def _reverse(file: FileChange) -> str:
-    return {"added": "removed", "changed": "restored", "removed": "restored"}[_effect(file)]
+def _reverse(logged: LoggedFile) -> str:
+    return {"added": "removed", "changed": "restored", "removed": "restored"}[_effect(logged)]
 
 
 def _undo_text(screen: Screen, undone: Undone, is_dry_run: bool) -> str:

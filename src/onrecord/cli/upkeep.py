@@ -107,7 +107,7 @@ def _rebuild(store: Store) -> CommandResult:
     with store.writing():
         text = index_md.render(entry.memory for entry in watched(store.entries(), "reading records"))
         files.write(os.path.join(store.root, paths.INDEX_MD), text.encode("utf-8"))
-    count = len(index_md.entries(text))
+    count = len(index_md.record_lines(text))
     line = f"{paths.INDEX_MD}: {plural(count, 'active record')}"
     return CommandResult({"active": count}, lambda screen: f"{screen.paint('rebuilt', 'green')} {line}")
 

@@ -1,1 +1,1 @@
-"""The files on disk, and changes made to them in whole steps."""
+"""The files of a store: records, drafts, and the changes made to them."""

@@ -1,4 +1,4 @@
-"""A page made of the records for agents that can only read a file: marked as ours, and renewed when records change."""
+"""A page generated from the records, for agents that can only read a file. Changes of records update it."""
 
 from __future__ import annotations
 
@@ -18,50 +18,50 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onrecord.store.store import Store
 
-_LARGEST = 2_000_000
-"""Bytes of a page that a section is put into; an AGENTS.md of more helps no agent."""
+_MAX_BYTES = 2_000_000
+"""Size of a page that a section is added to; no agent can use a larger AGENTS.md."""
 
 _ENDINGS = (".md", ".mdc", ".txt")
-"""Of files that a setting may name: a project's settings must not lead to anything that a program reads."""
+"""Of files that `export.file` may name: a project's settings must not overwrite what a program reads."""
 
 
 class GeneratedPage(NamedTuple):
-    """A file with a section of ours: what it holds, and what it shall hold."""
+    """A file with a section of ours: its text before and after the update."""
 
     file: str
     before: str
     after: str
     section: str
-    """What is ours of it."""
+    """Our part of the text."""
     lines: int
-    """How many records it has, in a line each."""
+    """Number of records, one in each line."""
 
     @property
     def is_fresh(self) -> bool:
         return self.before == self.after
 
     def write(self) -> None:
-        """Write what it shall hold, unless it does."""
+        """Write the new content if it differs."""
         if not self.is_fresh:
             files.write(self.file, self.after.encode("utf-8"))
 
 
 def plan(
-    file: str, records: Iterable[Memory], only: SectionFilter = ALL_RECORDS, *, may_add: bool = False
+    file: str, records: Iterable[Memory], section_filter: SectionFilter = ALL_RECORDS, *, may_add: bool = False
 ) -> GeneratedPage:
-    """The page with its section renewed; BadInput for one of somebody else, unless a section may be added to it.
+    """Return the page with its section updated. Raises BadInput.
 
-    Unless it is said which records it shall have, it keeps the choice that it was made with.
+    A file without a section of ours is refused unless `may_add`. Without a filter, the one in the file is used.
     """
     before = _read(file)
     if before and not may_add and export.BEGIN not in before:
         raise BadInput(f"{file!r} was not made by `onrecord export`", fix="name a new file, or add a section: --into")
     try:
-        only = export.read_filter(before) if only == ALL_RECORDS else only
+        section_filter = export.read_filter(before) if section_filter == ALL_RECORDS else section_filter
     except ValueError as error:
-        raise BadInput(f"the section of {file!r} cannot be renewed: {error}", fix="delete the section") from error
-    current = [record for record in records if record.is_current and only.accepts(record)]
-    section = export.agents_section(current, only)
+        raise BadInput(f"the section of {file!r} cannot be updated: {error}", fix="delete the section") from error
+    current = [record for record in records if record.is_current and section_filter.accepts(record)]
+    section = export.agents_section(current, section_filter)
     after = export.replace_section(before, section)
     if after is None:
         marks = f"{export.BEGIN} and {export.END}"
@@ -70,7 +70,7 @@ def plan(
 
 
 def renew(store: Store) -> None:
-    """Renew the page that a setting of the project names, if there is one and it is ours."""
+    """Update the page that the setting `export.file` names, if any. Raises BadInput or UnsafePath."""
     name, root = load_settings(store.root).text("export.file"), anchors.project_root(store.root)
     if not name or not root:
         return
@@ -79,12 +79,12 @@ def renew(store: Store) -> None:
         from shlex import quote
 
         fix = f"to make it: onrecord export --file {quote(file)}"
-        raise BadInput(f"the file {name!r} that export.file names is not there", fix=fix)
+        raise BadInput(f"export.file: no such file: {name}", fix=fix)
     plan(file, (entry.memory for entry in store.entries())).write()
 
 
 def resolve(root: str, name: str) -> str:
-    """The real path of a file that a setting names; BadInput or UnsafePath for what it must not name."""
+    """Return the real path of the file `name` of `export.file`. Raises BadInput or UnsafePath."""
     file = files.inside(root, name)
     parts = os.path.relpath(file, os.path.realpath(root)).lower().split(os.sep)
     if not file.lower().endswith(_ENDINGS) or ".git" in parts:
@@ -94,11 +94,11 @@ def resolve(root: str, name: str) -> str:
 
 
 def _read(file: str) -> str:
-    """What a file holds; empty if there is none."""
+    """Return the text of a file; empty if there is none. Raises BadInput."""
     try:
-        page = files.read(file, _LARGEST + 1).decode("utf-8") if os.path.lexists(file) else ""
+        page = files.read(file, _MAX_BYTES + 1).decode("utf-8") if os.path.lexists(file) else ""
     except (OSError, ValueError) as error:
         raise BadInput(f"cannot read {file!r}: {error}", fix="name a text file in UTF-8") from error
-    if len(page.encode("utf-8")) > _LARGEST:
-        raise BadInput(f"{file!r} is larger than {_LARGEST:,} bytes", fix="name another file")
+    if len(page.encode("utf-8")) > _MAX_BYTES:
+        raise BadInput(f"{file!r} is larger than {_MAX_BYTES:,} bytes", fix="name another file")
     return page

@@ -44,7 +44,7 @@ AGENT_VARIABLES = (
 """Environment variables that agents set for the programs they start."""
 
 
-class FileChange(NamedTuple):
+class LoggedFile(NamedTuple):
     """One file of a change: its text before (None if there was no file), and a hash of its text after."""
 
     path: str
@@ -60,7 +60,7 @@ class LoggedChange(NamedTuple):
     at: str
     action: str
     by: str
-    files: tuple[FileChange, ...]
+    files: tuple[LoggedFile, ...]
     is_whole: bool = True
     """False if it was too large to log the old texts: it cannot be undone."""
 
@@ -78,17 +78,17 @@ def author() -> str:
     return "agent" if any(os.environ.get(name) for name in AGENT_VARIABLES) else "person"
 
 
-def begin(root: str, action: str, files: tuple[FileChange, ...], undoes: str = "") -> str:
+def begin(root: str, action: str, files: tuple[LoggedFile, ...], undoes: str = "") -> str:
     """Log a change that is about to be made, and return its id."""
     seed = f"{root}{os.getpid()}{time.monotonic_ns()}"
     # Eight hex digits are enough for the few thousand changes of a history.
     change_id = coldstart.content_hash(seed.encode("utf-8", "surrogatepass"))[:8]
     by = action if action in ("import", SYNC) else author()
-    line = {"id": change_id, "at": timestamps.now(), "action": action, "by": by, "undoes": undoes}
-    text = json.dumps({**line, "files": [list(file) for file in files]})
+    fields = {"id": change_id, "at": timestamps.now(), "action": action, "by": by, "undoes": undoes}
+    text = json.dumps({**fields, "files": [list(file) for file in files]})
     if len(text) > _MAX_CHANGE_CHARACTERS:
         names = [[file.path, None, file.after, file.title] for file in files]
-        text = json.dumps({**line, "files": names, "cut": True})
+        text = json.dumps({**fields, "files": names, "cut": True})
     _file(root).append(text + "\n")
     return change_id
 
@@ -100,9 +100,9 @@ def end(root: str, change_id: str) -> None:
 
 def read(root: str) -> list[LoggedChange]:
     """Return the changes of a store, oldest first; lines that cannot be read are skipped."""
-    lines = [line for text in _file(root).lines() if (line := _parse_line(text)) is not None]
-    done_ids = {line.get("done") for line in lines if "done" in line}
-    changes = [change for line in lines if (change := _change(line)) is not None]
+    lines = [fields for line in _file(root).lines() if (fields := _parse_line(line)) is not None]
+    done_ids = {fields.get("done") for fields in lines if "done" in fields}
+    changes = [change for fields in lines if (change := _change(fields)) is not None]
     undone_ids = {change.undoes for change in changes if change.undoes and change.id in done_ids}
     return [change._replace(is_done=change.id in done_ids, is_undone=change.id in undone_ids) for change in changes]
 
@@ -127,20 +127,20 @@ def _file(root: str) -> StateFile:
 
 def _parse_line(text: str) -> dict[str, Any] | None:
     try:
-        line = json.loads(text)
+        fields = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return line if isinstance(line, dict) else None
+    return fields if isinstance(fields, dict) else None
 
 
-def _change(line: Mapping[str, Any]) -> LoggedChange | None:
-    texts = [text for key in ("id", "at", "action", "by") if isinstance(text := line.get(key), str)]
-    rows = line.get("files")
+def _change(fields: Mapping[str, Any]) -> LoggedChange | None:
+    texts = [text for key in ("id", "at", "action", "by") if isinstance(text := fields.get(key), str)]
+    rows = fields.get("files")
     if len(texts) < 4 or not isinstance(rows, list):
         return None
-    files = tuple(FileChange(*row) for row in rows if isinstance(row, list) and len(row) == len(FileChange._fields))
-    undoes = line.get("undoes")
-    is_whole = not line.get("cut") and len(files) == len(rows)
+    files = tuple(LoggedFile(*row) for row in rows if isinstance(row, list) and len(row) == len(LoggedFile._fields))
+    undoes = fields.get("undoes")
+    is_whole = not fields.get("cut") and len(files) == len(rows)
     change_id, at, action, by = texts
     return LoggedChange(change_id, at, action, by, files, is_whole, undoes if isinstance(undoes, str) else "")
 
@@ -149,8 +149,8 @@ class Undone(NamedTuple):
     """The result of an undo: the change that was undone, the files restored, and the files left as they are."""
 
     change: LoggedChange
-    restored: tuple[FileChange, ...]
-    skipped: tuple[FileChange, ...] = ()
+    restored: tuple[LoggedFile, ...]
+    skipped: tuple[LoggedFile, ...] = ()
 
 
 def undo(store: Store, change_id: str = "", *, skip_changed: bool = False) -> Undone:
@@ -166,9 +166,9 @@ def undo(store: Store, change_id: str = "", *, skip_changed: bool = False) -> Un
     return Undone(change, unchanged, changed)
 
 
-def _find_change(root: str, changes: Sequence[LoggedChange], change_id: str) -> LoggedChange:
+def _find_change(root: str, history: Sequence[LoggedChange], change_id: str) -> LoggedChange:
     """Return the change to undo: the one with this id, or the last one made here that is no undo and not undone yet."""
-    candidates = [change for change in changes if not change.undoes and change.action != "undo"]
+    candidates = [change for change in history if not change.undoes and change.action != "undo"]
     if change_id:
         candidates = [change for change in candidates if change.id.startswith(change_id)]
     else:
@@ -201,7 +201,7 @@ def _has_happened(root: str, change: LoggedChange) -> bool:
     return change.is_done or any(current_hash(root, file.path) != text_hash(file.before) for file in change.files)
 
 
-def _split_by_state(root: str, change: LoggedChange) -> tuple[tuple[FileChange, ...], tuple[FileChange, ...]]:
+def _split_by_state(root: str, change: LoggedChange) -> tuple[tuple[LoggedFile, ...], tuple[LoggedFile, ...]]:
     """Return the files that are as `change` left them, and those changed since; not those that are as before."""
     hashes = [(file, current_hash(root, file.path), text_hash(file.before)) for file in change.files]
     unchanged = tuple(file for file, now, before in hashes if now == file.after and now != before)
@@ -209,8 +209,8 @@ def _split_by_state(root: str, change: LoggedChange) -> tuple[tuple[FileChange, 
     return unchanged, changed
 
 
-def _conflict(change: LoggedChange, changed: Sequence[FileChange]) -> CannotUndo:
-    names = first_few([file.path for file in changed])
+def _conflict(change: LoggedChange, files: Sequence[LoggedFile]) -> CannotUndo:
+    names = first_few([file.path for file in files])
     return CannotUndo(
         f"the {change.action} of {change.at} cannot be taken back: changed since: {names}",
         fix="to see later changes, which can be taken back first: onrecord log; to take back the rest and leave these "
@@ -218,11 +218,11 @@ def _conflict(change: LoggedChange, changed: Sequence[FileChange]) -> CannotUndo
     )
 
 
-def _restore(batch: Batch, file: FileChange) -> None:
-    if file.before is None:
-        batch.drop(file.path)
+def _restore(batch: Batch, logged: LoggedFile) -> None:
+    if logged.before is None:
+        batch.drop(logged.path)
     else:
-        batch.restore(file.path, file.before)
+        batch.restore(logged.path, logged.before)
 
 
 def text_hash(text: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Drafts that wait in a store's `inbox/` for a person to accept them. Nothing that retrieves records reads them."""
+"""The inbox of a store: drafts in `inbox/` that wait for a person to accept them. Search does not read them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onrecord.record.drafts import Draft
 from onrecord.record.memory import Memory
 from onrecord.record.schema import shorten
 
-_MOST_FILES = 100_000
+_MAX_FILES = 100_000
 
 
 class BrokenDraft(NamedTuple):
@@ -33,7 +33,10 @@ class Inbox:
         self.folder = os.path.join(store_root, paths.INBOX)
 
     def put(self, draft: Draft, *, replacing: bool = False) -> Draft:
-        """Write a draft, and give it back as read; one of the same name goes if it is of the session, or knowingly."""
+        """Write a draft and return it with its hash. Raises AlreadyExists.
+
+        It replaces a draft of the same name from the same session; with `replacing`, from any session.
+        """
         if not replacing:
             self.refuse_taken(draft)
         git_files.ensure(self.root)
@@ -42,7 +45,7 @@ class Inbox:
         return draft._replace(hash=content_hash(data))
 
     def refuse_taken(self, draft: Draft) -> None:
-        """AlreadyExists if another session's draft has that name."""
+        """Raise AlreadyExists if another session's draft has that name."""
         if self._is_taken(draft):
             fix = f"onrecord review --accept {draft.name}; or: onrecord review --reject {draft.name}; then save again"
             raise AlreadyExists(f"there is a draft {draft.name!r} in the inbox already", fix=fix)
@@ -54,7 +57,7 @@ class Inbox:
             return False
 
     def get(self, name: str) -> Draft:
-        """A draft by its name, which may be written as that of its file."""
+        """Return the draft with this name, or file name. Raises NotFound or BadRecord."""
         name = _without_ending(name)
         try:
             data = files.read(self.path(name), memory.MAX_FILE_BYTES + 1)
@@ -65,7 +68,7 @@ class Inbox:
         return drafts.parse(name, data)
 
     def find(self, name: str) -> Union[Draft, BrokenDraft]:
-        """A draft by its name, readable or not; NotFound if there is none."""
+        """Return the draft with this name, or a BrokenDraft if it cannot be read. Raises NotFound."""
         draft = self._read(name)
         if isinstance(draft, BrokenDraft) and isinstance(draft.error, NotFound):
             raise draft.error
@@ -78,40 +81,40 @@ class Inbox:
             return BrokenDraft(_without_ending(name), error)
 
     def scan(self) -> list[Union[Draft, BrokenDraft]]:
-        """Every file of the inbox, oldest draft first, read or found broken."""
-        waiting = [self._read(name) for name in self.names()]
-        return sorted(waiting, key=lambda draft: (getattr(draft, "made_at", ""), draft.name))
+        """Return all drafts, oldest first; files that cannot be read as BrokenDrafts."""
+        drafts = [self._read(name) for name in self.names()]
+        return sorted(drafts, key=lambda draft: (getattr(draft, "made_at", ""), draft.name))
 
     def drafts(self) -> list[Draft]:
         return [draft for draft in self.scan() if isinstance(draft, Draft)]
 
-    def newest(self, most: int, prefix: str = "") -> list[Draft]:
-        """The drafts written last, newest first; no more than `most` files are read, whatever lies there."""
+    def newest(self, limit: int, prefix: str = "") -> list[Draft]:
+        """Return the drafts in the `limit` files written last, newest first; no other file is read."""
         try:
             with os.scandir(files.inside(self.root, paths.INBOX)) as entries:
-                written = [
+                times = [
                     (entry.stat(follow_symlinks=False).st_mtime_ns, entry.name[:-5])
-                    for entry in islice(entries, _MOST_FILES)
+                    for entry in islice(entries, _MAX_FILES)
                     if entry.name.endswith(".json") and entry.name.startswith(prefix)
                 ]
         except (FileNotFoundError, NotADirectoryError):
             return []
-        drafts = (self._read(name) for _, name in sorted(written, reverse=True)[:most])
+        drafts = (self._read(name) for _, name in sorted(times, reverse=True)[:limit])
         return [draft for draft in drafts if isinstance(draft, Draft)]
 
     def names(self) -> list[str]:
         try:
-            listed = os.listdir(files.inside(self.root, paths.INBOX))
+            file_names = os.listdir(files.inside(self.root, paths.INBOX))
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return sorted(name[:-5] for name in listed if name.endswith(".json") and name[0] != ".")
+        return sorted(name[:-5] for name in file_names if name.endswith(".json") and name[0] != ".")
 
     def drop(self, name: str) -> None:
-        """Take a draft out of the inbox."""
+        """Delete a draft."""
         files.remove(self.path(name))
 
     def path(self, name: str) -> str:
-        """The file of a draft; NotFound for what cannot be a draft's name."""
+        """Return the path of a draft's file. Raises NotFound if `name` cannot be the name of a draft."""
         name = _without_ending(name)
         if not name or name.strip(".") == "" or "/" in name or os.sep in name or "\0" in name:
             raise NotFound(f"no draft {shorten(name)!r} in the inbox", fix="onrecord inbox")
@@ -123,5 +126,5 @@ def _without_ending(name: str) -> str:
 
 
 def new_draft(record: Memory, **about: Any) -> Draft:
-    """A draft of a record, named after it."""
+    """Return a draft of `record`, named after it."""
     return Draft(record.id, record, made_at=timestamps.now(), **about)

@@ -1,4 +1,4 @@
-"""`index.md`: a list of the active records for people and `grep`. Derived; losing it loses nothing."""
+"""`index.md`: a list of the active records for people and `grep`. It can always be rebuilt from the records."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from onrecord.errors import UnsafePath
 from onrecord.record.memory import Memory
 from onrecord.record.naming import one_line
 
-_LARGEST = 100_000_000
-"""Bytes: about a million lines."""
+_MAX_BYTES = 100_000_000
+"""About a million lines."""
 
 HEADER = (
     "# Project memory",
@@ -22,60 +22,60 @@ HEADER = (
 )
 
 
-def line(memory: Memory) -> str:
-    """`- [CATEGORY] title -> path #tags:a,b`, with nothing in the title that could pass for the rest."""
-    tags = ",".join(one_line(tag).replace(",", " ") for tag in memory.tags)
-    return f"- [{memory.category.upper()}] {one_line(memory.title)} -> {memory.path} #tags:{tags}"
+def line(record: Memory) -> str:
+    """Return `- [CATEGORY] title -> path #tags:a,b`; title and tags have no line break, `->` or `#tags:`."""
+    tags = ",".join(one_line(tag).replace(",", " ") for tag in record.tags)
+    return f"- [{record.category.upper()}] {one_line(record.title)} -> {record.path} #tags:{tags}"
 
 
-def render(memories: Iterable[Memory]) -> str:
-    """The whole page of a store."""
-    return _page(sorted(line(memory) for memory in memories if memory.record_status == "active"))
+def render(records: Iterable[Memory]) -> str:
+    """Return the whole page of a store."""
+    return _page(sorted(line(record) for record in records if record.record_status == "active"))
 
 
-def revise(text: str, *, gone: Iterable[str], written: Iterable[Memory]) -> str:
-    """The page after some records were removed (by path) and others written, without reading the rest."""
-    written = tuple(written)
-    # With 200,000 lines every step counts: a dictionary drops what is listed twice and stays in order, and sorting
-    # what is nearly sorted costs next to nothing.
-    listed = dict.fromkeys(entries(text))
-    for path in (*gone, *(memory.path for memory in written)):
-        for entry in _lines_with(text, f" -> {path} #tags:"):
-            listed.pop(entry, None)
-    listed.update((line(memory), None) for memory in written if memory.record_status == "active")
-    return _page(sorted(listed))
+def revise(text: str, *, removed_paths: Iterable[str], records: Iterable[Memory]) -> str:
+    """Return the page without the records at `removed_paths` and with new lines for `records`; reads no record."""
+    records = tuple(records)
+    # This must be fast with 200,000 lines: a dictionary drops duplicates and keeps the order, and sorting lines that
+    # are nearly sorted costs next to nothing.
+    lines = dict.fromkeys(record_lines(text))
+    for path in (*removed_paths, *(record.path for record in records)):
+        for old_line in _lines_with(text, f" -> {path} #tags:"):
+            lines.pop(old_line, None)
+    lines.update((line(record), None) for record in records if record.record_status == "active")
+    return _page(sorted(lines))
 
 
-def _lines_with(text: str, mark: str) -> list[str]:
-    """The lines of a text that a mark stands in."""
+def _lines_with(text: str, part: str) -> list[str]:
+    """Return the lines of `text` that contain `part`."""
     lines = []
-    at = text.find(mark)
-    while at >= 0:
-        start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+    position = text.find(part)
+    while position >= 0:
+        start, end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
         lines.append(text[start : end if end >= 0 else len(text)])
-        at = text.find(mark, at + 1)
+        position = text.find(part, position + 1)
     return lines
 
 
-def entries(text: str) -> list[str]:
-    """The lines of a page that stand for records."""
-    return [entry for entry in text.split("\n") if entry.startswith("- [")]
+def record_lines(text: str) -> list[str]:
+    """Return the lines of a page that list records."""
+    return [line for line in text.split("\n") if line.startswith("- [")]
 
 
-def differences(root: str, memories: Iterable[Memory]) -> list[str]:
-    """How the page of a store differs from its records: one line for each entry missing, outdated or listed twice."""
-    wanted = {line(memory) for memory in memories if memory.record_status == "active"}
-    listed = entries(read(root))
-    missing = [f"not listed: {entry}" for entry in sorted(wanted.difference(listed))]
-    outdated = [f"listed but not so: {entry}" for entry in sorted(set(listed) - wanted)]
-    twice = [f"listed twice: {entry}" for entry, count in sorted(Counter(listed).items()) if count > 1]
+def differences(root: str, records: Iterable[Memory]) -> list[str]:
+    """Return a description of each line of the page that is missing, outdated or listed twice."""
+    expected = {line(record) for record in records if record.record_status == "active"}
+    lines = record_lines(read(root))
+    missing = [f"not listed: {text}" for text in sorted(expected.difference(lines))]
+    outdated = [f"outdated: {text}" for text in sorted(set(lines) - expected)]
+    twice = [f"listed twice: {text}" for text, count in sorted(Counter(lines).items()) if count > 1]
     return missing + outdated + twice
 
 
 def read(root: str) -> str:
-    """The page of a store as it is on disk; empty if it is missing, unreadable, or a link out."""
+    """Return the page on disk; empty if it is missing, unreadable, or a link out of the store."""
     try:
-        data = files.read_inside(root, paths.INDEX_MD, _LARGEST)
+        data = files.read_inside(root, paths.INDEX_MD, _MAX_BYTES)
     except (OSError, UnsafePath):
         return ""
     return data.decode("utf-8", "replace").replace("\r\n", "\n")

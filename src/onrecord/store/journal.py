@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from typing import Any
 
 from onrecord import files, paths
 from onrecord.errors import OnrecordError, Unwritable
 from onrecord.record import drafts, memory, schema
 from onrecord.store import history
-from onrecord.store.history import FileChange, NewTexts, current_hash, current_text, text_hash
+from onrecord.store.history import LoggedFile, NewTexts, current_hash, current_text, text_hash
 
 _NAME = ".journal"
 _MAX_BYTES = 1 << 30
@@ -31,7 +32,7 @@ def begin(root: str, new_texts: NewTexts, action: str, undoes: str = "") -> str:
     Raises Unwritable. If the first file cannot be written, nothing was changed.
     """
     steps = {path: [current_hash(root, path), text] for path, text in new_texts.items()}
-    change_id = history.begin(root, action, tuple(_file_changes(root, new_texts)), undoes)
+    change_id = history.begin(root, action, tuple(_logged_files(root, new_texts)), undoes)
     files.write(_file(root), json.dumps(steps).encode("utf-8"))
     count = 0
     # A crash loses nothing: the journal is on the disk before the first file is written.
@@ -57,11 +58,11 @@ def end(root: str, change_id: str = "") -> None:
         history.end(root, change_id)
 
 
-def _file_changes(root: str, new_texts: NewTexts) -> Iterator[FileChange]:
+def _logged_files(root: str, new_texts: NewTexts) -> Iterator[LoggedFile]:
     for path, text in new_texts.items():
         before = current_text(root, path)
         title = history.title_in(text) or history.title_in(before)
-        yield FileChange(path, before, text_hash(text), title)
+        yield LoggedFile(path, before, text_hash(text), title)
 
 
 def finish(root: str) -> None:
@@ -84,17 +85,17 @@ def _steps(root: str) -> dict[str, list[str]]:
     return steps if isinstance(steps, dict) else {}
 
 
-def _is_ours(root: str, path: str, step: object) -> bool:
-    """True if a batch could have written `step`."""
+def _is_ours(root: str, path: str, value: Any) -> bool:
+    """True if a batch could have written `value`."""
     folder, _, name = path.partition("/")
-    if "/" in name or not name.endswith(".json") or name[0] == "." or not isinstance(step, list) or len(step) != 2:
+    if "/" in name or not name.endswith(".json") or name[0] == "." or not isinstance(value, list) or len(value) != 2:
         return False
     is_draft = folder == paths.INBOX
     if (folder not in schema.FOLDERS.values() and not is_draft) or os.path.isdir(os.path.join(root, path)):
         return False
     try:
         files.inside(root, path)
-        return step[1] is None or _belongs_at(step[1].encode("utf-8"), path, is_draft)
+        return value[1] is None or _belongs_at(value[1].encode("utf-8"), path, is_draft)
     except (AttributeError, UnicodeEncodeError, OnrecordError):
         return False
 

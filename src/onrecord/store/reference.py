@@ -1,4 +1,7 @@
-"""What somebody typed for a record, compared with the names in a store. No record is read: a store may hold 200,000."""
+"""Resolves the text that a user types for a record, by comparing it with the names in a store.
+
+No record is read: a store may have 200,000.
+"""
 
 from __future__ import annotations
 
@@ -15,76 +18,81 @@ from onrecord.store import record_names
 PREFIX, WORDS = "prefix", "words"
 _BREAK = re.compile(r"[^0-9a-z]+")
 _TITLE_BREAK = re.compile(r"[\W_]+")
-_MOST_LISTED = 10
-_MOST_SUGGESTED = 3
-_ALIKE = 0.7
-"""The least similarity of two words, one of which may be the other misspelt: `sesion` and `sessions` have 0.86."""
+_MAX_LISTED = 10
+_MAX_SUGGESTED = 3
+_MIN_SIMILARITY = 0.7
+"""Similarity at which one word may be a misspelling of the other: that of `sesion` and `sessions` is 0.86."""
 
-_SHORTEST, _LONGEST_BEGINNING = 4, 20
-"""Letters of a beginning that stands for a whole name in a list."""
+_MIN_BEGINNING, _MAX_BEGINNING = 4, 20
+"""Characters of the beginning of a name that is shown in place of the name."""
 
-_ENOUGH = 0.5
-"""The least share of the typed letters that must be found again in a name that is suggested."""
+_MIN_SHARE = 0.5
+"""Share of the typed letters that a suggested name must contain."""
 
 
 class NameMatch(NamedTuple):
-    """The paths that a typed text fits, and how: by the beginning of their names, or by words of them."""
+    """The paths that match a text, and how: by the beginning of their names (`PREFIX`) or by words (`WORDS`)."""
 
     how: str
     paths: tuple[str, ...]
 
 
-def match_names(typed: str, paths: Iterable[str]) -> NameMatch:
-    """The paths whose names begin with a text; if there are none, those that have all of its words."""
-    folder, name, words = _parts(typed)
-    named = [(path, name_of(path).lower()) for path in paths if path.startswith(folder)]
-    for beginning in filter(None, (name, "-".join(words))):
-        begin = tuple(path for path, name in named if name.startswith(beginning))
-        if begin:
-            return NameMatch(PREFIX, begin)
+def match_names(text: str, paths: Iterable[str]) -> NameMatch:
+    """Return the paths whose names begin with `text`, or else those that have all of its words."""
+    folder, name, words = _parts(text)
+    names = [(path, name_of(path).lower()) for path in paths if path.startswith(folder)]
+    for prefix in filter(None, (name, "-".join(words))):
+        matches = tuple(path for path, name in names if name.startswith(prefix))
+        if matches:
+            return NameMatch(PREFIX, matches)
     if not words:
         return NameMatch("", ())
-    having = [(path, _BREAK.split(name)) for path, name in named if all(word in name for word in words)]
-    return _with_words(words, having)
+    split_names = [(path, _BREAK.split(name)) for path, name in names if all(word in name for word in words)]
+    return _match_words(words, split_names)
 
 
-def match_titles(typed: str, titles: Iterable[tuple[str, str]]) -> NameMatch:
-    """The same by words of the titles: an id has only the first of a long one, and none in a script it cannot spell."""
-    folder, name, _ = _parts(typed)
+def match_titles(text: str, titles: Iterable[tuple[str, str]]) -> NameMatch:
+    """Return the paths whose titles have all words of `text`.
+
+    An id lacks the last words of a long title, and all words in another script.
+    """
+    folder, name, _ = _parts(text)
     words = [word for word in _TITLE_BREAK.split(name) if word]
-    having = [(path, title.lower()) for path, title in titles if path.startswith(folder)]
-    named = [(path, _TITLE_BREAK.split(title)) for path, title in having if all(word in title for word in words)]
-    return _with_words(words, named) if words else NameMatch("", ())
+    in_folder = [(path, title.lower()) for path, title in titles if path.startswith(folder)]
+    split_titles = [
+        (path, _TITLE_BREAK.split(title)) for path, title in in_folder if all(word in title for word in words)
+    ]
+    return _match_words(words, split_titles) if words else NameMatch("", ())
 
 
-def _with_words(words: Collection[str], named: Collection[tuple[str, list[str]]]) -> NameMatch:
-    """The paths whose parts have all of some words; a whole word goes before the beginning of one."""
-    whole = tuple(path for path, parts in named if set(words).issubset(parts))
-    started = tuple(path for path, parts in named if all(_starts(word, parts) for word in words))
-    return NameMatch(WORDS, whole or started) if whole or started else NameMatch("", ())
+def _match_words(words: Collection[str], split_names: Collection[tuple[str, list[str]]]) -> NameMatch:
+    """Return the paths whose parts are or begin with all `words`; whole words take precedence."""
+    whole = tuple(path for path, parts in split_names if set(words).issubset(parts))
+    begun = tuple(path for path, parts in split_names if all(_starts_part(word, parts) for word in words))
+    return NameMatch(WORDS, whole or begun) if whole or begun else NameMatch("", ())
 
 
-def _starts(word: str, parts: Iterable[str]) -> bool:
+def _starts_part(word: str, parts: Iterable[str]) -> bool:
     return any(part.startswith(word) for part in parts)
 
 
-def _parts(typed: str) -> tuple[str, str, list[str]]:
-    """The folder that a text restricts its record to, with a slash; the name in it; the words of that."""
-    category, slash, name = typed.strip().lower().rpartition("/")
+def _parts(text: str) -> tuple[str, str, list[str]]:
+    """Split `text` into the folder with its slash, which may be empty, the name, and the words of the name."""
+    category, slash, name = text.strip().lower().rpartition("/")
     folder = schema.FOLDERS.get(category, category.rsplit("/", 1)[-1])
     name = name.removesuffix(".json")
     return (f"{folder}/" if slash else ""), name, [word for word in _BREAK.split(name) if word]
 
 
 def name_of(path: str) -> str:
-    """The id in a record's path, or the name in a draft's."""
+    """Return the id in a record's path, or the name in a draft's."""
     return path.rsplit("/", 1)[-1].removesuffix(".json")
 
 
 def shortest_names(paths: Iterable[str], among: Iterable[str]) -> dict[str, str]:
-    """For each of some paths a beginning of its name that fits no other; where that is long or unusual, its short name.
+    """Return for each path the shortest beginning of its name that is unique `among` all paths.
 
-    A beginning ends with a word where there is room for one.
+    It ends with a whole word if possible. Where it would be long or unsafe in a shell, it is the record's short name.
     """
     from bisect import bisect_left
 
@@ -92,46 +100,47 @@ def shortest_names(paths: Iterable[str], among: Iterable[str]) -> dict[str, str]
     result = {}
     for path in paths:
         name = name_of(path)
-        at = bisect_left(names, name.lower())
-        beside = [*names[max(at - 1, 0) : at], *names[at + 1 : at + 2]]
-        beginning = _beginning(name, max((_in_common(name.lower(), other) for other in beside), default=0) + 1)
-        is_own = name.lower() not in beside and not beginning.isdigit() and record_names.is_shell_safe(beginning)
-        result[path] = beginning if is_own and len(beginning) <= _LONGEST_BEGINNING else record_names.short_name(path)
+        position = bisect_left(names, name.lower())
+        neighbours = [*names[max(position - 1, 0) : position], *names[position + 1 : position + 2]]
+        beginning = _beginning(name, max((_common_length(name.lower(), other) for other in neighbours), default=0) + 1)
+        is_own = name.lower() not in neighbours and not beginning.isdigit() and record_names.is_shell_safe(beginning)
+        result[path] = beginning if is_own and len(beginning) <= _MAX_BEGINNING else record_names.short_name(path)
     return result
 
 
-def _beginning(name: str, least: int) -> str:
-    """A beginning of a name with at least so many letters, up to the end of a word where that is not too long."""
-    least = max(least, _SHORTEST)
-    whole = f"{name}-".find("-", least)
-    return name[: whole if 0 <= whole <= _LONGEST_BEGINNING else least]
+def _beginning(name: str, minimum: int) -> str:
+    """Return a beginning of `name` with at least `minimum` characters, up to the end of a word if that is short."""
+    minimum = max(minimum, _MIN_BEGINNING)
+    word_end = f"{name}-".find("-", minimum)
+    return name[: word_end if 0 <= word_end <= _MAX_BEGINNING else minimum]
 
 
-def _in_common(name: str, other: str) -> int:
-    """How many letters two names have in common at their beginning."""
-    return next((at for at, (left, right) in enumerate(zip(name, other)) if left != right), min(len(name), len(other)))
+def _common_length(name: str, other: str) -> int:
+    """Return the length of the common beginning of two names."""
+    differing = (position for position, (a, b) in enumerate(zip(name, other)) if a != b)
+    return next(differing, min(len(name), len(other)))
 
 
-def similar_paths(typed: str, paths: Collection[str]) -> list[str]:
-    """The paths whose names have most of a text in them, misspelt words included; three at most, best first."""
-    words = _parts(typed)[2]
-    named = [(path, name_of(path).lower().split("-")) for path in paths]
-    spellings = _spellings(set(words), {part for _, parts in named for part in parts})
+def similar_paths(text: str, paths: Collection[str]) -> list[str]:
+    """Return up to three paths whose names contain most of `text`, best first; words may be misspelt."""
+    words = _parts(text)[2]
+    names = [(path, name_of(path).lower().split("-")) for path in paths]
+    spellings = _spellings(set(words), {part for _, parts in names for part in parts})
     likely = {part for parts in spellings.values() for part in parts}
-    scored = []
-    for path, parts in named:
+    scores = []
+    for path, parts in names:
         if likely.isdisjoint(parts):
             continue
         similarity = sum(
             len(word) * max((spellings[word].get(part, 0.0) for part in parts), default=0.0) for word in words
         )
-        if similarity and similarity >= _ENOUGH * sum(map(len, words)):
-            scored.append((-similarity, len(path), path))
-    return [path for _, _, path in sorted(scored)[:_MOST_SUGGESTED]]
+        if similarity and similarity >= _MIN_SHARE * sum(map(len, words)):
+            scores.append((-similarity, len(path), path))
+    return [path for _, _, path in sorted(scores)[:_MAX_SUGGESTED]]
 
 
 def _spellings(words: Collection[str], vocabulary: Collection[str]) -> dict[str, dict[str, float]]:
-    """For each word those of a vocabulary that it may be meant to be, and how alike the two are."""
+    """Return for each word the words of `vocabulary` that it may be a misspelling of, with their similarity."""
     from difflib import SequenceMatcher
 
     spellings: dict[str, dict[str, float]] = {}
@@ -140,37 +149,37 @@ def _spellings(words: Collection[str], vocabulary: Collection[str]) -> dict[str,
         matcher = SequenceMatcher(b=word, autojunk=False)
         for other in vocabulary:
             shorter, longer = sorted((len(word), len(other)))
-            # Letters that one of them has more can be equal to none: no comparison is needed to see that. And hardly
-            # anybody misses both the first letter and the last.
-            if 2 * shorter < _ALIKE * (shorter + longer) or (word[0] != other[:1] and word[-1] != other[-1:]):
+            # Skips the comparison if the lengths alone rule it out, or if both the first and the last letter differ,
+            # which is rare in a misspelling.
+            if 2 * shorter < _MIN_SIMILARITY * (shorter + longer) or (word[0] != other[:1] and word[-1] != other[-1:]):
                 continue
             matcher.set_seq1(other)
-            if matcher.quick_ratio() >= _ALIKE and matcher.ratio() >= _ALIKE:
+            if matcher.quick_ratio() >= _MIN_SIMILARITY and matcher.ratio() >= _MIN_SIMILARITY:
                 likely[other] = matcher.ratio()
     return spellings
 
 
-def not_found(root: str, typed: str, paths: Collection[str]) -> NotFound:
-    """The failure that no record is called so; it names those whose names are nearest."""
-    near = [name_of(path) for path in similar_paths(typed, paths)]
-    search = f"onrecord search {quote(shorten(typed.replace('-', ' ')))}"
+def not_found(root: str, text: str, paths: Collection[str]) -> NotFound:
+    """Return the error that no record matches `text`; it suggests those with similar names."""
+    near = [name_of(path) for path in similar_paths(text, paths)]
+    search = f"onrecord search {quote(shorten(text.replace('-', ' ')))}"
     fix = f"onrecord show {quote(near[0])}; {search}" if near else search
-    return NotFound(f"no memory {shorten(typed)!r} in {root}{did_you_mean(near)}", fix=fix)
+    return NotFound(f"no memory {shorten(text)!r} in {root}{did_you_mean(near)}", fix=fix)
 
 
 def did_you_mean(names: list[str]) -> str:
-    """The end of a message that offers some names; empty if there are none."""
+    """Return the end of a message that suggests `names`; empty if there are none."""
     return f"; did you mean {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))}?" if names else ""
 
 
-def ambiguous(typed: str, paths: Collection[str]) -> Ambiguous:
-    """The failure that a text fits several records; it lists ten by names that mean one record each."""
+def ambiguous(text: str, paths: Collection[str]) -> Ambiguous:
+    """Return the error that `text` matches several records; it lists up to ten by their short names."""
     names = [record_names.short_name(path) for path in sorted(paths)]
-    message = ambiguity_message(typed, names, "records")
+    message = ambiguity_message(text, names, "records")
     return Ambiguous(message, fix=f"onrecord show {quote(names[0])}; or type more of the name you mean")
 
 
-def ambiguity_message(typed: str, names: Sequence[str], what: str) -> str:
-    """The message that lists what a text fits, up to ten."""
-    more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
-    return f"{shorten(typed)!r} fits {len(names):,} {what}: {', '.join(names[:_MOST_LISTED])}{more}"
+def ambiguity_message(text: str, names: Sequence[str], what: str) -> str:
+    """Return the message that lists up to ten of the names that `text` matches."""
+    more = f" and {len(names) - _MAX_LISTED:,} more" if len(names) > _MAX_LISTED else ""
+    return f"{shorten(text)!r} fits {len(names):,} {what}: {', '.join(names[:_MAX_LISTED])}{more}"

@@ -1,6 +1,6 @@
-"""The files on disk that hold records. They are the truth; everything else can be rebuilt from them.
+"""A store: the record files on disk, which are the source of truth. Everything else can be rebuilt from them.
 
-A change of any number of files is one step, made under the lock through the journal.
+A change of any number of files is one step, made under the lock and through the journal.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LOCK = ".lock"
 
 
 class Entry(NamedTuple):
-    """A memory as it was read: where it lies, and the hash to update it with."""
+    """A record as read: its path, and the hash to update it with."""
 
     memory: Memory
     path: str
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """A file in the store that is not a memory, and why."""
+    """A file in the store that is not a valid record, and why."""
 
     path: str
     error: OnrecordError
@@ -52,9 +52,9 @@ class Store:
     def __init__(self, root: str) -> None:
         self.root = root
         self.warnings: list[str] = []
-        """What went wrong after a change was made, and does not undo it."""
+        """Failures after a change was made, which do not undo it."""
         self.last_change = ""
-        """What the log calls the last change that was made through this object."""
+        """The id of the last change made through this object."""
 
     def __repr__(self) -> str:
         return f"Store({self.root!r})"
@@ -65,32 +65,32 @@ class Store:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether a writer died in the middle of a change, which the next one will finish."""
+        """True if a writer was killed during a change, which the next writer will finish."""
         return journal.is_open(self.root)
 
     def read(self, path: str) -> Entry:
-        """The record at a relative path; BadRecord or UnsafePath if there is none to be had."""
-        shown = path if path.isprintable() else repr(path)
-        data = self._data(path, shown)
-        record = memory.parse(data, shown)
+        """Return the record at a relative path. Raises NotFound, BadRecord or UnsafePath."""
+        label = path if path.isprintable() else repr(path)
+        data = self._data(path, label)
+        record = memory.parse(data, label)
         if record.path != path:
             raise BadRecord(
-                f"{shown}: says it is {record.path}",
+                f"{label}: says it is {record.path}",
                 fix="make its `id` the file's name and its `category` the folder's, or rename the file",
             )
         return Entry(record, path, content_hash(data))
 
-    def _data(self, path: str, shown: str) -> bytes:
+    def _data(self, path: str, label: str) -> bytes:
         try:
             return files.read_inside(self.root, path, memory.MAX_FILE_BYTES + 1)
         except FileNotFoundError:
-            raise NotFound(f"there is nothing at {shown}", fix="onrecord list") from None
+            raise NotFound(f"there is nothing at {label}", fix="onrecord list") from None
         except OSError as error:
             reason = error.strerror or error
-            raise BadRecord(f"{shown}: {reason}", fix="check the file's type and permissions") from error
+            raise BadRecord(f"{label}: {reason}", fix="check the file's type and permissions") from error
 
     def scan(self, category: str = "") -> Iterator[Union[Entry, Broken]]:
-        """Every record file, of one category if it is named, read, or broken and why."""
+        """Yield all record files, or those of one category; files that cannot be read as Broken."""
         for folder in [schema.FOLDERS[category]] if category else schema.FOLDERS.values():
             try:
                 names = record_names.read_folder(self.root, folder)
@@ -110,11 +110,11 @@ class Store:
             yield Broken(path, error)
 
     def entries(self, category: str = "") -> Iterator[Entry]:
-        """Every record that can be read, of one category if it is named."""
-        return (scanned for scanned in self.scan(category) if isinstance(scanned, Entry))
+        """Return all records that can be read, or those of one category."""
+        return (entry for entry in self.scan(category) if isinstance(entry, Entry))
 
     def get(self, reference: str) -> Entry:
-        """A record by its id, `category/id`, path, or the short name in a pointer."""
+        """Return the record with this id, `category/id`, path or short name. Raises NotFound or Ambiguous."""
         matches = self.find_paths(reference)
         if not matches:
             from shlex import quote
@@ -128,7 +128,7 @@ class Store:
         return self.read(matches[0])
 
     def find_paths(self, reference: str) -> list[str]:
-        """The paths of the records with an id, `category/id`, path or short name: more than one only for an id."""
+        """Return the paths that `reference` may mean (see `get`): more than one only for an id."""
         return self._paths_of(reference) or record_names.with_short_name(self.root, reference)
 
     def has(self, record_id: str) -> bool:
@@ -159,20 +159,20 @@ class Store:
         return reference
 
     def create(self, record: Memory) -> Entry:
-        """Write a new record; refused if one of that id is there, whatever its status."""
+        """Write a new record. Raises AlreadyExists if one has that id, whatever its status."""
         with self.writing("save") as batch:
             self.refuse_existing(record.id)
             return batch.put(record)
 
     def refuse_existing(self, record_id: str) -> None:
-        """AlreadyExists if anything has that id's place, be it a folder or a broken link."""
+        """Raise AlreadyExists if there is anything at that id's path, even a folder or a broken link."""
         for path in self._candidates(record_id):
             if os.path.lexists(os.path.join(self.root, path)):
-                fix = _instead(self, path, record_id)
+                fix = _fix_for_existing(self, path, record_id)
                 raise AlreadyExists(f"there is a record {record_id!r} already: {path}", fix=fix)
 
     def expect(self, path: str, expected_hash: str) -> None:
-        """Changed if a record or a draft is not the version that has this hash."""
+        """Raise Changed if a record or draft is not the version with this hash."""
         is_draft = path.startswith(f"{paths.INBOX}/")
         current = content_hash(self._data(path, path)) if is_draft else self.read(path).hash
         if current != expected_hash:
@@ -184,9 +184,9 @@ class Store:
 
     @contextmanager
     def writing(self, action: str = "change") -> Iterator[Batch]:
-        """Hold the lock, gather changes, and make them all at the end; none if something raises.
+        """Lock the store, collect changes in a batch, and make all of them at the end; none if an error is raised.
 
-        The action is what the log calls it.
+        `action` is the name of the change in the log.
         """
         with files.locked(os.path.join(self.root, _LOCK)):
             self._recover()
@@ -196,7 +196,7 @@ class Store:
             self.last_change = batch.change_id
 
     def recover(self) -> None:
-        """Finish what a writer that died had begun."""
+        """Finish the change of a writer that was killed."""
         if self.is_interrupted:
             with files.locked(os.path.join(self.root, _LOCK)):
                 self._recover()
@@ -212,12 +212,12 @@ class Store:
             journal.end(self.root)
 
     def warn(self, error: Unwritable) -> None:
-        """Note that `index.md` or the journal could not be written after the records were."""
+        """Add the warning that the records were written, but `index.md` or the journal could not be."""
         self.warnings.append(f"the records are saved, but {error.message}; then: onrecord doctor --fix")
         state_file.log_failure("index.md", error.message)
 
     def renew_page(self) -> None:
-        """Renew the page that the settings name, if any; that it cannot be does not undo a change."""
+        """Update the page that the settings name, if any; a failure does not undo the change."""
         from onrecord.store import generated_page
 
         try:
@@ -230,22 +230,22 @@ class Store:
 
 
 class Batch:
-    """Changes to a store that happen together."""
+    """Changes to a store that are made together."""
 
     def __init__(self, store: Store, action: str = "change") -> None:
         self._store = store
         self.action = action
         self.undoes = ""
-        """The id of the change that this one takes back."""
+        """The id of the change that this one undoes."""
         self.change_id = ""
-        """What the log calls this change, once it is made."""
+        """The id of this change in the log, once it is made."""
         self.written: dict[str, Memory] = {}
         self._texts: dict[str, str] = {}
-        """What is written as it is: drafts, and what an undo brings back."""
+        """Texts that are written unchanged: drafts, and files that an undo restores."""
         self._drops: list[str] = []
 
     def put(self, record: Memory, *, over: Memory | None = None) -> Entry:
-        """Write a record; what was wrong with the one that it takes the place of is no reason to refuse."""
+        """Add a record to write. Raises Invalid, but not for flaws that the old version `over` had already."""
         flaws = memory.new_flaws(memory.to_json(record), memory.to_json(over)) if over else memory.flaws(record)
         if flaws:
             raise Invalid(
@@ -255,23 +255,23 @@ class Batch:
         return Entry(record, record.path, content_hash(memory.render(record)))
 
     def put_draft(self, draft: Draft) -> None:
-        """Write a draft, over one of the same name; over the version that it was read from, if it was."""
+        """Add a draft to write. Raises Changed if the file is not the version that the draft was read from."""
         if draft.hash:
             self._store.expect(f"{paths.INBOX}/{draft.name}.json", draft.hash)
         self._texts[f"{paths.INBOX}/{draft.name}.json"] = drafts.render(draft).decode("utf-8")
 
     def restore(self, path: str, text: str) -> None:
-        """Write what a file held before."""
+        """Add a file to write as it was before."""
         if not path.startswith(f"{paths.INBOX}/"):
             self.written[path] = memory.parse(text.encode("utf-8"), path)
         self._texts[path] = text
 
     def drop(self, path: str) -> None:
-        """Delete a record's file."""
+        """Add a file to delete."""
         self._drops.append(path)
 
     def drop_draft(self, name: str, expected_hash: str = "") -> None:
-        """Delete a draft; NotFound if somebody has decided on it meanwhile, Changed if it is not the version read."""
+        """Add a draft to delete. Raises NotFound if it is gone, and Changed if it does not have the hash."""
         path = f"{paths.INBOX}/{name}.json"
         if not os.path.lexists(files.inside(self._store.root, path)):
             raise NotFound(f"the draft {shorten(name)!r} is no longer in the inbox", fix="onrecord inbox")
@@ -280,34 +280,35 @@ class Batch:
         self.drop(path)
 
     def commit(self) -> None:
-        changes = self._changes()
-        if not changes and not self.undoes:
+        new_texts = self._new_texts()
+        if not new_texts and not self.undoes:
             return
         root = self._store.root
-        for path in changes:
+        for path in new_texts:
             files.inside(root, path)
-        self.change_id = journal.begin(root, changes, self.action, self.undoes)
-        # From here on the records are on the disk: whatever fails now must not be reported as if they were not.
+        self.change_id = journal.begin(root, new_texts, self.action, self.undoes)
+        # The records are on the disk now: a failure below must not be reported as if they were not.
         try:
-            listed = index_md.read(root)
-            if listed:
-                index_md.write(root, index_md.revise(listed, gone=self._drops, written=self.written.values()))
+            page = index_md.read(root)
+            if page:
+                page = index_md.revise(page, removed_paths=self._drops, records=self.written.values())
+                index_md.write(root, page)
             else:
                 self._store.rebuild_index_md()
-            if any(not path.startswith(f"{paths.INBOX}/") for path in changes):
+            if any(not path.startswith(f"{paths.INBOX}/") for path in new_texts):
                 self._store.renew_page()
             journal.end(root, self.change_id)
         except Unwritable as error:
             self._store.warn(error)
 
-    def _changes(self) -> dict[str, str | None]:
-        """The new text of each file; what comes is first: a reader sees a renamed record twice rather than never."""
-        written = {path: memory.render(record).decode("utf-8") for path, record in self.written.items()}
-        texts = {**written, **self._texts}
+    def _new_texts(self) -> dict[str, str | None]:
+        """Return the new text of each file. Deletions come last, so that a reader never misses a renamed record."""
+        record_texts = {path: memory.render(record).decode("utf-8") for path, record in self.written.items()}
+        texts = {**record_texts, **self._texts}
         return {**texts, **{path: None for path in self._drops if path not in texts}}
 
 
-def _instead(store: Store, path: str, record_id: str) -> str:
+def _fix_for_existing(store: Store, path: str, record_id: str) -> str:
     from onrecord.record import lifecycle
 
     try:
@@ -318,7 +319,7 @@ def _instead(store: Store, path: str, record_id: str) -> str:
 
 
 class DryRunStore(Store):
-    """A store in which everything is checked and nothing is written; later reads see what would have been written."""
+    """A store for `--dry-run`: changes are checked but not written, and later reads see them."""
 
     def __init__(self, root: str) -> None:
         super().__init__(root)
@@ -332,16 +333,16 @@ class DryRunStore(Store):
         return super().read(path)
 
     def scan(self, category: str = "") -> Iterator[Union[Entry, Broken]]:
-        ahead = {path: record for path, record in self.planned.items() if category in ("", record.category)}
-        for scanned in super().scan(category):
-            ahead.pop(scanned.path, None)
-            yield scanned
-        yield from (self.read(path) for path in ahead)
+        unseen = {path: record for path, record in self.planned.items() if category in ("", record.category)}
+        for entry in super().scan(category):
+            unseen.pop(entry.path, None)
+            yield entry
+        yield from (self.read(path) for path in unseen)
 
     def _paths_of(self, reference: str) -> list[str]:
-        present = super()._paths_of(reference)
+        on_disk = super()._paths_of(reference)
         planned = [path for path in self._candidates(reference) if path in self.planned]
-        return present + [path for path in planned if path not in present]
+        return on_disk + [path for path in planned if path not in on_disk]
 
     @contextmanager
     def writing(self, action: str = "change") -> Iterator[Batch]:
@@ -351,9 +352,9 @@ class DryRunStore(Store):
 
 
 class _DryRunBatch(Batch):
-    def __init__(self, store: DryRunStore) -> None:
-        super().__init__(store)
-        self._dry_run = store
+    def __init__(self, dry_run: DryRunStore) -> None:
+        super().__init__(dry_run)
+        self._dry_run = dry_run
 
     def commit(self) -> None:
         self._dry_run.planned.update(self.written)

@@ -1,4 +1,4 @@
-"""Changes carried out on a store, each as one step under the lock."""
+"""The writer: every change of records and drafts, made as one step under the store's lock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onrecord.store.store import Batch, Entry, Store
 
 
 class CollectedRecord(NamedTuple):
-    """Something that was done, or would be, to a record."""
+    """A record that `collect` retired or deleted, or would in a dry run."""
 
     action: str
     path: str
@@ -25,7 +25,7 @@ class CollectedRecord(NamedTuple):
 
 
 class Writer:
-    """Carries changes out on a store, each as one step under the lock."""
+    """Changes the records and drafts of a store, each change as one step under the lock."""
 
     def __init__(self, store: Store, settings: Settings, now: str = "") -> None:
         self.store = store
@@ -37,13 +37,13 @@ class Writer:
         return anchors.project_root(self.store.root)
 
     def save(self, record: Memory, *, supersedes: str = "", draft: Draft | None = None) -> Entry:
-        """Write a new record, link the one it supersedes, and take the draft it was made from out of the inbox.
+        """Write a new record, link the one it supersedes, and delete the draft it was made from, in one step.
 
-        A category with a rolling window retires what it no longer has room for. All of it is one step.
+        A category with a limit of active records retires the oldest ones. Raises AlreadyExists.
         """
         record = anchors.add_missing(record, self._project, self.now)
         with self.store.writing("accept" if draft else "save") as batch:
-            record = self._unclaimed(record)
+            record = self._with_id_of_its_category(record)
             self.store.refuse_existing(record.id)
             if draft:
                 batch.drop_draft(draft.name, draft.hash)
@@ -53,22 +53,25 @@ class Writer:
                 batch.put(linked, over=before)
             entry = batch.put(record)
             if categories.CATEGORIES[record.category].max_active:
-                self._roll_window(batch, record.category)
+                self._retire_oldest(batch, record.category)
         return entry
 
     def draft(self, drafts: Iterable[Draft], action: str = "draft") -> str:
-        """Put drafts into the inbox, over those of the same name; the id of the change."""
+        """Write drafts to the inbox, over those of the same name, and return the id of the change."""
         with self.store.writing(action) as batch:
             for draft in drafts:
                 batch.put_draft(draft)
         return batch.change_id
 
     def accept(self, drafts: Sequence[Draft], action: str = "accept") -> tuple[list[Entry], str]:
-        """Make drafts records as one change, under free ids and with their links; the records, and the change's id."""
+        """Turn drafts into records in one change, under unused ids and with their links.
+
+        Return the records and the id of the change.
+        """
         paths: dict[str, str] = {}
         with self.store.writing(action) as batch:
             for draft in drafts:
-                record = self._free(draft.record._replace(supersedes=(), superseded_by=""), batch)
+                record = self._with_unused_id(draft.record._replace(supersedes=(), superseded_by=""), batch)
                 batch.put(anchors.add_missing(record, self._project, self.now))
                 paths[draft.record.id] = record.path
                 if self.store.has_draft(draft.name):
@@ -81,39 +84,39 @@ class Writer:
         records = [batch.written[path] for path in paths.values()]
         return [Entry(record, record.path, content_hash(memory.render(record))) for record in records], batch.change_id
 
-    def _free(self, record: Memory, batch: Batch) -> Memory:
-        """The record under an id that neither the store nor this change has."""
-        taken = {each.id for each in batch.written.values()}
-        return record._replace(id=naming.unused_name(record.id, lambda name: name in taken or self.store.has(name)))
+    def _with_unused_id(self, record: Memory, batch: Batch) -> Memory:
+        """Return `record` with an id that neither the store nor this change has."""
+        batch_ids = {other.id for other in batch.written.values()}
+        return record._replace(id=naming.unused_name(record.id, lambda name: name in batch_ids or self.store.has(name)))
 
     def _link(self, batch: Batch, old: str, new: str) -> None:
-        """Link two records of this change or of the store, unless one is missing or replaced already."""
+        """Link two records of this change or of the store, unless one is missing or already superseded."""
         try:
-            before, after = (batch.written.get(each) or self.store.get(each).memory for each in (old, new))
-            if before.id in self._chain(after) or before.superseded_by:
+            before, after = (batch.written.get(path) or self.store.get(path).memory for path in (old, new))
+            if before.id in self._successors(after) or before.superseded_by:
                 return
             pair = lifecycle.supersede(before, after, self.now)
         except (NotFound, WrongState):
             return
-        for record, was in zip(pair, (before, after)):
-            batch.put(record, over=was)
+        for record, old_version in zip(pair, (before, after)):
+            batch.put(record, over=old_version)
 
     def reject(self, name: str, expected_hash: str = "") -> None:
-        """Throw a draft away; with a hash, only the version that has it."""
+        """Delete a draft; with a hash, only that version. Raises NotFound or Changed."""
         with self.store.writing("reject") as batch:
             batch.drop_draft(name, expected_hash)
 
-    def _unclaimed(self, record: Memory) -> Memory:
-        """The record under an id that no record of another category has."""
+    def _with_id_of_its_category(self, record: Memory) -> Memory:
+        """Return `record` with an id that no record of another category has."""
         return (
-            record if _is_at(self.store, record) else record._replace(id=naming.unused_name(record.id, self.store.has))
+            record if _exists(self.store, record) else record._replace(id=naming.unused_name(record.id, self.store.has))
         )
 
-    def _roll_window(self, batch: Batch, category: str) -> None:
-        most = self.settings.count(f"categories.{category}.max_retained")
+    def _retire_oldest(self, batch: Batch, category: str) -> None:
+        limit = self.settings.count(f"categories.{category}.max_retained")
         records = {entry.path: entry.memory for entry in self.store.entries(category)}
-        for record in lifecycle.over_limit({**records, **batch.written}.values(), category, most):
-            reason = f"more than {most} records of {category}"
+        for record in lifecycle.over_limit({**records, **batch.written}.values(), category, limit):
+            reason = f"more than {limit} records of {category}"
             batch.put(lifecycle.retire(record, reason, self.now), over=record)
 
     def update(
@@ -127,9 +130,9 @@ class Writer:
         may_shrink: bool = False,
         draft: Draft | None = None,
     ) -> Entry:
-        """Apply a patch to the version that has this hash; a title that really changes renames the record.
+        """Apply a patch to the version with this hash; a new title renames the record if its slug changes.
 
-        The draft that the patch was made from leaves the inbox in the same step.
+        The draft that the patch was made from is deleted in the same step. Raises Changed and NotFound.
         """
         with self.store.writing("merge" if draft else "update") as batch:
             entry = self.store.get(reference)
@@ -143,19 +146,19 @@ class Writer:
                 compose.refuse_secrets(patch)
                 compose.refuse_secrets({"summary": summary})
             record = anchors.renew(entry.memory, record, self._project, self.now)
-            renamed = self._renamed(entry.memory, record)
+            renamed = self._rename(entry.memory, record)
             updated = batch.put(renamed, over=entry.memory)
             if renamed.id != record.id:
                 batch.drop(entry.path)
                 self._relink(batch, record.id, renamed.id)
         return updated
 
-    def _renamed(self, before: Memory, after: Memory) -> Memory:
+    def _rename(self, before: Memory, after: Memory) -> Memory:
         hints = [*after.tags, after.category.replace("_", " ")]
         if naming.slug(before.title, hints) == naming.slug(after.title, hints):
             return after
-        wanted = naming.slug(after.title, hints)
-        new_id = naming.unused_name(wanted, lambda name: name != before.id and self.store.has(name))
+        new_slug = naming.slug(after.title, hints)
+        new_id = naming.unused_name(new_slug, lambda name: name != before.id and self.store.has(name))
         if new_id == before.id:
             return after
         change = HistoryEntry(self.now, f"Renamed from {before.id}", "id", before.id, new_id)
@@ -171,7 +174,7 @@ class Writer:
                 batch.put(record._replace(supersedes=supersedes), over=record)
 
     def reanchor(self, reference: str, moved: Mapping[str, str], *, expected_hash: str = "") -> Entry:
-        """Confirm that a record holds for its files as they are now; `moved` says which have another name."""
+        """Confirm that a record is right for its files as they are now; `moved` maps old paths to new ones."""
         change = HistoryEntry(self.now, "Confirmed against its files", "anchors")
         return self._step(
             "reanchor",
@@ -202,7 +205,7 @@ class Writer:
             return batch.put(decide(record), over=record)
 
     def _current(self, reference: str, expected_hash: str) -> Memory:
-        """A record as it is under the lock; with a hash, Changed if it is not the version that has it."""
+        """Return the record as it is under the lock. Raises Changed, NotFound or Ambiguous."""
         entry = self.store.get(reference)
         if expected_hash:
             self.store.expect(entry.path, expected_hash)
@@ -215,25 +218,25 @@ class Writer:
             linked, successor = self._linked(before, after)
             return batch.put(linked, over=before), batch.put(successor, over=after)
 
-    def replace_shared(self, shared: str, new: str) -> Entry:
-        """Let a record say that it replaces one of a shared store, `platform:ID`, which stays as it is."""
+    def replace_shared(self, shared_name: str, new: str) -> Entry:
+        """Make the record `new` supersede a record of a shared store, `platform:ID`, which stays as it is."""
         with self.store.writing("supersede") as batch:
             after = self.store.get(new).memory
-            return batch.put(lifecycle.add_supersedes(after, shared, self.now), over=after)
+            return batch.put(lifecycle.add_supersedes(after, shared_name, self.now), over=after)
 
     def _linked(self, before: Memory, after: Memory) -> tuple[Memory, Memory]:
-        if before.id in self._chain(after):
+        if before.id in self._successors(after):
             raise WrongState(
                 f"{after.id} is itself superseded by {before.id}",
                 fix=f"swap the two: onrecord supersede {after.id} {before.id}",
             )
         return lifecycle.supersede(before, after, self.now)
 
-    def _chain(self, record: Memory) -> Iterator[str]:
-        """The ids of what replaces a record, and of what replaces that, up to the one that holds now."""
-        seen: set[str] = set()
-        while record.superseded_by and record.superseded_by not in seen:
-            seen.add(record.superseded_by)
+    def _successors(self, record: Memory) -> Iterator[str]:
+        """Yield the ids of the records that supersede `record`, one after the other, up to the current one."""
+        ids: set[str] = set()
+        while record.superseded_by and record.superseded_by not in ids:
+            ids.add(record.superseded_by)
             yield record.superseded_by
             try:
                 record = self.store.get(record.superseded_by).memory
@@ -241,31 +244,31 @@ class Writer:
                 return
 
     def collect(self, *, dry_run: bool = False) -> list[CollectedRecord]:
-        """Retire what is past its retention, delete what was retired longer ago than the grace period.
+        """Retire records past their retention, and delete those retired longer ago than the grace period.
 
-        With a config that cannot be read nothing is: it may have asked for longer.
+        Raises BadInput if a settings file cannot be read: it may set a longer time.
         """
         for problem in self.settings.retention_problems:
             fix = f"correct {problem.file} first: it says how long records are kept; nothing was deleted"
             raise BadInput(str(problem), fix=fix)
         grace = self.settings.number("delete.grace_period_days")
-        changes = []
+        collected = []
         with self.store.writing("gc") as batch:
             for entry in self.store.entries():
                 record = entry.memory
                 if lifecycle.is_past_grace(record, grace, self.now):
-                    changes.append(CollectedRecord("delete", entry.path, f"retired more than {grace:g} days ago"))
+                    collected.append(CollectedRecord("delete", entry.path, f"retired more than {grace:g} days ago"))
                     if not dry_run:
                         batch.drop(entry.path)
                 elif record.record_status == "active" and lifecycle.is_past_retention(record, self.settings, self.now):
                     days = self.settings.retention_days(record.category)
-                    changes.append(CollectedRecord("retire", entry.path, f"unchanged for more than {days} days"))
+                    collected.append(CollectedRecord("retire", entry.path, f"unchanged for more than {days} days"))
                     if not dry_run:
                         reason = f"past its retention of {days} days"
                         batch.put(lifecycle.retire(record, reason, self.now), over=record)
-        return changes
+        return collected
 
 
-def _is_at(store: Store, record: Memory) -> bool:
-    """Whether a record of this category has this id already."""
+def _exists(store: Store, record: Memory) -> bool:
+    """True if a record of this category has this id."""
     return store.has(record.path)
