@@ -1,8 +1,7 @@
-"""A connection to a hub, and what goes wrong with one in our own words.
+"""The connection to a hub, with limits on every answer and database errors translated into ours.
 
-libpq reads the rest of what it needs itself: the environment (`PGHOST`, `PGSSLMODE`, …), the service file and the
-password file. Nothing that a session of the server would have to remember is set: behind a pool each statement may
-reach another session.
+libpq itself reads the environment (`PGHOST`, `PGSSLMODE`, …), the service file and the password file. No session
+state is set on the server: behind a connection pool each statement may reach another session.
 """
 
 from __future__ import annotations
@@ -35,23 +34,23 @@ Result = TypeVar("Result")
 _DEFAULTS = {
     "fallback_application_name": "onrecord",
     "client_encoding": "utf8",
-    # A network that is gone is noticed after half a minute, also while an answer is awaited.
+    # A lost network is noticed after half a minute, also while waiting for an answer.
     "keepalives_idle": "10",
     "keepalives_interval": "5",
     "keepalives_count": "4",
     "tcp_user_timeout": "30000",
 }
-_PATIENCE = "10"
-"""Seconds for a connection, where neither the address nor the environment says how many."""
+_CONNECT_SECONDS = "10"
+"""Time limit for a connection, if neither the address nor the environment has one."""
 
-_LONGEST_REASON = 300
-_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-"""Seconds before a transaction that met another one is tried again."""
+_MAX_REASON_LENGTH = 300
+_RETRY_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""Seconds before each retry of a transaction that clashed with another one."""
 
-_RECONNECTIONS = 1
-_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
+_MAX_RECONNECTIONS = 1
+_RETRYABLE = (errors.SerializationFailure, errors.DeadlockDetected)
 _NO_HUB = (errors.InvalidSchemaName, errors.UndefinedTable, errors.UndefinedFunction)
-_NOT_LET_IN = (
+_ACCESS_DENIED = (
     "authentication failed",
     "does not exist",
     "no such ",
@@ -59,35 +58,35 @@ _NOT_LET_IN = (
     "not permitted",
     "permission denied",
 )
-"""Reasons of a server that does not let this login in. For a connection that fails libpq gives no SQLSTATE.
+"""Messages of a server that denies access. libpq gives no SQLSTATE for a failed connection.
 
-A reason in another language, and any other, can be one that passes, such as a server that is starting.
+Any other message, or one in another language, may be temporary, such as that of a server that is starting.
 """
 
-_SILENCE = 60.0
-"""Seconds in which an answer makes no progress at all."""
+_SILENCE_SECONDS = 60.0
+"""Time limit for an answer that makes no progress at all."""
 
-_MOST_MEMORY = 300_000_000
-"""Bytes that an answer may take: a search is answered with 100 records of a megabyte at most."""
+_MAX_ANSWER_BYTES = 300_000_000
+"""Memory for one answer: a search returns at most 100 records of a megabyte."""
 
 
 class HubSession(psycopg.Connection[Any]):
-    """A connection whose answers come within bounds: a server may say nothing, or never end."""
+    """A connection that limits time and size of each answer: a server may send nothing, or never end."""
 
     patience = math.inf
-    """Seconds without a sign of the server; a closed connection and Offline after that."""
+    """Seconds without data from the server; then the connection is closed and Offline raised."""
 
     def wait(self, gen: PQGen[Result], *words: Any, **more: Any) -> Result:
-        """What psycopg calls for each answer, and each row of one that is read row by row."""
+        """Run one step of psycopg within the limits; psycopg calls this for each answer and each streamed row."""
         return super().wait(self._bounded(gen), *words, **more)
 
-    def rows(self, query: str, values: Any) -> Iterator[tuple[Any, ...]]:
-        """The rows of an answer, of which one is in memory; whoever stops before the last one gives the connection up.
+    def stream_rows(self, sql: str, parameters: Any) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of an answer one by one. Stopping before the last row closes the connection.
 
-        To go on with it, all the rest would have to be read, and a server may send without end.
+        To keep it, the rest would have to be read, and a server may send rows without end.
         """
         with self.cursor(binary=True) as cursor:
-            for row in cursor.stream(query.encode(), values):
+            for row in cursor.stream(sql.encode(), parameters):
                 try:
                     yield row
                 except GeneratorExit:
@@ -96,27 +95,29 @@ class HubSession(psycopg.Connection[Any]):
 
     def _bounded(self, gen: PQGen[Result]) -> PQGen[Result]:
         try:
-            wanted = next(gen)
-            most, last_sign = _memory() + _MOST_MEMORY, time.monotonic()
+            event = next(gen)
+            limit, last_data = _peak_memory() + _MAX_ANSWER_BYTES, time.monotonic()
             while True:
-                if ready := (yield wanted):
-                    last_sign = time.monotonic()
-                if time.monotonic() > last_sign + self.patience:
+                if ready := (yield event):
+                    last_data = time.monotonic()
+                if time.monotonic() > last_data + self.patience:
                     raise Offline("the database server does not answer", fix="try again later")
-                if _memory() > most:
-                    raise BadRemote(f"an answer takes more than {_MOST_MEMORY:,} bytes", fix="ask the administrator")
-                wanted = gen.send(ready)
+                if _peak_memory() > limit:
+                    raise BadRemote(
+                        f"an answer takes more than {_MAX_ANSWER_BYTES:,} bytes", fix="ask the administrator"
+                    )
+                event = gen.send(ready)
         except StopIteration as end:
             answer: Result = end.value
             return answer
         except OnrecordError:
-            # What is still to come cannot be told from the next answer.
+            # The rest of this answer could be taken for the next one.
             self.close()
             raise
 
 
-def _memory() -> int:
-    """Bytes that this process had in memory at most, up to now; 0 on Windows, which does not say."""
+def _peak_memory() -> int:
+    """Return the peak memory of this process in bytes; 0 on Windows, which does not report it."""
     try:
         import resource
     except ImportError:
@@ -125,21 +126,21 @@ def _memory() -> int:
 
 
 class Hub:
-    """The database of a hub: connects when it is first asked, and again if the connection breaks."""
+    """The database of a hub: connects on first use, and again if the connection breaks."""
 
-    def __init__(self, address: TeamAddress, check: Callable[[HubSession], object]) -> None:
+    def __init__(self, address: TeamAddress, check_session: Callable[[HubSession], object]) -> None:
         self.address = address
-        self._check = check
+        self._check_session = check_session
         self._session: HubSession | None = None
         self._password = ""
 
     def run(self, work: Callable[[HubSession], Result]) -> Result:
-        """Do work that may be repeated: after a clash with another transaction, or once after a lost connection."""
-        pauses, reconnections = iter(_PAUSES), _RECONNECTIONS
+        """Run repeatable `work`; repeat it after a clash with another transaction, and once after a lost connection."""
+        pauses, reconnections = iter(_RETRY_PAUSES), _MAX_RECONNECTIONS
         while True:
             try:
                 return work(self.session())
-            except _AGAIN as error:
+            except _RETRYABLE as error:
                 pause = next(pauses, None)
                 if pause is None:
                     raise Offline("other writers kept the database busy", fix="try again later") from error
@@ -153,20 +154,20 @@ class Hub:
 
     @contextmanager
     def translating_errors(self) -> Iterator[None]:
-        """Errors of the database as ours, for work that is not repeated."""
+        """Translate errors of the database into ours, for work that is not repeated."""
         try:
             yield
         except psycopg.Error as error:
             raise translate(error, self.address, self._password) from error
 
     def session(self) -> HubSession:
-        """The connection, made and checked now if there is none."""
+        """Return the connection; connect and check it first if there is none."""
         if self._session is None:
             session = connect(self.address)
-            session.patience = _SILENCE
+            session.patience = _SILENCE_SECONDS
             self._password = session.info.password
             try:
-                self._check(session)
+                self._check_session(session)
             except BaseException:
                 session.close()
                 raise
@@ -174,31 +175,31 @@ class Hub:
         return self._session
 
     def close(self) -> None:
-        """Give the connection up."""
+        """Close the connection."""
         if self._session is not None:
             self._session.close()
             self._session = None
 
 
 def connect(address: TeamAddress) -> HubSession:
-    """A new connection; Offline, Refused or BadInput if there can be none."""
-    defaults = {"connect_timeout": os.environ.get("PGCONNECT_TIMEOUT", _PATIENCE), **_DEFAULTS}
+    """Return a new connection. Raises Offline, Refused or BadInput."""
+    defaults = {"connect_timeout": os.environ.get("PGCONNECT_TIMEOUT", _CONNECT_SECONDS), **_DEFAULTS}
     try:
-        typed = conninfo.conninfo_to_dict(address.database)
-        unsaid = {key: value for key, value in defaults.items() if key not in typed}
-        merged = conninfo.make_conninfo(address.database, **unsaid)
+        explicit = conninfo.conninfo_to_dict(address.database)
+        defaults = {key: value for key, value in defaults.items() if key not in explicit}
+        merged = conninfo.make_conninfo(address.database, **defaults)
     except psycopg.Error as error:
-        # The reason that libpq gives repeats parts of the address.
+        # The message of libpq repeats parts of the address.
         raise BadInput("libpq does not understand the address", fix="compare it with docs/team/postgres.md") from error
     try:
-        # Statements prepared on a session are lost behind a pool that gives each transaction another one.
+        # No prepared statements: behind a pool each transaction may get another session.
         return HubSession.connect(merged, autocommit=True, prepare_threshold=None)
     except psycopg.Error as error:
         raise _not_connected(error) from error
 
 
 def translate(error: psycopg.Error, address: TeamAddress, password: str) -> OnrecordError:
-    """What a failed statement means for the person who waits for it."""
+    """Return our error for a failed statement."""
     text = _reason(error, password)
     if isinstance(error, _NO_HUB):
         return BadRemote("there is no hub in this database", fix="ask its administrator for: `onrecord hub init`")
@@ -206,8 +207,8 @@ def translate(error: psycopg.Error, address: TeamAddress, password: str) -> Onre
         fix = "ask the administrator for: `onrecord hub grant`"
         return Refused(f"your login may not do this in the team {address.team}: {text}", fix=fix)
     if isinstance(error, errors.LockNotAvailable):
-        fix = "try again later; docs/team/postgres.md says how the administrator finds out who it is"
-        return Offline("somebody else keeps a lock that this needs", fix=fix)
+        fix = "try again later; docs/team/postgres.md says how the administrator finds that session"
+        return Offline("another session holds a lock that this needs", fix=fix)
     if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
         what = "the database cannot do this now" if error.sqlstate else "the connection to the database was lost"
         return Offline(f"{what}: {text}", fix="try again later")
@@ -217,7 +218,7 @@ def translate(error: psycopg.Error, address: TeamAddress, password: str) -> Onre
 def _not_connected(error: psycopg.Error) -> OnrecordError:
     password = error.pgconn.password.decode("utf-8", "replace") if error.pgconn else ""
     text = _reason(error, password)
-    is_refusal = "FATAL:" in text and any(part in text for part in _NOT_LET_IN)
+    is_refusal = "FATAL:" in text and any(part in text for part in _ACCESS_DENIED)
     if is_refusal or (error.pgconn and error.pgconn.needs_password):
         fix = "check login and database; a password belongs into ~/.pgpass or PGPASSWORD"
         return Refused(f"the database server refused the connection: {text}", fix=fix)
@@ -225,9 +226,9 @@ def _not_connected(error: psycopg.Error) -> OnrecordError:
 
 
 def _reason(error: psycopg.Error, password: str) -> str:
-    """The reason that the server or libpq gives: on one line, short, and without the password.
+    """Return the message of the server or of libpq on one line, cut, and without the password.
 
-    A hostile server can repeat a password that it was sent.
+    A hostile server can repeat a password that was sent to it.
     """
     text = " ".join(flat(error.diag.message_primary or str(error)).split())
-    return cut(text.replace(password, "…") if password else text, _LONGEST_REASON)
+    return cut(text.replace(password, "…") if password else text, _MAX_REASON_LENGTH)

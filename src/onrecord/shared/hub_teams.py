@@ -1,4 +1,4 @@
-"""Who may use a hub: teams, their members, and what each holds. Only the owner of the schema changes them."""
+"""The teams of a hub and their members. Only the owner of the schema can change them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from onrecord.shared.hub_connection import HubSession
 
 ROLES = ("reader", "writer", "reviewer")
-_LONGEST_LOGIN = 63
-"""Bytes of a name in Postgres: it cuts a longer one, which could then be somebody else's."""
+_MAX_LOGIN_BYTES = 63
+"""Bytes of a name in Postgres: it cuts a longer one, which could then be the name of another login."""
 
 
 class TeamMember(NamedTuple):
@@ -26,7 +26,7 @@ class TeamMember(NamedTuple):
 
 
 class Team(NamedTuple):
-    """A team and what it holds, as far as whoever asks may see it."""
+    """A team and its number of records, as far as the login may see them."""
 
     name: str
     asks_for_review: bool
@@ -40,18 +40,20 @@ class Team(NamedTuple):
 
 
 def make_team(session: HubSession, name: str, asks_for_review: bool | None) -> bool:
-    """Make a team, or set whether it asks for review; whether it is new."""
+    """Create a team or set its `asks_for_review`; return True if it is new."""
     with session.transaction():
         hub_schema.become_owner(session)
-        made = session.execute("INSERT INTO onrecord.teams (name) VALUES (%s) ON CONFLICT (name) DO NOTHING", (name,))
+        inserted = session.execute(
+            "INSERT INTO onrecord.teams (name) VALUES (%s) ON CONFLICT (name) DO NOTHING", (name,)
+        )
         if asks_for_review is not None:
-            values = (asks_for_review, name)
-            session.execute("UPDATE onrecord.teams SET asks_for_review = %s WHERE name = %s", values)
-    return made.rowcount == 1
+            parameters = (asks_for_review, name)
+            session.execute("UPDATE onrecord.teams SET asks_for_review = %s WHERE name = %s", parameters)
+    return inserted.rowcount == 1
 
 
 def grant(session: HubSession, team: str, login: str, role: str) -> None:
-    """Make a login a member of a team, or change its role."""
+    """Make a login a member of a team, or change its role. Raises BadInput or NotFound."""
     if role not in ROLES:
         raise BadInput(f"{role!r} is not a role", fix=f"choose one: {', '.join(ROLES)}")
     with session.transaction():
@@ -68,12 +70,12 @@ def grant(session: HubSession, team: str, login: str, role: str) -> None:
 
 
 def revoke(session: HubSession, team: str, login: str) -> None:
-    """Take a login out of a team; it loses its rights in the schema with its last team."""
+    """Remove a login from a team, and its rights in the schema with its last team. Raises NotFound."""
     with session.transaction():
         key = _key(session, team)
         hub_schema.become_owner(session)
-        done = session.execute("DELETE FROM onrecord.members WHERE team = %s AND login = %s", (key, login))
-        if not done.rowcount:
+        deleted = session.execute("DELETE FROM onrecord.members WHERE team = %s AND login = %s", (key, login))
+        if not deleted.rowcount:
             raise NotFound(f"{login!r} is not a member of the team {team}", fix="onrecord hub status")
         others = session.execute("SELECT 1 FROM onrecord.members WHERE login = %s", (login,)).fetchone()
         if not others and _exists(session, login):
@@ -81,7 +83,7 @@ def revoke(session: HubSession, team: str, login: str) -> None:
 
 
 def forget_history(session: HubSession, team: str, path: str) -> int:
-    """Delete the earlier versions of a file for good; how many there were. The current one stays."""
+    """Delete the earlier versions of a file permanently, not the current one; return their number."""
     with session.transaction():
         key = _key(session, team)
         hub_schema.become_owner(session)
@@ -89,23 +91,23 @@ def forget_history(session: HubSession, team: str, path: str) -> int:
 
 
 def create_login(session: HubSession, login: str, password: str) -> None:
-    """Make a login with a password, of which the server gets no more than what it must have to check it."""
-    if len(login.encode()) > _LONGEST_LOGIN or not login.isprintable() or not login:
-        raise BadInput(f"a login has 1 to {_LONGEST_LOGIN} printable characters", fix="choose another one")
+    """Create a login with a password; the server gets only the verifier. Raises BadInput or AlreadyExists."""
+    if len(login.encode()) > _MAX_LOGIN_BYTES or not login.isprintable() or not login:
+        raise BadInput(f"a login has 1 to {_MAX_LOGIN_BYTES} printable characters", fix="choose another one")
     if _exists(session, login):
         raise AlreadyExists(f"there is a login {login!r} already", fix="leave --create out")
     verifier = session.pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256").decode()
     statement = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(login), sql.Literal(verifier))
     session.execute(statement)
-    # Who forgets a transaction in an open program keeps the locks that it has.
+    # An open transaction in a forgotten program would keep its locks.
     session.execute(
         sql.SQL("ALTER ROLE {} SET idle_in_transaction_session_timeout = '1min'").format(sql.Identifier(login))
     )
 
 
 def list_teams(session: HubSession) -> list[Team]:
-    """The teams that whoever asks may see: all for the owner, their own for members."""
-    # `count(*)`, as anybody who may make functions in `public` could make a `count(text)` that runs with our rights.
+    """Return the teams that the login may see: all for the owner, their own for members."""
+    # `count(*)`: a login that can create functions in `public` could add a `count(text)` that runs with our rights.
     rows = session.execute(
         "SELECT t.team, t.name, t.asks_for_review,"
         " count(*) FILTER (WHERE r.hash <> '' AND NOT starts_with(r.path, 'inbox/')),"
@@ -129,8 +131,8 @@ def _replaced(session: HubSession, key: int) -> int:
 
 
 def _members(session: HubSession, key: int) -> tuple[TeamMember, ...]:
-    query = "SELECT login, role FROM onrecord.members WHERE team = %s ORDER BY login"
-    return tuple(TeamMember(*row) for row in session.execute(query, (key,)).fetchall())
+    members = session.execute("SELECT login, role FROM onrecord.members WHERE team = %s ORDER BY login", (key,))
+    return tuple(TeamMember(*row) for row in members.fetchall())
 
 
 def _key(session: HubSession, team: str) -> int:
@@ -141,5 +143,5 @@ def _key(session: HubSession, team: str) -> int:
 
 
 def _exists(session: HubSession, login: str) -> bool:
-    # As text: Postgres would cut a name that is too long, and find somebody else.
+    # As text: Postgres would cut a name that is too long and find another login.
     return session.execute("SELECT 1 FROM pg_roles WHERE rolname::text = %s", (login,)).fetchone() is not None

@@ -98,7 +98,7 @@ def durable_hub(durable_postgres: Server) -> Iterator[TestHub]:
 def test_a_server_that_is_killed_in_the_middle_of_a_push_loses_nothing_that_it_acknowledged(
     durable_hub: TestHub, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(hub_transport, "_MOST_CHANGES", 3)
+    monkeypatch.setattr(hub_transport, "_MAX_BATCH_CHANGES", 3)
     hub = durable_hub
     machine = hub.transport("walt")
     files = {f"decisions/{number}.json": str(number).encode() for number in range(9)}

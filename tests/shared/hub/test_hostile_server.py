@@ -29,7 +29,7 @@ ENDLESS_ROWS = (b"", row(bytes(1 << 20)))
 
 @pytest.mark.parametrize("answer", [HUGE_ROW, ENDLESS_ROWS], ids=["one row", "many rows"])
 def test_an_answer_without_end_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch, answer):
-    monkeypatch.setattr(hub_connection, "_MOST_MEMORY", 20_000_000)
+    monkeypatch.setattr(hub_connection, "_MAX_ANSWER_BYTES", 20_000_000)
     first, more = answer
 
     failed = _asked(BadRemote, itertools.chain([columns(TEXT) + first], itertools.repeat(more)))
@@ -38,7 +38,7 @@ def test_an_answer_without_end_does_not_fill_the_memory(monkeypatch: pytest.Monk
 
 
 def test_a_server_that_lets_us_in_and_says_nothing_is_offline(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(hub_connection, "_SILENCE", 0.2)
+    monkeypatch.setattr(hub_connection, "_SILENCE_SECONDS", 0.2)
 
     failed = _asked(Offline, ())
 
@@ -124,7 +124,7 @@ def test_who_holds_the_lock_of_a_team_makes_others_wait_for_some_seconds(own_hub
     with pytest.raises(Offline) as failed:
         own_hub.transport("walt").push([new("decisions/a.json", b"1")])
 
-    assert failed.value.message == "somebody else keeps a lock that this needs"
+    assert failed.value.message == "another session holds a lock that this needs"
     holding.execute("ROLLBACK")
     assert own_hub.transport("walt").push([new("decisions/a.json", b"1")]).accepted == ("decisions/a.json",)
 
@@ -144,7 +144,7 @@ def test_a_failure_that_the_server_names_is_not_called_a_lost_connection(hub: Te
 @pytest.mark.debian("postgresql")
 @pytest.mark.parametrize("words", [("init", "--review"), ("init",)], ids=["a team", "the tables"])
 def test_who_keeps_a_lock_does_not_stop_the_administrator_for_ever(own_hub: TestHub, onrecord, monkeypatch, words):
-    monkeypatch.setattr(hub_schema, "_PATIENCE", "SET LOCAL lock_timeout = '20ms'")
+    monkeypatch.setattr(hub_schema, "_LIMIT_LOCK_WAIT", "SET LOCAL lock_timeout = '20ms'")
     holding = own_hub.session("wilma")
     holding.execute("BEGIN")
     holding.execute(HOLD, (["f" * 32],))
@@ -152,4 +152,4 @@ def test_who_keeps_a_lock_does_not_stop_the_administrator_for_ever(own_hub: Test
 
     outcome = onrecord("hub", *words, "--team=platform", "--url", own_hub.url(OWNER))
 
-    assert outcome.err.startswith("OFFLINE: somebody else keeps a lock that this needs\n")
+    assert outcome.err.startswith("OFFLINE: another session holds a lock that this needs\n")

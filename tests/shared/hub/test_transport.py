@@ -163,8 +163,8 @@ def test_any_text_can_be_a_cursor(hub: TestHub, cursor: str):
 
 
 def test_large_pushes_are_split(hub: TestHub, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(hub_transport, "_MOST_CHANGES", 7)
-    monkeypatch.setattr(hub_transport, "_MOST_BYTES", 50)
+    monkeypatch.setattr(hub_transport, "_MAX_BATCH_CHANGES", 7)
+    monkeypatch.setattr(hub_transport, "_MAX_BATCH_BYTES", 50)
     files = {f"decisions/{number}.json": b"x" * (number % 13 + 1) for number in range(100)}
     walt = hub.transport("walt")
 
