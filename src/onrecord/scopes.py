@@ -12,31 +12,6 @@ if TYPE_CHECKING:
 _MAX_PATTERNS = 40
 """Patterns of one kind in the index; a record may list a few more."""
 
-
-class Scope(coldstart.NamedTuple):
-    """Patterns that limit where a record applies. Of each kind that has any, one must match."""
-
-    paths: tuple[str, ...] = ()
-    branches: tuple[str, ...] = ()
-    repositories: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    unknown: Mapping[str, Any] = {}
-
-
-def pack(scope: Scope) -> str:
-    """Return the patterns of `scope` as one text, empty for a record that applies everywhere."""
-    kinds = (scope.repositories, scope.languages, scope.paths, scope.branches)
-    return coldstart.dumps([list(patterns[:_MAX_PATTERNS]) for patterns in kinds]) if any(kinds) else ""
-
-
-def unpack(text: str) -> Scope:
-    """Return the scope that `pack` wrote."""
-    if not text:
-        return Scope()
-    repositories, languages, paths, branches = map(tuple, coldstart.loads(text))
-    return Scope(paths, branches, repositories, languages)
-
-
 LANGUAGES: dict[str, tuple[str, ...]] = {
     "c": (".c",),
     "clojure": ("deps.edn", "project.clj", ".clj"),
@@ -74,6 +49,30 @@ LANGUAGES: dict[str, tuple[str, ...]] = {
 """The file names and endings that show that a project uses a language."""
 
 _LANGUAGE_BY_SIGN = {sign: language for language, signs in LANGUAGES.items() for sign in signs}
+
+
+class Scope(coldstart.NamedTuple):
+    """Patterns that limit where a record applies. Of each kind that has any, one must match."""
+
+    paths: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    unknown: Mapping[str, Any] = {}
+
+
+def pack(scope: Scope) -> str:
+    """Return the patterns of `scope` as one text, empty for a record that applies everywhere."""
+    kinds = (scope.repositories, scope.languages, scope.paths, scope.branches)
+    return coldstart.dumps([list(patterns[:_MAX_PATTERNS]) for patterns in kinds]) if any(kinds) else ""
+
+
+def unpack(text: str) -> Scope:
+    """Return the scope that `pack` wrote."""
+    if not text:
+        return Scope()
+    repositories, languages, paths, branches = map(tuple, coldstart.loads(text))
+    return Scope(paths, branches, repositories, languages)
 
 
 def languages_of(file_names: Iterable[str]) -> set[str]:

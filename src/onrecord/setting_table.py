@@ -128,7 +128,6 @@ SETTINGS: dict[str, Setting] = {
     ),
     "delete.grace_period_days": Setting(30, "Days a retired record is kept before `gc` deletes it.", 0, 36_500),
 }
-
 CONSENT: dict[str, tuple[object, ...]] = {
     "capture.mode": ("off", "propose", "auto"),
     **dict.fromkeys(
@@ -136,15 +135,6 @@ CONSENT: dict[str, tuple[object, ...]] = {
     ),
 }
 """Settings that need the user's consent, values from least to most: a project may lower the user's, never raise it."""
-
-
-def setting(key: str) -> Setting | None:
-    """Return the setting of `key`, if any; `categories.*.enabled` stands for all categories."""
-    parts = key.split(".")
-    if key not in SETTINGS and len(parts) == 3 and parts[0] == "categories" and parts[1] in CATEGORIES:
-        key = f"categories.*.{parts[2]}"
-    return SETTINGS.get(key)
-
 
 RENAMED = {
     "retrieval.judge.timeout_per_call": "retrieval.judge.timeout_seconds",
@@ -166,6 +156,14 @@ _SWITCHED_OFF: dict[str, object] = {
 
 _MIN_SIMILARITY = 0.7
 """Lowest similarity (0 to 1) of two parts of a key at which one may be a misspelling of the other."""
+
+
+def setting(key: str) -> Setting | None:
+    """Return the setting of `key`, if any; `categories.*.enabled` covers all categories."""
+    parts = key.split(".")
+    if key not in SETTINGS and len(parts) == 3 and parts[0] == "categories" and parts[1] in CATEGORIES:
+        key = f"categories.*.{parts[2]}"
+    return SETTINGS.get(key)
 
 
 class Successor(NamedTuple):

@@ -45,6 +45,12 @@ _DAY = 86_400
 _MAX_FILES = 10_000
 """Files of one folder that `prune` checks: a hook has no time for more."""
 
+MAX_LOG_BYTES = 200_000
+"""Bytes of the failure log above which the older half is dropped; some hundred failures are left."""
+
+_MAX_CHARACTERS = 600
+"""Characters of a task and of an error in the log, so that one failure does not crowd out the others."""
+
 _APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND
 
 
@@ -234,13 +240,6 @@ def _is_same(handle: int, path: str) -> bool:
         return os.path.samestat(os.fstat(handle), os.stat(path))
     except FileNotFoundError:
         return False
-
-
-MAX_LOG_BYTES = 200_000
-"""Bytes of the failure log above which the older half is dropped; some hundred failures are left."""
-
-_MAX_CHARACTERS = 600
-"""Characters of a task and of an error in the log, so that one failure does not crowd out the others."""
 
 
 def log_file() -> str:

@@ -14,6 +14,7 @@ from onrecord.record import lifecycle, memory
 from onrecord.record.memory import Memory
 
 _TEXTS = ("made_at", "session", "updates", "revises", "summary", "supersedes")
+_MISSING = object()
 
 
 class Draft(NamedTuple):
@@ -71,9 +72,6 @@ def parse(name: str, data: bytes) -> Draft:
 
 def _lines(value: object) -> tuple[str, ...]:
     return tuple(line for line in value if isinstance(line, str)) if isinstance(value, list) else ()
-
-
-_MISSING = object()
 
 
 def draft_patch(draft: Draft, record: Memory) -> dict[str, Any]:

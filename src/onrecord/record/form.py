@@ -30,13 +30,27 @@ from onrecord.record.schema import Choice, Field, Flag, Kind, ListOf, Number, Ob
 _ALWAYS = ("tags", "triggers", "related_files")
 _IF_PRESENT = ("scope", "confidence", "source")
 _RECORD = {field.name: field for field in schema.RECORD if field.name in (*_ALWAYS, *_IF_PRESENT)}
-_HEADING = re.compile(r"##(?!#)(.*)")
-_TITLE = re.compile(r"#(?!#)(.*)")
-_ERROR = "<!-- ERROR "
 _TITLE_FIELD = "title"
 _WIDTH = 80
 _HOW = """<!-- {what} Write below the headings. Comments like this one are dropped.
      Save the file and close the editor to go on. A form left empty or as it is saves nothing. -->"""
+
+_ERROR = "<!-- ERROR "
+_HEADING = re.compile(r"##(?!#)(.*)")
+_TITLE = re.compile(r"#(?!#)(.*)")
+_SUBHEADING = re.compile(r"###(?!#)\s*(.*)")
+_ITEM = re.compile(r"(?:[-*]|[0-9]{1,3}[.)])(?:[ \t]+|$)")
+_WORDS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
+_INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_JOINERS = "\u200c\u200d"
+"""Part of how Persian and Indic words, and many emoji, are spelt."""
+
+_CODE = re.compile(r"(?<!\\)(\\+)u\{([0-9a-f]{1,6})\}")
+_BEFORE_CODE = re.compile(r"(\\*)(\W)")
+_COMMENT = re.compile(r"<(?=\\*!--)")
+_ESCAPED_COMMENT = re.compile(r"<\\(?=\\*!--)")
+_NEEDS_MARK = re.compile(r"\\*(?:##(?!#)|\s|$)")
+_MARKED = re.compile(r"\\+(?:##(?!#)|\s|$)")
 
 
 class FieldProblem(NamedTuple):
@@ -53,12 +67,26 @@ class FilledForm(NamedTuple):
     problems: tuple[FieldProblem, ...] = ()
 
 
+class Unreadable(ValueError):
+    """What somebody wrote cannot be the value of its field; the message says why."""
+
+
 class _Section(NamedTuple):
     """The lines below a heading without comments; `is_open` if a comment in it has no end."""
 
     name: str
     lines: list[str]
     is_open: bool = False
+
+
+def field_name(label: str) -> str:
+    """The field that a heading or label means: `Root cause` is `root_cause`."""
+    return "_".join(label.strip().rstrip(":").lower().replace("-", " ").split())
+
+
+def field_label(name: str) -> str:
+    """How a field is called in a form."""
+    return name.replace("_", " ")
 
 
 def render(category: str, fields: Mapping[str, Any], what: str = "") -> str:
@@ -99,6 +127,58 @@ def _hint(field: Field) -> list[str]:
 def _comment(text: str) -> str:
     """Text that cannot end the comment it stands in."""
     return " ".join(text.replace("-->", "→").replace("<!--", "‹!").split())
+
+
+def can_show(kind: Kind, value: Any) -> bool:
+    """Whether a form can show a value: it has no keys that its field does not have."""
+    if value is None:
+        return True
+    if isinstance(kind, ListOf):
+        return all(can_show(kind.item, item) for item in value)
+    if isinstance(kind, Object):
+        kinds = {field.name: field.kind for field in kind.fields}
+        return all(name in kinds and can_show(kinds[name], part) for name, part in value.items())
+    return True
+
+
+def value_lines(kind: Kind, value: Any) -> list[str]:
+    """A value as the lines below its heading; for a missing value what somebody begins with."""
+    if isinstance(kind, ListOf):
+        items = list(value or ())
+        return [line for number, item in enumerate(items or [None], 1) for line in _item_lines(kind, item, number)]
+    if isinstance(kind, Object):
+        return _subsections(kind, value or {})
+    if value is None:
+        return [""]
+    if isinstance(kind, (Flag, Number)):
+        return [json.dumps(value)]
+    return _text_lines(value)
+
+
+def _item_lines(kind: ListOf, item: Any, number: int) -> list[str]:
+    mark = f"{number}. " if kind.in_order else "- "
+    if isinstance(kind.item, Object):
+        lines = _labelled(kind.item, item or {})
+    else:
+        lines = [""] if item is None else _text_lines(item, is_inside=True)
+    return [mark + lines[0], *(" " * len(mark) + line if line else "" for line in lines[1:])]
+
+
+def _labelled(kind: Object, value: Mapping[str, Any]) -> list[str]:
+    """An object of texts: `name: text`, further lines of a text moved in."""
+    result = []
+    for field in kind.fields:
+        text = value.get(field.name)
+        first, *rest = [""] if text is None else _text_lines(text, is_inside=True)
+        result += [f"{field_label(field.name)}: {first}", *(f"  {line}" if line else "" for line in rest)]
+    return result
+
+
+def _subsections(kind: Object, value: Mapping[str, Any]) -> list[str]:
+    result = []
+    for field in kind.fields:
+        result += [f"### {field_label(field.name)}", *value_lines(field.kind, value.get(field.name))]
+    return result
 
 
 def parse(category: str, text: str) -> FilledForm:
@@ -188,162 +268,6 @@ def _outside(line: str, is_open: bool) -> tuple[str, bool]:
         if end < 0:
             return text, is_open
         at, is_open = end + len(mark), not is_open
-
-
-def error_problems(error: OnrecordError) -> tuple[FieldProblem, ...]:
-    """What an error says of the fields of a form."""
-    return tuple(FieldProblem(_field(where), message) for where, message in error.field_errors)
-
-
-def _field(where: str) -> str:
-    """The field of a form that a place in a record belongs to: `alternatives` for `content.alternatives[0].option`."""
-    return memory.without_positions(where).removeprefix("content.").partition(".")[0]
-
-
-def insert_problems(text: str, problems: Sequence[FieldProblem]) -> str:
-    """The form as it was written, with what is wrong as comments below the headings; earlier ones are gone."""
-    lines = [line for line in text.split("\n") if not line.startswith(_ERROR)]
-    places = {field_name(match[1]): at for at, line in enumerate(lines) if (match := _HEADING.fullmatch(line))}
-    titles = [at for at, line in enumerate(lines) if _TITLE.fullmatch(line)]
-    if titles:
-        places.setdefault(_TITLE_FIELD, titles[0])
-    for problem in sorted(problems, key=lambda each: places.get(each.field, -1), reverse=True):
-        name = field_label(problem.field) + ": " if problem.field else ""
-        comment = f"{_ERROR}{_comment(name + problem.message)} -->"
-        lines.insert(places.get(problem.field, -1) + 1, comment)
-    return "\n".join(lines)
-
-
-_INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
-_JOINERS = "\u200c\u200d"
-"""Part of how Persian and Indic words, and many emoji, are spelt."""
-
-_CODE = re.compile(r"(?<!\\)(\\+)u\{([0-9a-f]{1,6})\}")
-_BEFORE_CODE = re.compile(r"(\\*)(\W)")
-_COMMENT = re.compile(r"<(?=\\*!--)")
-_ESCAPED_COMMENT = re.compile(r"<\\(?=\\*!--)")
-_NEEDS_MARK = re.compile(r"\\*(?:##(?!#)|\s|$)")
-_MARKED = re.compile(r"\\+(?:##(?!#)|\s|$)")
-_ITEM = re.compile(r"(?:[-*]|[0-9]{1,3}[.)])(?:[ \t]+|$)")
-_SUBHEADING = re.compile(r"###(?!#)\s*(.*)")
-_WORDS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
-
-
-class Unreadable(ValueError):
-    """What somebody wrote cannot be the value of its field; the message says why."""
-
-
-def field_name(label: str) -> str:
-    """The field that a heading or label means: `Root cause` is `root_cause`."""
-    return "_".join(label.strip().rstrip(":").lower().replace("-", " ").split())
-
-
-def field_label(name: str) -> str:
-    """How a field is called in a form."""
-    return name.replace("_", " ")
-
-
-def can_show(kind: Kind, value: Any) -> bool:
-    """Whether a form can show a value: it has no keys that its field does not have."""
-    if value is None:
-        return True
-    if isinstance(kind, ListOf):
-        return all(can_show(kind.item, item) for item in value)
-    if isinstance(kind, Object):
-        kinds = {field.name: field.kind for field in kind.fields}
-        return all(name in kinds and can_show(kinds[name], part) for name, part in value.items())
-    return True
-
-
-def value_lines(kind: Kind, value: Any) -> list[str]:
-    """A value as the lines below its heading; for a missing value what somebody begins with."""
-    if isinstance(kind, ListOf):
-        items = list(value or ())
-        return [line for number, item in enumerate(items or [None], 1) for line in _item_lines(kind, item, number)]
-    if isinstance(kind, Object):
-        return _subsections(kind, value or {})
-    if value is None:
-        return [""]
-    if isinstance(kind, (Flag, Number)):
-        return [json.dumps(value)]
-    return _text_lines(value)
-
-
-def _item_lines(kind: ListOf, item: Any, number: int) -> list[str]:
-    mark = f"{number}. " if kind.in_order else "- "
-    if isinstance(kind.item, Object):
-        lines = _labelled(kind.item, item or {})
-    else:
-        lines = [""] if item is None else _text_lines(item, is_inside=True)
-    return [mark + lines[0], *(" " * len(mark) + line if line else "" for line in lines[1:])]
-
-
-def _labelled(kind: Object, value: Mapping[str, Any]) -> list[str]:
-    """An object of texts: `name: text`, further lines of a text moved in."""
-    result = []
-    for field in kind.fields:
-        text = value.get(field.name)
-        first, *rest = [""] if text is None else _text_lines(text, is_inside=True)
-        result += [f"{field_label(field.name)}: {first}", *(f"  {line}" if line else "" for line in rest)]
-    return result
-
-
-def _subsections(kind: Object, value: Mapping[str, Any]) -> list[str]:
-    result = []
-    for field in kind.fields:
-        result += [f"### {field_label(field.name)}", *value_lines(field.kind, value.get(field.name))]
-    return result
-
-
-def _text_lines(text: str, *, is_inside: bool = False) -> list[str]:
-    """The lines of a text; `is_inside` an item, the spaces before the first line would be lost."""
-    lines = [_escaped(line) for line in text.split("\n")]
-    last = len(lines) - 1
-    return [_marked(line, at in (0, last), is_inside and at == 0) for at, line in enumerate(lines)]
-
-
-def _marked(line: str, is_edge: bool, is_first_inside: bool) -> str:
-    """A line with a backslash before it if it would otherwise be read as something else."""
-    is_blank = not line.strip() and (is_edge or bool(line))
-    is_special = line[:1] == "\\" or line[:2] == "##" or is_blank or (is_first_inside and line[:1].isspace())
-    return "\\" + line if is_special and _NEEDS_MARK.match(line) else line
-
-
-def _unmarked(line: str) -> str:
-    return line[1:] if _MARKED.match(line) else line
-
-
-def _escaped(text: str) -> str:
-    """A text with codes for what is hidden in it; backslashes before a code, or what looks like one, are doubled."""
-    text = _CODE.sub(lambda match: match[1] + match[0], _COMMENT.sub(r"<\\", text))
-    return text if text.isprintable() else _BEFORE_CODE.sub(_coded, text)
-
-
-def _coded(match: re.Match[str]) -> str:
-    char = match[2]
-    is_hidden = unicodedata.category(char) in _INVISIBLE and char not in _JOINERS and char != "\t"
-    return f"{match[1]}{match[1]}\\u{{{ord(char):x}}}" if is_hidden else match[0]
-
-
-def _unescaped(text: str) -> str:
-    return _CODE.sub(_meant, _ESCAPED_COMMENT.sub("<", text))
-
-
-def _meant(match: re.Match[str]) -> str:
-    count, code = len(match[1]), int(match[2], 16)
-    if count % 2 == 0:
-        return match[0][count // 2 :]
-    return match[1][: count // 2] + chr(code) if code <= sys.maxunicode else match[0]
-
-
-def escape_line(text: str) -> str:
-    """A text for a single line of a form."""
-    return _escaped(text).strip()
-
-
-def parse_line(line: str) -> str:
-    """The text of a single line."""
-    return _unescaped(line.strip())
 
 
 def parse_value(kind: Kind, lines: Sequence[str]) -> Any:
@@ -448,3 +372,78 @@ def _object(kind: Object, lines: Sequence[str]) -> Any:
             )
     values = {name: parse_value(kinds[name], body) for name, body in bodies.items()}
     return {name: value for name, value in values.items() if value is not None} or None
+
+
+def error_problems(error: OnrecordError) -> tuple[FieldProblem, ...]:
+    """What an error says of the fields of a form."""
+    return tuple(FieldProblem(_field(where), message) for where, message in error.field_errors)
+
+
+def _field(where: str) -> str:
+    """The field of a form that a place in a record belongs to: `alternatives` for `content.alternatives[0].option`."""
+    return memory.without_positions(where).removeprefix("content.").partition(".")[0]
+
+
+def insert_problems(text: str, problems: Sequence[FieldProblem]) -> str:
+    """The form as it was written, with what is wrong as comments below the headings; earlier ones are gone."""
+    lines = [line for line in text.split("\n") if not line.startswith(_ERROR)]
+    places = {field_name(match[1]): at for at, line in enumerate(lines) if (match := _HEADING.fullmatch(line))}
+    titles = [at for at, line in enumerate(lines) if _TITLE.fullmatch(line)]
+    if titles:
+        places.setdefault(_TITLE_FIELD, titles[0])
+    for problem in sorted(problems, key=lambda each: places.get(each.field, -1), reverse=True):
+        name = field_label(problem.field) + ": " if problem.field else ""
+        comment = f"{_ERROR}{_comment(name + problem.message)} -->"
+        lines.insert(places.get(problem.field, -1) + 1, comment)
+    return "\n".join(lines)
+
+
+def escape_line(text: str) -> str:
+    """A text for a single line of a form."""
+    return _escaped(text).strip()
+
+
+def parse_line(line: str) -> str:
+    """The text of a single line."""
+    return _unescaped(line.strip())
+
+
+def _text_lines(text: str, *, is_inside: bool = False) -> list[str]:
+    """The lines of a text; `is_inside` an item, the spaces before the first line would be lost."""
+    lines = [_escaped(line) for line in text.split("\n")]
+    last = len(lines) - 1
+    return [_marked(line, at in (0, last), is_inside and at == 0) for at, line in enumerate(lines)]
+
+
+def _marked(line: str, is_edge: bool, is_first_inside: bool) -> str:
+    """A line with a backslash before it if it would otherwise be read as something else."""
+    is_blank = not line.strip() and (is_edge or bool(line))
+    is_special = line[:1] == "\\" or line[:2] == "##" or is_blank or (is_first_inside and line[:1].isspace())
+    return "\\" + line if is_special and _NEEDS_MARK.match(line) else line
+
+
+def _unmarked(line: str) -> str:
+    return line[1:] if _MARKED.match(line) else line
+
+
+def _escaped(text: str) -> str:
+    """A text with codes for what is hidden in it; backslashes before a code, or what looks like one, are doubled."""
+    text = _CODE.sub(lambda match: match[1] + match[0], _COMMENT.sub(r"<\\", text))
+    return text if text.isprintable() else _BEFORE_CODE.sub(_coded, text)
+
+
+def _coded(match: re.Match[str]) -> str:
+    char = match[2]
+    is_hidden = unicodedata.category(char) in _INVISIBLE and char not in _JOINERS and char != "\t"
+    return f"{match[1]}{match[1]}\\u{{{ord(char):x}}}" if is_hidden else match[0]
+
+
+def _unescaped(text: str) -> str:
+    return _CODE.sub(_meant, _ESCAPED_COMMENT.sub("<", text))
+
+
+def _meant(match: re.Match[str]) -> str:
+    count, code = len(match[1]), int(match[2], 16)
+    if count % 2 == 0:
+        return match[0][count // 2 :]
+    return match[1][: count // 2] + chr(code) if code <= sys.maxunicode else match[0]

@@ -30,12 +30,6 @@ UNPATCHABLE = frozenset(
 )
 
 
-def add_history(record: Memory, change: HistoryEntry) -> Memory:
-    """The record with one more line of history."""
-    changes = (*record.changes, change)[-MAX_CHANGES:]
-    return record._replace(changes=changes, times_updated=record.times_updated + 1, updated_at=change.date)
-
-
 def revise(
     record: Memory, patch: Mapping[str, Any], *, now: str, summary: str = "", may_shrink: bool = False
 ) -> Memory:
@@ -97,12 +91,6 @@ def unarchive(record: Memory, now: str) -> Memory:
     return add_history(record._replace(record_status="active", archived_at="", archived_reason=""), change)
 
 
-def add_supersedes(new: Memory, old_id: str, now: str) -> Memory:
-    """A record that says it replaces another one."""
-    successor = new._replace(supersedes=tuple(dict.fromkeys((*new.supersedes, old_id))))
-    return add_history(successor, HistoryEntry(now, f"Supersedes {old_id}", "supersedes", None, old_id))
-
-
 def supersede(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
     """Both records with the link between them; the old one stays on file, but is no longer current."""
     if old.id == new.id:
@@ -122,6 +110,51 @@ def supersede(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
     )
 
 
+def add_supersedes(new: Memory, old_id: str, now: str) -> Memory:
+    """A record that says it replaces another one."""
+    successor = new._replace(supersedes=tuple(dict.fromkeys((*new.supersedes, old_id))))
+    return add_history(successor, HistoryEntry(now, f"Supersedes {old_id}", "supersedes", None, old_id))
+
+
+def shared_copy(record: Memory, *, scope: Scope, source: str, now: str) -> Memory:
+    """The record as others get it; Invalid or SecretFound if it may not be written at all.
+
+    Left out is what holds on one machine or in one project: files, anchors and links, the history with its older
+    wordings, the session and the sentences that the record came from, and fields that this version does not know.
+    """
+    copy = Memory(
+        category=record.category,
+        id=record.id,
+        title=record.title,
+        content=record.content,
+        created_at=record.created_at,
+        updated_at=now,
+        tags=record.tags,
+        triggers=record.triggers,
+        scope=scope,
+        confidence=record.confidence,
+        origin=record.origin,
+        source=source,
+        changes=(HistoryEntry(now, f"Shared from {source}" if source else "Shared"),),
+    )
+    return compose.check(memory.to_json(copy))
+
+
+def require_shareable(record: Memory) -> None:
+    """WrongState for a record that others could not use: one that is no longer current, or is about one session."""
+    if CATEGORIES[record.category].max_active:
+        raise WrongState(
+            f"{record.id} sums up a session: it holds prompts and file names of one machine",
+            fix="save what others should know as a decision, a constraint or a runbook, and share that",
+        )
+    if record.superseded_by:
+        raise WrongState(
+            f"{record.id} is superseded by {record.superseded_by}", fix=f"onrecord show {record.superseded_by}"
+        )
+    if record.record_status != "active":
+        raise WrongState(f"{record.id} is {record.record_status}", fix=fix_for_status(record))
+
+
 def is_past_retention(record: Memory, settings: Settings, now: str) -> bool:
     days = settings.retention_days(record.category)
     return bool(days) and _is_before(record.updated_at, timestamps.days_before(now, days))
@@ -133,14 +166,22 @@ def is_past_grace(record: Memory, days: float, now: str) -> bool:
     return record.record_status == "retired" and _is_before(when, timestamps.days_before(now, days))
 
 
-def _is_before(when: str, limit: str) -> bool:
-    return timestamps.is_instant(when) and when < limit
-
-
 def over_limit(records: Iterable[Memory], category: str, most: int) -> list[Memory]:
     """The oldest active records of a category beyond its rolling window."""
     active = [record for record in records if record.record_status == "active" and record.category == category]
     return sorted(active, key=lambda record: (record.created_at, record.id), reverse=True)[most:]
+
+
+def fix_for_status(record: Memory, otherwise: str = "") -> str:
+    """The command that brings a record back into use; what else to do with one that is in use."""
+    ways = {"retired": f"onrecord restore {record.id}", "archived": f"onrecord unarchive {record.id}"}
+    return ways.get(record.record_status, otherwise or f"onrecord show {record.id}")
+
+
+def add_history(record: Memory, change: HistoryEntry) -> Memory:
+    """The record with one more line of history."""
+    changes = (*record.changes, change)[-MAX_CHANGES:]
+    return record._replace(changes=changes, times_updated=record.times_updated + 1, updated_at=change.date)
 
 
 def _require(record: Memory, statuses: tuple[str, ...], verb: str) -> None:
@@ -151,16 +192,8 @@ def _require(record: Memory, statuses: tuple[str, ...], verb: str) -> None:
         )
 
 
-def fix_for_status(record: Memory, otherwise: str = "") -> str:
-    """The command that brings a record back into use; what else to do with one that is in use."""
-    ways = {"retired": f"onrecord restore {record.id}", "archived": f"onrecord unarchive {record.id}"}
-    return ways.get(record.record_status, otherwise or f"onrecord show {record.id}")
-
-
-def _other_command(field: str) -> str:
-    if field in ("record_status", "retired_at", "retired_reason", "archived_at", "archived_reason"):
-        return "the commands retire, restore, archive and unarchive change it"
-    return "leave it out: Onrecord keeps it itself"
+def _is_before(when: str, limit: str) -> bool:
+    return timestamps.is_instant(when) and when < limit
 
 
 def _merged_content(record: Memory, patch: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,12 +202,6 @@ def _merged_content(record: Memory, patch: Mapping[str, Any]) -> dict[str, Any]:
         raise Invalid("content: must be an object", fix="give only the fields that change")
     merged = {**record.content, **changes}
     return {key: value for key, value in merged.items() if value is not None or key not in changes}
-
-
-def _texts(value: Any, where: str) -> list[str]:
-    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-        raise Invalid(f"{where}: must be a list of texts", fix=f'for example "{where}": ["…"]')
-    return list(value)
 
 
 def _set_tags(new: dict[str, Any], record: Memory, tags: Any, may_shrink: bool) -> tuple[str, ...]:
@@ -189,6 +216,12 @@ def _set_tags(new: dict[str, Any], record: Memory, tags: Any, may_shrink: bool) 
     most = len(by_use) if may_shrink else MAX_TAGS
     new["tags"] = sorted(by_use[:most])
     return tuple(sorted(by_use[most:]))
+
+
+def _texts(value: Any, where: str) -> list[str]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+        raise Invalid(f"{where}: must be a list of texts", fix=f'for example "{where}": ["…"]')
+    return list(value)
 
 
 def _valid(raw: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
@@ -219,40 +252,7 @@ def _brief(value: Any) -> Any:
     return value
 
 
-def require_shareable(record: Memory) -> None:
-    """WrongState for a record that others could not use: one that is no longer current, or is about one session."""
-    if CATEGORIES[record.category].max_active:
-        raise WrongState(
-            f"{record.id} sums up a session: it holds prompts and file names of one machine",
-            fix="save what others should know as a decision, a constraint or a runbook, and share that",
-        )
-    if record.superseded_by:
-        raise WrongState(
-            f"{record.id} is superseded by {record.superseded_by}", fix=f"onrecord show {record.superseded_by}"
-        )
-    if record.record_status != "active":
-        raise WrongState(f"{record.id} is {record.record_status}", fix=fix_for_status(record))
-
-
-def shared_copy(record: Memory, *, scope: Scope, source: str, now: str) -> Memory:
-    """The record as others get it; Invalid or SecretFound if it may not be written at all.
-
-    Left out is what holds on one machine or in one project: files, anchors and links, the history with its older
-    wordings, the session and the sentences that the record came from, and fields that this version does not know.
-    """
-    copy = Memory(
-        category=record.category,
-        id=record.id,
-        title=record.title,
-        content=record.content,
-        created_at=record.created_at,
-        updated_at=now,
-        tags=record.tags,
-        triggers=record.triggers,
-        scope=scope,
-        confidence=record.confidence,
-        origin=record.origin,
-        source=source,
-        changes=(HistoryEntry(now, f"Shared from {source}" if source else "Shared"),),
-    )
-    return compose.check(memory.to_json(copy))
+def _other_command(field: str) -> str:
+    if field in ("record_status", "retired_at", "retired_reason", "archived_at", "archived_reason"):
+        return "the commands retire, restore, archive and unarchive change it"
+    return "leave it out: Onrecord keeps it itself"

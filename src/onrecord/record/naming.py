@@ -21,6 +21,21 @@ _JOINERS = "\u200c\u200d"
 _PLAIN_SCRIPTS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT")
 MAX_TITLE_CHARACTERS = 120
 MAX_TAG_CHARACTERS = 60
+MAX_ID_CHARACTERS = 80
+"""Of an id that somebody chose, or that an earlier version made."""
+
+_LONGEST_MADE = 40
+"""Of an id made from a title: what fits in a list and can be read at a glance."""
+
+_CYRILLIC = dict(
+    zip(
+        "абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґў",
+        "a b v g d e zh z i y k l m n o p r s t u f kh ts ch sh shch . y . e yu ya yo i yi ye g u".split(),
+    )
+)
+_GREEK = dict(zip("αβγδεζηθικλμνξοπρσςτυφχψω", "a v g d e z i th i k l m n x o p r s s t y f ch ps o".split()))
+_OTHER = {"ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "'": "", "’": ""}
+_LETTERS = {**_CYRILLIC, **_GREEK, **_OTHER}
 
 
 def clean_title(text: str) -> str:
@@ -81,23 +96,6 @@ def _is_complex(char: str) -> bool:
         return True
     name = unicodedata.name(char[-1], "")
     return char[-1].isalpha() and not name.startswith(_PLAIN_SCRIPTS)
-
-
-MAX_ID_CHARACTERS = 80
-"""Of an id that somebody chose, or that an earlier version made."""
-
-_LONGEST_MADE = 40
-"""Of an id made from a title: what fits in a list and can be read at a glance."""
-
-_CYRILLIC = dict(
-    zip(
-        "абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґў",
-        "a b v g d e zh z i y k l m n o p r s t u f kh ts ch sh shch . y . e yu ya yo i yi ye g u".split(),
-    )
-)
-_GREEK = dict(zip("αβγδεζηθικλμνξοπρσςτυφχψω", "a v g d e z i th i k l m n x o p r s s t y f ch ps o".split()))
-_OTHER = {"ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "'": "", "’": ""}
-_LETTERS = {**_CYRILLIC, **_GREEK, **_OTHER}
 
 
 def slug(title: str, hints: Sequence[str] = ()) -> str:
