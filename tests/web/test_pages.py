@@ -354,7 +354,7 @@ def test_health_names_duplicates_and_changed_files_with_the_fix(browser, save, p
 
     quick, thorough = _text(browser.get("/health")), _text(browser.get("/health?all=1"))
 
-    assert "Files changed since (1)" in quick and "onrecord reanchor" in quick
+    assert "Changed files (1)" in quick and "onrecord reanchor" in quick
     assert "Duplicates" in thorough and "onrecord supersede" in thorough
 
 

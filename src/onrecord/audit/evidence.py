@@ -12,14 +12,14 @@ from onrecord.store.store import Entry, Store
 
 
 def collect(
-    store: Store, entries: Sequence[Entry], watch: Callable[[Iterable[Entry]], Iterable[Entry]] = iter
+    store: Store, entries: Sequence[Entry], watch_entries: Callable[[Iterable[Entry]], Iterable[Entry]] = iter
 ) -> Evidence:
-    """Return the changed and missing files of current records; `watch` can report progress."""
+    """Return the changed and missing files of current records; `watch_entries` can report progress."""
     if not anchors.project_root(store.root):
         return Evidence()
     states: dict[str, dict[str, str]] = {check.CHANGED: {}, check.MISSING: {}}
     current = [entry for entry in entries if entry.memory.is_current]
-    for result in check_all(store, watch(current)):
+    for result in check_all(store, watch_entries(current)):
         for state, messages in states.items():
             changes = [check.sentence(verdict) for verdict in result.verdicts if verdict.state == state]
             if changes:

@@ -28,7 +28,7 @@ _MAX_REPLY_FEATURES = 8
 
 def speech_features(conversation: Conversation, speech: Speech) -> list[str]:
     """Return the features that all sentences of a speech share."""
-    tags = {tag: None for line in speech.lines for tag in line.tags if tag in _SPEECH_WIDE}
+    tags = {tag: None for speech_line in speech.lines for tag in speech_line.tags if tag in _SPEECH_WIDE}
     features = [f"speech {tag}" for tag in tags]
     features += _work_features(conversation, speech, tags)
     features += _user_features(conversation, speech) if speech.by_user else _assistant_features(conversation, speech)
@@ -39,28 +39,28 @@ def speech_features(conversation: Conversation, speech: Speech) -> list[str]:
 
 def line_features(conversation: Conversation, speech: Speech, number: int) -> list[str]:
     """Return the further features of one sentence."""
-    line = speech.lines[number]
+    speech_line = speech.lines[number]
     neighbours = speech.neighbours(number)
-    features = [f"own {tag}" for tag in line.tags]
+    features = [f"own {tag}" for tag in speech_line.tags]
     features += {f"near {tag}": None for neighbour in neighbours for tag in neighbour.tags}
-    features += _word_features(line)
-    features += _boosted_features(line, neighbours)
-    features += _form_features(conversation, speech, line)
+    features += _word_features(speech_line)
+    features += _boosted_features(speech_line, neighbours)
+    features += _form_features(conversation, speech, speech_line)
     if conversation.is_first(speech):
         # A first prompt mostly describes a task, so rules look different in it.
-        features += [f"first {tag}" for tag in line.tags]
+        features += [f"first {tag}" for tag in speech_line.tags]
     if speech.by_user:
-        features += _overlap_features(conversation, speech, line)
+        features += _overlap_features(conversation, speech, speech_line)
     else:
-        features += [f"A {tag}" for tag in line.tags]
-    if conversation.activity.is_substantial and line.has("leftover") and conversation.is_farewell(speech):
+        features += [f"A {tag}" for tag in speech_line.tags]
+    if conversation.activity.is_substantial and speech_line.has("leftover") and conversation.is_farewell(speech):
         features.append("left and leaving")
     return features
 
 
-def _word_features(line: SpeechLine) -> list[str]:
+def _word_features(speech_line: SpeechLine) -> list[str]:
     """Return the words of a sentence, their pairs, and the stems of long words."""
-    row = ["^", *("#" if any(map(str.isdigit, word)) else word for word in line.sentence.words), "$"]
+    row = ["^", *("#" if any(map(str.isdigit, word)) else word for word in speech_line.sentence.words), "$"]
     features = [f"u {word}" for word in row[1:-1]]
     features += [f"b {first} {second}" for first, second in zip(row, row[1:])]
     features += [f"p {word[:_STEM_CHARS]}" for word in row if len(word) >= _STEM_CHARS]
@@ -117,8 +117,8 @@ def _user_features(conversation: Conversation, speech: Speech) -> list[str]:
     return _true(facts)
 
 
-def _asks_which(line: SpeechLine) -> bool:
-    return line.is_question and not {"or", "oder", "o"}.isdisjoint(line.sentence.words)
+def _asks_which(speech_line: SpeechLine) -> bool:
+    return speech_line.is_question and not {"or", "oder", "o"}.isdisjoint(speech_line.sentence.words)
 
 
 def _assistant_features(conversation: Conversation, speech: Speech) -> list[str]:
@@ -146,17 +146,17 @@ def _assistant_features(conversation: Conversation, speech: Speech) -> list[str]
     ]
 
 
-def _form_features(conversation: Conversation, speech: Speech, line: SpeechLine) -> list[str]:
+def _form_features(conversation: Conversation, speech: Speech, speech_line: SpeechLine) -> list[str]:
     """Return features of the length and form of a sentence."""
-    size, rest = len(line.sentence.words), line.sentence.raw.split()[1:]
+    size, rest = len(speech_line.sentence.words), speech_line.sentence.raw.split()[1:]
     facts = {
         "later statement": speech.by_user
         and not conversation.is_first(speech)
         and size >= _MIN_STATEMENT_WORDS
         and not speech.asks,
-        "code": line.sentence.has_code,
-        "command": line.sentence.has_command,
-        "number": any(word[:1].isdigit() for word in line.sentence.words),
+        "code": speech_line.sentence.has_code,
+        "command": speech_line.sentence.has_command,
+        "number": any(word[:1].isdigit() for word in speech_line.sentence.words),
         # German capitalizes every noun.
         "name": conversation.language != "de"
         and any(word[:1].isupper() and word[:2] not in ("I", "I'") for word in rest),
@@ -167,12 +167,12 @@ def _form_features(conversation: Conversation, speech: Speech, line: SpeechLine)
     return _true(facts)
 
 
-def _overlap_features(conversation: Conversation, speech: Speech, line: SpeechLine) -> Iterator[str]:
+def _overlap_features(conversation: Conversation, speech: Speech, speech_line: SpeechLine) -> Iterator[str]:
     """Yield the overlap of a user's sentence with the assistant's speech before it: a chosen option is named."""
     before = conversation.assistant_before(speech)
     if before is None:
         return
-    own = _content(line)
+    own = _content(speech_line)
     shared = len(own & {stem for other in before.lines for stem in _content(other)})
     kinds = ("echo", "chosen") if before.offers_choice or before.lines[-1].is_question else ("echo",)
     for kind in kinds:
@@ -181,8 +181,8 @@ def _overlap_features(conversation: Conversation, speech: Speech, line: SpeechLi
             yield f"{kind} share {min(4 * shared // len(own), 3)}"
 
 
-def _content(line: SpeechLine) -> set[str]:
-    return {word[:_STEM_CHARS] for word in line.sentence.words if len(word) > 3}
+def _content(speech_line: SpeechLine) -> set[str]:
+    return {word[:_STEM_CHARS] for word in speech_line.sentence.words if len(word) > 3}
 
 
 _BOOSTED = {
@@ -196,11 +196,11 @@ _BOOSTED = {
 }
 
 
-def _boosted_features(line: SpeechLine, neighbours: list[SpeechLine]) -> Iterator[str]:
+def _boosted_features(speech_line: SpeechLine, neighbours: list[SpeechLine]) -> Iterator[str]:
     """Yield features for cues with a booster in the same sentence or beside it."""
-    lines = (line, *neighbours)
+    lines = (speech_line, *neighbours)
     for category, (cues, boosters) in _BOOSTED.items():
-        boosts = sum(line.has(booster) for booster in boosters) if line.has(*cues) else 0
+        boosts = sum(speech_line.has(booster) for booster in boosters) if speech_line.has(*cues) else 0
         if boosts:
             yield f"{category} boosted"
         if boosts > 1:

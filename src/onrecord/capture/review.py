@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Union
+from typing import Any
 
 from onrecord.capture import similar, suggestions
 from onrecord.errors import Changed
@@ -141,7 +141,7 @@ def undo_decision(writer: Writer, change_id: str, drafts: Sequence[Draft], *, pr
         _log(draft, project, "drafted")
 
 
-def reject(writer: Writer, draft: Union[Draft, BrokenDraft], *, project: str) -> None:
+def reject(writer: Writer, draft: Draft | BrokenDraft, *, project: str) -> None:
     """Delete a draft and log its evidence, so that it is not suggested again."""
     box = Inbox(writer.store.root)
     if os.path.isfile(box.path(draft.name)):

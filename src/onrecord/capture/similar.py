@@ -94,13 +94,13 @@ def _text(record: Memory) -> str:
     return f"{item.title}\n{item.text[:_MAX_TEXT_CHARS]}"
 
 
-def cosine(record: Memory, other: Memory) -> float:
+def cosine(record: Memory, other_record: Memory) -> float:
     """Return the cosine of two records; 0 without a table of word vectors."""
     try:
         table = vectors.shared()
     except (OSError, ValueError):
         return 0.0
-    first, second = (vectors.signed(record_vectors.build(record, table).gist) for record in (record, other))
+    first, second = (vectors.signed(record_vectors.build(record, table).gist) for record in (record, other_record))
     return sum(a * b for a, b in zip(first, second)) / (hypot(*first) * hypot(*second) or 1.0)
 
 

@@ -48,12 +48,14 @@ class Suggestion(NamedTuple):
         return self.keys[0]
 
 
-def suggest(candidates: Sequence[SaveCandidate], *, project: str, store: str, session: str, settings: Settings) -> str:
+def suggest(
+    save_candidates: Sequence[SaveCandidate], *, project: str, store: str, session: str, settings: Settings
+) -> str:
     """Return the note that suggests the best new candidate; empty if there is none, or the limit is reached."""
     earlier = read(project)
     if count(earlier, session) >= settings.count("capture.max_suggestions"):
         return ""
-    for candidate in candidates:
+    for candidate in save_candidates:
         if not is_new(candidate, earlier, session) or _has_secret(candidate):
             continue
         from onrecord.capture import similar

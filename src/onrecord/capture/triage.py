@@ -108,10 +108,10 @@ def best_candidates(end: Ending, threshold: Threshold = default_threshold) -> li
     return distinct(list(candidates(Conversation(end), model, threshold)))
 
 
-def distinct(candidates: list[SaveCandidate]) -> list[SaveCandidate]:
+def distinct(save_candidates: list[SaveCandidate]) -> list[SaveCandidate]:
     """Return the candidates without those that share evidence with a more probable one."""
     result: list[SaveCandidate] = []
-    for candidate in sorted(candidates, key=lambda candidate: -candidate.score):
+    for candidate in sorted(save_candidates, key=lambda candidate: -candidate.score):
         if all(set(candidate.evidence).isdisjoint(other.evidence) for other in result):
             result.append(candidate)
     return result
@@ -121,33 +121,34 @@ def candidates(conversation: Conversation, model: TriageModel, threshold: Thresh
     """Yield every sentence whose probability reaches the threshold of its category."""
     for speech in conversation.speeches:
         shared: list[str] = []
-        for number, line in enumerate(speech.lines):
-            if is_eligible(conversation, speech, line):
+        for number, speech_line in enumerate(speech.lines):
+            if is_eligible(conversation, speech, speech_line):
                 shared = shared or features.speech_features(conversation, speech)
                 probabilities = model.probabilities([*shared, *features.line_features(conversation, speech, number)])
                 likeliest = max(range(1, len(probabilities)), key=probabilities.__getitem__)
                 category = model.outcomes[likeliest]
                 is_probable = probabilities[likeliest] >= threshold(category)
-                if (
-                    is_probable
-                    and _has_support(conversation, speech, category)
-                    and _fits_first_prompt(conversation, speech, line, category)
-                ):
+                is_supported = is_probable and _has_support(conversation, speech, category)
+                if is_supported and _fits_first_prompt(conversation, speech, speech_line, category):
                     yield _candidate(conversation, speech, number, category, probabilities[likeliest])
 
 
-def is_eligible(conversation: Conversation, speech: Speech, line: SpeechLine) -> bool:
-    """True unless `line` is a joke, hypothetical, a question, an option or general advice."""
-    if line.is_question or len(line.sentence.words) < _MIN_WORDS:
+def is_eligible(conversation: Conversation, speech: Speech, speech_line: SpeechLine) -> bool:
+    """True unless `speech_line` is a joke, hypothetical, a question, an option or general advice."""
+    if speech_line.is_question or len(speech_line.sentence.words) < _MIN_WORDS:
         return False
-    if line.has("joke", "hypothetical", "reported") or speech.has("joke"):
+    if speech_line.has("joke", "hypothetical", "reported") or speech.has("joke"):
         return False
     if speech.by_user:
         return True
-    if len(line.sentence.words) < _MIN_ASSISTANT_WORDS or len(line.tags) < _MIN_CUES:
+    if len(speech_line.sentence.words) < _MIN_ASSISTANT_WORDS or len(speech_line.tags) < _MIN_CUES:
         return False
-    is_option = line.sentence.is_item and speech.offers_choice
-    return (speech.is_grounded or conversation.is_accepted(speech)) and not is_option and not line.has("doc", "general")
+    is_option = speech_line.sentence.is_item and speech.offers_choice
+    return (
+        (speech.is_grounded or conversation.is_accepted(speech))
+        and not is_option
+        and not speech_line.has("doc", "general")
+    )
 
 
 def _has_support(conversation: Conversation, speech: Speech, category: str) -> bool:
@@ -162,9 +163,9 @@ def _has_support(conversation: Conversation, speech: Speech, category: str) -> b
     return category == "decision" and (speech.acted_before or conversation.is_accepted(speech))
 
 
-def _fits_first_prompt(conversation: Conversation, speech: Speech, line: SpeechLine, category: str) -> bool:
-    """True unless `line` is in a first prompt and lacks the cues of `category`."""
-    return not conversation.is_first(speech) or category not in _RULE_CUES or line.has(*_RULE_CUES[category])
+def _fits_first_prompt(conversation: Conversation, speech: Speech, speech_line: SpeechLine, category: str) -> bool:
+    """True unless `speech_line` is in a first prompt and lacks the cues of `category`."""
+    return not conversation.is_first(speech) or category not in _RULE_CUES or speech_line.has(*_RULE_CUES[category])
 
 
 def _candidate(conversation: Conversation, speech: Speech, number: int, category: str, score: float) -> SaveCandidate:

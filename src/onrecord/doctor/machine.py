@@ -263,7 +263,7 @@ def remove(own_files: list[OwnFiles]) -> None:
 
 
 def _is_cache_file(name: str) -> bool:
-    """Whether a file is named as ours are: after a fingerprint, perhaps with the number of a process behind it."""
+    """True if `name` is that of a cache file of ours: a hash, a suffix, and perhaps a process id."""
     head, rest = name[:_FINGERPRINT], name[_FINGERPRINT:]
     return len(head) == _FINGERPRINT and not head.strip("0123456789abcdef") and rest.startswith(_CACHE_SUFFIXES)
 

@@ -33,10 +33,10 @@ Scanned = Union[Entry, Broken]
 def examine_store(
     store: Store,
     settings: Settings,
-    watch: Callable[[Iterable[Scanned]], Iterable[Scanned]] = iter,
+    watch_scan: Callable[[Iterable[Scanned]], Iterable[Scanned]] = iter,
     category: str = "",
 ) -> Iterator[Finding]:
-    """Yield the findings about one store, in one pass over its files; `watch` can report progress.
+    """Yield the findings about one store, in one pass over its files; `watch_scan` can report progress.
 
     With `category` only its records are read, and checks that need all records (links, index.md) are left out.
     """
@@ -46,7 +46,7 @@ def examine_store(
     yield from _folders(store)
     yield from _interrupted_writes(store)
     entries: list[Entry] = []
-    for scanned in watch(store.scan(category)):
+    for scanned in watch_scan(store.scan(category)):
         if isinstance(scanned, Entry):
             entries.append(scanned)
             yield from _record(scanned)

@@ -132,25 +132,25 @@ def _observe(session: str, transcript: Transcript, stores: list[str]) -> None:
 
     messages = transcripts.read_messages(transcript, contexts=True)
     roots = {record: root for record in watched for root in stores if path_in_store(root, record)}
-    verdicts = {
+    outcomes = {
         (record, hashes[record]): evidence.is_opened(messages, path_in_store(root, record))
         for record, root in roots.items()
     }
     if messages:
-        _count(notes, verdicts, roots)
+        _count(notes, outcomes, roots)
 
 
-def _count(notes: StateFile, verdicts: Mapping[tuple[str, str], bool], roots: Mapping[str, str]) -> None:
+def _count(notes: StateFile, outcomes: Mapping[tuple[str, str], bool], roots: Mapping[str, str]) -> None:
     """Note the opened records and count the new ones. Of several Stop hooks at once, one counts."""
     events: dict[str, list[tuple[str, str]]] = {}
     with notes:
         _, already_counted = _read_notes(notes)
-        for key, is_opened in verdicts.items():
+        for key, is_opened in outcomes.items():
             if is_opened and key not in already_counted:
                 events.setdefault(roots[key[0]], []).append((_OPENED, key[0]))
         notes.append("".join(
             f"{record}\t{text_hash}\t{_OPENED if is_opened else _NOT_OPENED}\n"
-            for (record, text_hash), is_opened in verdicts.items()
+            for (record, text_hash), is_opened in outcomes.items()
         ))  # fmt: skip
     for root, changes in events.items():
         append(root, changes)

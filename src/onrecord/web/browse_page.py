@@ -19,6 +19,13 @@ from onrecord.search.listing import Choice, Listed
 from onrecord.web import view
 
 TIMELINE_PAGE_SIZE = 200
+_MAX_RECORDS = 20_000
+_MAX_FOLDERS = 400
+_MAX_DEPTH = 3
+"""Levels of folders below the project's root."""
+
+_GIT_TIMEOUT_SECONDS = 3.0
+_MAX_TAGS = 60
 
 
 class Event(NamedTuple):
@@ -62,18 +69,9 @@ def show_timeline(request: Request) -> Response:
     )
 
 
-def _event(listed: Listed, successor: str) -> Event:
-    address = view.address(view.PROJECT, listed.path)
-    return Event(listed.title, listed.category, listed.status, listed.created_at, address, successor)
-
-
-_MAX_RECORDS = 20_000
-_MAX_FOLDERS = 400
-_MAX_DEPTH = 3
-"""Levels of folders below the project's root."""
-
-_GIT_TIMEOUT_SECONDS = 3.0
-_MAX_TAGS = 60
+def _event(list_row: Listed, successor: str) -> Event:
+    address = view.address(view.PROJECT, list_row.path)
+    return Event(list_row.title, list_row.category, list_row.status, list_row.created_at, address, successor)
 
 
 class Folder(NamedTuple):
@@ -111,13 +109,13 @@ def _tracked_files(root: str) -> list[str]:
     return [name for name in result.output.decode("utf-8", "replace").split("\0") if name]
 
 
-def _folders(tracked: Iterable[str], rows: Iterable[Listed]) -> list[Folder]:
+def _folders(tracked: Iterable[str], list_rows: Iterable[Listed]) -> list[Folder]:
     files = Counter(folder for name in tracked for folder in _folders_of(name))
     records: dict[str, dict[str, Listed]] = {}
-    for listed in rows:
-        for file in listed.files:
+    for list_row in list_rows:
+        for file in list_row.files:
             for folder in _folders_of(file.partition("#")[0]):
-                records.setdefault(folder, {})[listed.path] = listed
+                records.setdefault(folder, {})[list_row.path] = list_row
     names = sorted(set(files) | set(records))
     return [Folder(name, name.count("/"), files[name], tuple(records.get(name, {}).values())) for name in names]
 

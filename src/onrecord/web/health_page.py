@@ -75,7 +75,7 @@ def _quick(store: Store, index: Index) -> Iterator[Group]:
         HealthFinding(((path, ""),), "cannot be read as a record", "onrecord doctor") for path in listing.broken(index)
     ]
     yield _group("Cannot be read", broken)
-    yield _group("Files changed since", list(_changed(store, index)))
+    yield _group("Changed files", list(_changed(store, index)))
 
 
 def _changed(store: Store, index: Index) -> Iterator[HealthFinding]:
@@ -91,16 +91,13 @@ def _thorough(store: Store) -> Iterator[Group]:
     entries = [entry for entry in store.scan() if isinstance(entry, Entry)]
     entries = sorted(entries, key=lambda entry: entry.memory.updated_at, reverse=True)[:_MAX_AUDITED_RECORDS]
     links = {entry.memory.id: (entry.memory.title, view.address(view.PROJECT, entry.path)) for entry in entries}
-    measures = report.audit(
-        [audit_item.from_record(entry.memory) for entry in entries], evidence.collect(store, entries)
-    )
+    items = [audit_item.from_record(entry.memory) for entry in entries]
+    measures = report.audit(items, evidence.collect(store, entries))
     for name, heading in _HEADINGS.items():
-        findings = [
-            HealthFinding(
-                tuple(links.get(record_id, (record_id, "")) for record_id in finding.ids), finding.message, finding.fix
-            )
-            for finding in measures[name].findings
-        ]
+        findings = []
+        for finding in measures[name].findings:
+            records = tuple(links.get(record_id, (record_id, "")) for record_id in finding.ids)
+            findings.append(HealthFinding(records, finding.message, finding.fix))
         yield _group(heading, findings)
     hard = hard_to_find.find([entry.memory for entry in entries], anchors.project_root(store.root))
     reasons = [(links[item.record.id], item.reasons[0]) for item in hard if item.reasons]

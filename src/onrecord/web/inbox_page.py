@@ -135,9 +135,8 @@ def decide(request: Request) -> Response:
     except Changed:
         now = Inbox(writer.store.root).find(name)
         if isinstance(now, Draft) and now.hash != expected_hash:
-            return _page(
-                request, writer, OutdatedDraft(now.record.title, view.changes_since(request, expected_hash, now.record))
-            )
+            changes = view.changes_since(request, expected_hash, now.record)
+            return _page(request, writer, OutdatedDraft(now.record.title, changes))
         raise
 
 

@@ -59,7 +59,7 @@ class UsageView(NamedTuple):
     weeks: tuple[tuple[str, Counts], ...]
 
 
-class OutdatedChange(NamedTuple):
+class RefusedChange(NamedTuple):
     """A change that was refused because the record changed after the page was loaded, and the differences."""
 
     action: str
@@ -71,15 +71,15 @@ def show(request: Request) -> Response:
     return _page(request, *requested_record(request))
 
 
-def _page(request: Request, store: Store, entry: Entry, outdated: OutdatedChange | None = None) -> Response:
+def _page(request: Request, store: Store, entry: Entry, refused_change: RefusedChange | None = None) -> Response:
     view.site_of(request).remember(entry.hash, entry.memory)
     record, is_static = entry.memory, view.site_of(request).is_static
     return view.page(
         request,
         "record.html",
         title=record.title,
-        http_status=409 if outdated else 200,
-        outdated=outdated,
+        http_status=409 if refused_change else 200,
+        outdated=refused_change,
         record=record,
         entry=entry,
         store=request.path_params["store"],
@@ -209,7 +209,7 @@ def change(request: Request) -> Response:
     except Changed:
         now = store.read(entry.path)
         changes = view.changes_since(request, expected_hash, now.memory)
-        return _page(request, store, now, OutdatedChange(action, text, changes))
+        return _page(request, store, now, RefusedChange(action, text, changes))
     address = view.address(request.path_params["store"], after.path)
     return view.redirect_after_change(request, address, store, _NOTICES[action])
 

@@ -33,7 +33,7 @@ _PAGES = ("/", "/search", "/map")
 _MAX_MARKER_BYTES = 20_000_000
 
 
-def write(project_dir: str, folder: str, watch: Callable[[Iterable[Listed]], Iterable[Listed]] = iter) -> int:
+def write(project_dir: str, folder: str, watch_rows: Callable[[Iterable[Listed]], Iterable[Listed]] = iter) -> int:
     """Write the site of a project to `folder`, over an earlier one. Return the number of records. Raises BadInput."""
     store = require_store(Project(project_dir).store)
     _claim(folder)
@@ -43,7 +43,7 @@ def write(project_dir: str, folder: str, watch: Callable[[Iterable[Listed]], Ite
     pages = chain(
         _PAGES,
         (f"/timeline?category=&page={number}" for number in timelines),
-        (view.address(view.PROJECT, record.path) for record in watch(records)),
+        (view.address(view.PROJECT, record.path) for record in watch_rows(records)),
     )
     written_files = asyncio.run(_write_pages(server.create_pages(site), folder, pages))
     written_files += [_copy(folder, name) for name in _STATIC]
@@ -123,14 +123,14 @@ def _relative_link(link: re.Match[str], depth: int) -> str:
     return f'{link[1]}="{html.escape("../" * depth + file)}"'
 
 
-def _search_data(rows: Iterable[Listed]) -> str:
+def _search_data(list_rows: Iterable[Listed]) -> str:
     """Return the JSON that the search script reads. An old browser could take `<` for the end of the script."""
-    return json.dumps([_search_row(listed) for listed in rows]).replace("<", "\\u003c")
+    return json.dumps([_search_row(list_row) for list_row in list_rows]).replace("<", "\\u003c")
 
 
-def _search_row(listed: Listed) -> list[str]:
-    file = _page_file(view.address(view.PROJECT, listed.path))
-    return [listed.title, listed.category, listed.status, listed.created_at[:10], " ".join(listed.tags), file]
+def _search_row(list_row: Listed) -> list[str]:
+    file = _page_file(view.address(view.PROJECT, list_row.path))
+    return [list_row.title, list_row.category, list_row.status, list_row.created_at[:10], " ".join(list_row.tags), file]
 
 
 def _copy(folder: str, name: str) -> str:

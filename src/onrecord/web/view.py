@@ -85,8 +85,10 @@ class ListItem(NamedTuple):
     """Name of its shared store; empty for the project's and the user's store."""
 
 
-def list_item(listed: Listed) -> ListItem:
-    return ListItem(listed.title, listed.category, listed.status, listed.updated_at, address(PROJECT, listed.path))
+def list_item(list_row: Listed) -> ListItem:
+    return ListItem(
+        list_row.title, list_row.category, list_row.status, list_row.updated_at, address(PROJECT, list_row.path)
+    )
 
 
 def hit_item(hit: Hit, reasons: Sequence[str] = ()) -> ListItem:
