@@ -439,7 +439,7 @@ def test_no_hook_and_no_command_runs_what_a_repository_names(
 ) -> None:
     _, here, trap = hostile
     # Here all events share a process: none may be ended early by what the others have cost.
-    for limit in ("CPU_SECONDS", "WALL_SECONDS", "LAST_SECONDS"):
+    for limit in ("CPU_SECONDS", "WALL_SECONDS", "SESSION_END_SECONDS"):
         monkeypatch.setattr(hooks, limit, 10_000.0)
     codes = {}
     for event, fields in EVENTS.items():

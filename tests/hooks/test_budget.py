@@ -57,7 +57,7 @@ NEVER_END = [(event, does) for event in EVENTS for does in (SPIN, SLEEP)] + [("s
 @pytest.mark.parametrize(("event", "does"), NEVER_END)
 def test_a_handler_that_never_ends_is_ended(event: str, does: str, project: Project):
     wall = 0.6 if does == SLEEP else 100.0
-    limits = f"hooks.CPU_SECONDS = 0.3\nhooks.WALL_SECONDS = hooks.LAST_SECONDS = {wall}\n"
+    limits = f"hooks.CPU_SECONDS = 0.3\nhooks.WALL_SECONDS = hooks.SESSION_END_SECONDS = {wall}\n"
 
     answer = run(event, project, limits + handler_that(event, does))
 
@@ -134,8 +134,8 @@ def test_without_timers_a_thread_ends_the_hook(project: Project):
     assert [row[1:] for row in state_file.recent_failures()] == [("hook", "took too long and was ended")]
 
 
-LARGE = [(event, hooks.LARGEST_EVENT - 1_000, "한") for event in EVENTS] + [
-    ("user_prompt_submit", hooks.LARGEST_EVENT - 1_000, "x"),
+LARGE = [(event, hooks.MAX_EVENT_BYTES - 1_000, "한") for event in EVENTS] + [
+    ("user_prompt_submit", hooks.MAX_EVENT_BYTES - 1_000, "x"),
     ("pre_tool_use", 32_000_000, "x"),
 ]
 

@@ -561,8 +561,8 @@ def test_the_project_is_the_one_that_the_event_names(project: Project):
     """A plugin's hook of Copilot runs in the plugin's folder."""
     fields = filled({"cwd": "{root}/.claude"}, project.root, "")
 
-    assert find_event_stores(fields, brings_digest=False) == EventStores(project.root, project.store.root, "")
-    assert find_event_stores({}, brings_digest=False) is None
+    assert find_event_stores(fields, has_digest=False) == EventStores(project.root, project.store.root, "")
+    assert find_event_stores({}, has_digest=False) is None
 
 
 SCREEN = {"type": "system.message", "data": {"content": "You are Copilot. You are an interactive tool that helps."}}

@@ -147,11 +147,11 @@ def test_the_page_names_every_field_of_an_event() -> None:
 
 
 def test_the_limits_are_those_of_the_source() -> None:
-    assert f"never longer than {hooks.LONGEST_CONTEXT:,} characters" in PAGE
+    assert f"never longer than {hooks.MAX_CONTEXT_CHARS:,} characters" in PAGE
     page = " ".join(PAGE.split())
-    assert f"ends by itself after {hooks.WALL_SECONDS:g} seconds ({hooks.LAST_SECONDS:g} at SessionEnd)" in page
+    assert f"ends by itself after {hooks.WALL_SECONDS:g} seconds ({hooks.SESSION_END_SECONDS:g} at SessionEnd)" in page
     assert f"after {hooks.CPU_SECONDS:g} seconds of computing" in page
-    assert f"larger than {hooks.LARGEST_EVENT // 1_000_000} MB is ignored" in page
+    assert f"larger than {hooks.MAX_EVENT_BYTES // 1_000_000} MB is ignored" in page
 
 
 def test_the_page_says_what_reaches_the_model_in_each_host() -> None:

@@ -1,6 +1,6 @@
-"""The entrance for coding agents: one event in as JSON, one reply out. A session is never broken from here.
+"""The entrance for coding agents: reads one event as JSON and prints one reply. It must never break a session.
 
-This package is imported cold, many times a day: only what every event needs is imported at the top.
+Each event starts a new process, many times a day, so only what every event needs is imported at the top.
 """
 
 from __future__ import annotations
@@ -20,21 +20,20 @@ EVENTS = {
 }
 """The module of each event; its handler there has the name of the event."""
 
-LARGEST_EVENT = 8_000_000
-"""Bytes: a pasted file is far below, and reading as much takes a twentieth of a second. A larger event is ignored."""
+MAX_EVENT_BYTES = 8_000_000
+"""Size of an event; a larger one is ignored. A pasted file is far smaller, and reading this much takes 0.05 s."""
 
 WALL_SECONDS = 3.0
-"""On the clock, of the five the host gives to a hook."""
+"""Time limit of a hook; the host stops it after five seconds."""
 
-LAST_SECONDS = 1.2
-"""The same at the end of a session, when the host gives one and a half to all hooks together."""
+SESSION_END_SECONDS = 1.2
+"""Time limit at the end of a session, when the host stops all hooks after 1.5 seconds."""
 
 CPU_SECONDS = 1.5
-"""Of computing; the worst repositories known take a third of it."""
+"""Limit of CPU time; the slowest repositories known need a third of it."""
 
-
-LONGEST_CONTEXT = 9_900
-"""Characters: Claude Code cuts a context above 10,000 down to a preview, without a word to anybody."""
+MAX_CONTEXT_CHARS = 9_900
+"""Length of a reply: Claude Code silently cuts a context of more than 10,000 characters to a preview."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,13 +44,13 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str]) -> int:
-    """Reply to the event named on the command line, of the host named after it or recognised.
+    """Reply to the event that the first argument names; the second may name the host.
 
-    Always 0: a failure goes to the log, never to the session.
+    Always returns 0: a failure goes to the log, never to the session.
     """
     name, host = [*arguments, "", ""][:2]
     try:
-        reply = _reply(name, host, sys.stdin.buffer.read(LARGEST_EVENT + 1))
+        reply = _reply(name, host, sys.stdin.buffer.read(MAX_EVENT_BYTES + 1))
         if reply:
             sys.stdout.buffer.write(reply.encode("ascii"))
         sys.stdout.flush()
@@ -61,13 +60,13 @@ def main(arguments: list[str]) -> int:
         from onrecord import state_file
 
         state_file.log_failure(f"hook {name}", f"{type(error).__name__}: {error}")
-        # Python flushes stdout once more as it exits, and would turn a broken pipe into a failure.
+        # Python flushes stdout again when it exits, which would turn a broken pipe into a failure.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return 0
 
 
 def _prune() -> None:
-    """Delete state that is past its lifetime, once a day; the reply is out by now."""
+    """Delete expired state, once a day; the reply is printed by now."""
     from onrecord import state_file
 
     if not state_file.is_pruned():
@@ -75,23 +74,23 @@ def _prune() -> None:
 
 
 def _reply(name: str, host_name: str, data: bytes) -> str | None:
-    """Return what to print for an event; None where it does not concern us."""
+    """Return what to print for an event; None if the event is not ours or there is no store."""
     if name not in EVENTS or os.environ.get("ONRECORD_OFF"):
         return None
-    if len(data) > LARGEST_EVENT:
-        raise ValueError(f"the event is larger than {LARGEST_EVENT:,} bytes")
+    if len(data) > MAX_EVENT_BYTES:
+        raise ValueError(f"the event is larger than {MAX_EVENT_BYTES:,} bytes")
     from onrecord.hooks.event_stores import find_event_stores, read_fields
 
     fields = read_fields(data)
-    event_stores = find_event_stores(fields, brings_digest=_brings_digest(name, host_name))
+    event_stores = find_event_stores(fields, has_digest=_may_have_digest(name, host_name))
     if event_stores is None:
         return None
-    # Only now: where there is no store, which is the commonest case, nothing more is loaded.
+    # Imported only here: usually there is no store, and nothing more is loaded.
     from onrecord import budget
     from onrecord.hosts import table
     from onrecord.hosts.events import Payload
 
-    budget.start(LAST_SECONDS if name == "session_end" else WALL_SECONDS, CPU_SECONDS)
+    budget.start(SESSION_END_SECONDS if name == "session_end" else WALL_SECONDS, CPU_SECONDS)
     try:
         row = table.find_host(host_name, fields)
         host = table.module(row.name)
@@ -101,8 +100,8 @@ def _reply(name: str, host_name: str, data: bytes) -> str | None:
         budget.stop()
 
 
-def _brings_digest(name: str, host_name: str) -> bool:
-    """Whether an event may bring the digest: a prompt does in the hosts that want it so."""
+def _may_have_digest(name: str, host_name: str) -> bool:
+    """True if a reply to an event may have the digest: in some hosts it comes with a prompt."""
     if name != "user_prompt_submit" or not host_name:
         return name == "session_start"
     from onrecord.hosts import table
@@ -111,18 +110,21 @@ def _brings_digest(name: str, host_name: str) -> bool:
 
 
 def handle(event: HostEvent, event_stores: EventStores) -> HookReply:
-    """Run the event's handler and return its reply."""
+    """Run the handler of an event and return its reply.
+
+    The module is imported by its name, as in `hosts.table.module`, where the reason is given.
+    """
     handlers = __import__(f"onrecord.hooks.{EVENTS[event.name]}", fromlist=[event.name])
     reply: HookReply = getattr(handlers, event.name)(event, event_stores)
     return reply
 
 
 def render(host: Any, event: HostEvent, reply: HookReply) -> str:
-    """Return a reply in the host's form, harmless and short enough; nothing where there is nothing to say."""
+    """Return a reply in the form of the host, escaped and cut to the limit; empty if there is no reply."""
     if not reply.text:
         return ""
     from onrecord import coldstart
     from onrecord.text import escape_for_agent
 
-    fields = host.write(event, reply._replace(text=escape_for_agent(reply.text)[:LONGEST_CONTEXT]))
+    fields = host.write(event, reply._replace(text=escape_for_agent(reply.text)[:MAX_CONTEXT_CHARS]))
     return coldstart.dumps(fields) if fields else ""

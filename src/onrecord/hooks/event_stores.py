@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 
 class EventStores(coldstart.NamedTuple):
-    """The project of an event, and the stores on this machine that may be in play there."""
+    """The project of an event, and the stores on this machine that may apply there; empty if there is none."""
 
     project: str
     store: str
     user_store: str
     replicas: Sequence[StoreRef] = ()
-    """Those of all shared stores; the settings may choose some of them."""
+    """Replicas of all shared stores; the settings may select some of them."""
 
     @property
     def stores(self) -> list[str]:
-        """The folders of all of them, the project's first."""
+        """The folders of all stores, the project's first."""
         return [store_ref.root for store_ref in paths.store_refs(self.store, self.user_store, self.replicas)]
 
     @property
     def guarded(self) -> list[str]:
-        """The folders that no agent writes by hand: of a replica also what was agreed on with the remote."""
+        """The folders that an agent must not write by hand, including the sync state beside each replica."""
         return [store for store in (self.store, self.user_store) if store] + [
             os.path.dirname(replica.root) for replica in self.replicas
         ]
 
     def store_refs(self, settings: Settings) -> list[StoreRef]:
-        """The stores in play, in the order of their precedence."""
+        """Return the stores that apply, in order of precedence."""
         user_store = self.user_store if _has_records(self.user_store) else ""
         if not self.replicas:
             return paths.store_refs(self.store, user_store)
@@ -47,7 +47,7 @@ class EventStores(coldstart.NamedTuple):
 
 
 def _has_records(user_store: str) -> bool:
-    """Whether a user's store has a folder of records: it may hold settings alone."""
+    """True if a user's store has a folder of records: it may have only settings."""
     from onrecord.categories import CATEGORIES
 
     folders = (category.folder for category in CATEGORIES.values())
@@ -55,28 +55,31 @@ def _has_records(user_store: str) -> bool:
 
 
 def read_fields(data: bytes) -> Mapping[str, Any]:
-    """The fields of a hook's input."""
-    payload = coldstart.loads(data.decode("utf-8", "replace"))
-    if not isinstance(payload, dict):
+    """Return the fields of a hook's input. Raises ValueError."""
+    fields = coldstart.loads(data.decode("utf-8", "replace"))
+    if not isinstance(fields, dict):
         raise ValueError("the event is not a JSON object")
-    return payload
+    return fields
 
 
-def find_event_stores(payload: Mapping[str, Any], *, brings_digest: bool) -> EventStores | None:
-    """Where an event happens; None when no store is in play, which is the commonest case by far."""
-    project, store = _project_with_store(payload)
+def find_event_stores(fields: Mapping[str, Any], *, has_digest: bool) -> EventStores | None:
+    """Return the stores of an event; None if there are none, which is by far the most common case.
+
+    `has_digest` is True if the reply may have the digest, which shows knowledge banks even without a store.
+    """
+    project, store = _project_with_store(fields)
     user_store = paths.user_store()
     if not os.path.isdir(user_store) or os.path.realpath(user_store) == os.path.realpath(store):
         user_store = ""
     replicas = _replicas(project)
-    is_known = store or user_store or replicas
-    if not is_known and not (brings_digest and _has_knowledge_banks(project)):
+    has_store = store or user_store or replicas
+    if not has_store and not (has_digest and _has_knowledge_banks(project)):
         return None
     return EventStores(project, store, user_store, replicas)
 
 
 def _replicas(project: str) -> Sequence[StoreRef]:
-    """The replicas of shared stores; where none is connected, that costs one look for a file."""
+    """Return the replicas of shared stores; if none is connected, this costs one look for a file."""
     if not os.path.exists(paths.remotes_file()):
         return ()
     from onrecord.shared import replicas as shared
@@ -85,14 +88,13 @@ def _replicas(project: str) -> Sequence[StoreRef]:
 
 
 def _has_knowledge_banks(project: str) -> bool:
-    """Whether there are knowledge banks: the digest shows them even where there is no store."""
     return bool(project) and any(os.path.isdir(folder) for folder in paths.knowledge_banks(project))
 
 
-def _project_with_store(payload: Mapping[str, Any]) -> tuple[str, str]:
-    """The project of the working directory if it has a store, else the project the session was started in."""
+def _project_with_store(fields: Mapping[str, Any]) -> tuple[str, str]:
+    """Return project and store of the working directory; without a store there, of where the session started."""
     first = ""
-    for start in (payload.get("cwd"), os.environ.get("CLAUDE_PROJECT_DIR")):
+    for start in (fields.get("cwd"), os.environ.get("CLAUDE_PROJECT_DIR")):
         if not isinstance(start, str) or not os.path.isabs(start) or "\0" in start:
             continue
         project = paths.project_root(start)

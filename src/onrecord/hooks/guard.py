@@ -1,6 +1,6 @@
-"""Records are written by commands that validate, lock and log, not by hand.
+"""Refusing tool calls that write record files by hand: only commands validate, lock and log a change.
 
-Advisory, as every hook is: it catches the ways an agent usually writes files. `quarantine` checks what gets past it.
+It is advisory, like every hook: it knows the usual ways in which an agent writes files. `quarantine` checks the rest.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _WRITING_CODE = (
     "'w", '"w', "'a'", '"a"', "write", "dump(", "unlink", "remove", "rename", "replace(", "rmtree", "copy",
     "> ", ">>", " rm ", "mv ", "-i ", "-pi",
 )  # fmt: skip
-_LONGEST = 100_000
-"""Characters of a command that are read: a tenth of a second, and here-documents do not count."""
+_MAX_COMMAND_CHARS = 100_000
+"""Part of a command that is read, without here-documents; it takes 0.1 s."""
 
 _KINDS = {
     **dict.fromkeys(" \t\r", "space"),
@@ -44,12 +44,12 @@ _WRAPPERS = frozenset("sudo command env time nice nohup do then else if while un
 
 
 def forbids(tool: str, files: Sequence[str], command: str, stores: list[str], cwd: str) -> bool:
-    """Whether a tool call would write a store's files by hand: the files it writes, or a command it runs."""
+    """True if a tool call would write a store's files by hand: by `files` that it writes, or by `command`."""
     if any(_is_record_file(file, stores, cwd) for file in files):
         return True
-    # In PowerShell a backslash separates folders; in the others it would hide the next character.
-    spelt = command.replace("\\", "/") if tool == "powershell" else command
-    return bool(spelt) and _shell_writes(spelt, _Ground(stores, cwd))
+    # In PowerShell a backslash separates folders; in other shells it escapes the next character.
+    shell_line = command.replace("\\", "/") if tool == "powershell" else command
+    return bool(shell_line) and _shell_writes(shell_line, _GuardedFolders(stores, cwd))
 
 
 def _is_record_file(target: str, stores: list[str], cwd: str) -> bool:
@@ -60,58 +60,58 @@ def _is_record_file(target: str, stores: list[str], cwd: str) -> bool:
     )
 
 
-class _Ground:
-    """The stores a command might touch, and whether it has moved into one."""
+class _GuardedFolders:
+    """The stores that a command may touch, and whether its current folder is in one."""
 
     __slots__ = ("_names", "inside")
 
     def __init__(self, stores: list[str], cwd: str) -> None:
-        places = {place for store in stores for place in (store, os.path.realpath(store), _below_home(store))}
-        self._names = (".claude/memory", *map(_spelt_alike, places))
+        spellings = {path for store in stores for path in (store, os.path.realpath(store), _below_home(store))}
+        self._names = (".claude/memory", *map(_normalise, spellings))
         self.inside = any(paths.is_within(store, cwd) for store in stores)
 
-    def named_in(self, text: str) -> bool:
-        plain = _spelt_alike(text)
-        return any(name in plain for name in self._names)
+    def are_named_in(self, text: str) -> bool:
+        normalised = _normalise(text)
+        return any(name in normalised for name in self._names)
 
-    def has(self, word: str) -> bool:
-        """Whether a word of a command may be a file of the store; a variable may be anything."""
+    def may_have(self, word: str) -> bool:
+        """True if a word of a command may be a file of a store; a variable may be anything."""
         if word.replace("\\", "/").rstrip("'\"").endswith(paths.CONFIG):
             return False
-        loose = self.inside and not os.path.isabs(word) and not word.startswith("-")
-        return loose or self.named_in(word) or "$" in word
+        is_relative = self.inside and not os.path.isabs(word) and not word.startswith("-")
+        return is_relative or self.are_named_in(word) or "$" in word
 
 
 def _below_home(store: str) -> str:
-    """The path behind the home folder, which a shell may spell `~` or `$HOME`; of what lies elsewhere, all of it."""
+    """Return the path relative to the home folder, which a shell may spell `~` or `$HOME`; another path unchanged."""
     home = os.path.expanduser("~").rstrip("/\\") + os.sep
     return store[len(home) :] if store.startswith(home) else store
 
 
-def _spelt_alike(path: str) -> str:
-    """A path with slashes; in lower case where the system finds a file under any case."""
-    plain = path.replace("\\", "/")
-    return plain.lower() if sys.platform in ("win32", "darwin") else plain
+def _normalise(path: str) -> str:
+    """Return a path with slashes, in lower case on systems that ignore the case of file names."""
+    posix_path = path.replace("\\", "/")
+    return posix_path.lower() if sys.platform in ("win32", "darwin") else posix_path
 
 
-def _shell_writes(command: str, ground: _Ground) -> bool:
-    """Whether any part of a command writes into a store."""
-    if not ground.inside and not ground.named_in(command):
+def _shell_writes(command: str, folders: _GuardedFolders) -> bool:
+    """True if a part of a command writes into a store."""
+    if not folders.inside and not folders.are_named_in(command):
         return False
     runs_code, has_document = any(sign in command for sign in _WRITING_CODE), "<<" in command
     for part in _parts(_without_documents(command)):
-        if _part_writes(part, ground, runs_code, has_document):
+        if _part_writes(part, folders, runs_code, has_document):
             return True
-        if part and part[0] in ("cd", "pushd", "Set-Location") and any(ground.named_in(word) for word in part[1:]):
-            ground.inside = True
+        if part and part[0] in ("cd", "pushd", "Set-Location") and any(folders.are_named_in(word) for word in part[1:]):
+            folders.inside = True
     return False
 
 
 def _parts(command: str) -> list[list[str]]:
-    """The simple commands a shell line is made of, redirections still in them."""
+    """Return the simple commands of a shell line as words, including redirections."""
     parts: list[list[str]] = [[]]
     pieces: list[str] = []
-    for kind, text in (*_tokens(command[:_LONGEST]), ("end", "")):
+    for kind, text in (*_tokens(command[:_MAX_COMMAND_CHARS]), ("end", "")):
         if kind == "word":
             pieces.append(text)
             continue
@@ -126,31 +126,31 @@ def _parts(command: str) -> list[list[str]]:
 
 
 def _tokens(command: str) -> Iterator[tuple[str, str]]:
-    """Pieces of a shell line, each looked at once: words without their quotes, spaces, operators, ends of commands.
+    """Yield the tokens of a shell line: words without their quotes, spaces, operators, ends of commands.
 
-    `shlex` does the same in quadratic time. A quote that is not closed takes all the rest: no shell runs it.
+    `shlex` does the same in quadratic time. An unclosed quote includes all the rest: no shell runs such a line.
     """
-    at, kind = 0, ""
-    while at < len(command):
-        start, before, kind = at, kind, _KINDS.get(command[at], "word")
+    position, kind = 0, ""
+    while position < len(command):
+        start, before, kind = position, kind, _KINDS.get(command[position], "word")
         if kind == "quote":
-            at, kind = _closing(command, at), "word"
-            yield kind, command[start + 1 : at - 1]
+            position, kind = _closing(command, position), "word"
+            yield kind, command[start + 1 : position - 1]
         elif kind == "escape":
-            at, kind = at + 2, "word"
-            yield kind, command[start + 1 : at]
-        elif command[at] == "#" and before != "word":
-            newline = command.find("\n", at)
-            at = newline if newline >= 0 else len(command)
+            position, kind = position + 2, "word"
+            yield kind, command[start + 1 : position]
+        elif command[position] == "#" and before != "word":
+            newline = command.find("\n", position)
+            position = newline if newline >= 0 else len(command)
         else:
-            while at < len(command) and _KINDS.get(command[at], "word") == kind:
-                at += 1
-            yield kind, command[start:at]
+            while position < len(command) and _KINDS.get(command[position], "word") == kind:
+                position += 1
+            yield kind, command[start:position]
 
 
-def _closing(command: str, at: int) -> int:
-    """The place after the quote that closes the one at `at`, or after the end."""
-    quote, end = command[at], at
+def _closing(command: str, position: int) -> int:
+    """Return the position after the quote that closes the one at `position`, or after the end."""
+    quote, end = command[position], position
     while True:
         end = command.find(quote, end + 1)
         escapes = end
@@ -161,25 +161,25 @@ def _closing(command: str, at: int) -> int:
 
 
 def _without_documents(command: str) -> str:
-    """A command without its here-documents: they are what a program reads, not what the shell runs."""
+    """Return a command without its here-documents: a program reads them, the shell does not run them."""
     if "<<" not in command:
         return command
-    every = command.split("\n")
-    last = {line.strip(): number for number, line in enumerate(every)}
+    all_lines = command.split("\n")
+    last = {line.strip(): number for number, line in enumerate(all_lines)}
     lines, end = [], ""
-    for number, line in enumerate(every):
+    for number, line in enumerate(all_lines):
         if end:
             end = "" if line.strip() == end else end
             continue
         lines.append(line)
-        # A `<<` in a quotation or in arithmetic opens nothing: no later line ends it.
+        # A `<<` in a quotation or in arithmetic starts no here-document: no later line ends it.
         delimiter = _delimiter(line) if "<<" in line else ""
         end = delimiter if last.get(delimiter, -1) > number else ""
     return "\n".join(lines)
 
 
 def _delimiter(line: str) -> str:
-    """The line that would end the here-document which a line opens; empty if it opens none."""
+    """Return the line that ends the here-document which `line` starts; empty if it starts none."""
     rest = line.partition("<<")[2]
     if rest.startswith("<"):
         return ""
@@ -190,27 +190,29 @@ def _delimiter(line: str) -> str:
     return plain.split()[0] if plain.split() else ""
 
 
-def _part_writes(words: list[str], ground: _Ground, runs_code: bool, has_document: bool) -> bool:
+def _part_writes(words: list[str], folders: _GuardedFolders, runs_code: bool, has_document: bool) -> bool:
     for operator, target in zip(words, words[1:]):
-        if ">" in operator and set(operator) <= set("<>&") and ground.has(target):
+        if ">" in operator and set(operator) <= set("<>&") and folders.may_have(target):
             return True
-    piped = words[:1] == ["xargs"]
-    first = next((at for at, word in enumerate(words) if word not in _WRAPPERS and not _is_assignment(word)), -1)
+    is_piped = words[:1] == ["xargs"]
+    first = next(
+        (number for number, word in enumerate(words) if word not in _WRAPPERS and not _is_assignment(word)), -1
+    )
     if first < 0:
         return False
     program, arguments = os.path.basename(words[first]).lower(), words[first + 1 :]
-    touched = piped or any(ground.has(word) for word in arguments)
+    is_touched = is_piped or any(folders.may_have(word) for word in arguments)
     if program.startswith(_INTERPRETERS) and "onrecord" not in " ".join(arguments[:3]):
-        return runs_code and (touched or has_document)
+        return runs_code and (is_touched or has_document)
     if program in _COPIERS:
-        return piped or (bool(arguments) and ground.has(arguments[-1]))
+        return is_piped or (bool(arguments) and folders.may_have(arguments[-1]))
     if program in ("find", "fd"):
-        return touched and any(word in ("-delete", "-exec", "-execdir", "-x") for word in arguments)
+        return is_touched and any(word in ("-delete", "-exec", "-execdir", "-x") for word in arguments)
     if program in ("sed", "awk", "gawk"):
-        return touched and any(word.startswith(("-i", "--in-place")) for word in arguments)
+        return is_touched and any(word.startswith(("-i", "--in-place")) for word in arguments)
     if program == "git":
-        return touched and arguments[:1] in (["rm"], ["mv"])
-    return program in _WRITERS and touched
+        return is_touched and arguments[:1] in (["rm"], ["mv"])
+    return program in _WRITERS and is_touched
 
 
 def _is_assignment(word: str) -> bool:

@@ -1,4 +1,4 @@
-"""A prompt was typed: show the few records that are relevant to it, or nothing."""
+"""The event of a prompt: shows the few records that are relevant to it, or nothing."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from onrecord.hosts.events import HostEvent
 
 _LONG_WORD = 24
-"""Characters from which a word may be a key: the shortest API keys have 24."""
+"""Characters of a word that may be a key: the shortest API keys have 24."""
 
-_LATE_START = 0.7
-"""Seconds of computing for the digest, so that as much is left for the prompt."""
+_LATE_START_SECONDS = 0.7
+"""CPU time for the digest, so that as much is left for the prompt."""
 
 _NO_FTS5 = "this Python's SQLite has no FTS5: records are found by keywords alone"
 
@@ -27,15 +27,17 @@ def user_prompt_submit(event: HostEvent, event_stores: EventStores) -> HookReply
         return NOTHING
     start = ""
     if event.late:
-        start = budget.attempt("tell the session's start", "", _late_start, event, event_stores, seconds=_LATE_START)
+        start = budget.attempt(
+            "show the session's start", "", _late_start, event, event_stores, seconds=_LATE_START_SECONDS
+        )
     from onrecord.text import join
 
-    # What the prompt is about stands first: of too long a text the end is cut.
-    return HookReply(ADD, join(_memories(event, event_stores), start))
+    # Records for the prompt come first: if the text is too long, its end is cut.
+    return HookReply(ADD, join(_records(event, event_stores), start))
 
 
-def _memories(event: HostEvent, event_stores: EventStores) -> str:
-    """The few records that are relevant to the prompt."""
+def _records(event: HostEvent, event_stores: EventStores) -> str:
+    """Return the block of records that are relevant to the prompt."""
     settings = load_settings(event_stores.store)
     if event_stores.store and settings.text("capture.mode") != "off":
         budget.attempt("note a correction", None, _note_correction, event.prompt, event.session)
@@ -53,7 +55,7 @@ def _memories(event: HostEvent, event_stores: EventStores) -> str:
 
 
 def _late_start(event: HostEvent, event_stores: EventStores) -> str:
-    """What the session's start, or its going on after compaction, would have shown in another host."""
+    """Return what another host would have shown at the start of the session or after a compaction."""
     with ledger.Ledger(event.session) as session:
         source = session.owed or ("startup" if event.late == START and not session.has_started else "")
         session.start()
@@ -65,11 +67,11 @@ def _late_start(event: HostEvent, event_stores: EventStores) -> str:
 
 
 def _warn_without_fts5(session: str) -> None:
-    """Say once a session that records are found by keywords alone."""
-    with ledger.Ledger(session) as noted:
-        if "fts5" in noted.warnings:
+    """Warn once a session that records are found only by keywords."""
+    with ledger.Ledger(session) as session_ledger:
+        if "fts5" in session_ledger.warnings:
             return
-        noted.add_warning("fts5")
+        session_ledger.add_warning("fts5")
     import sys
 
     from onrecord import state_file
@@ -79,9 +81,9 @@ def _warn_without_fts5(session: str) -> None:
 
 
 def _note_correction(prompt: str, session: str) -> None:
-    """Note a correction, so that the end of the turn knows of it however long the turn gets."""
+    """Note a correction for the end of the turn, which reads only the last messages."""
     text = transcript.without_blocks(prompt)
-    # A long word may be a key, and of a key there need be no second copy: then the transcript must do.
+    # A long word may be a key, which must not be copied; then only the transcript has the correction.
     if ledger.is_correction(text) and not any(len(word) >= _LONG_WORD for word in text.split()):
-        with ledger.Ledger(session) as opened:
-            opened.add_correction(text)
+        with ledger.Ledger(session) as session_ledger:
+            session_ledger.add_correction(text)

@@ -1,8 +1,8 @@
-"""Records written past the guard are checked after the tool has run.
+"""Checking record files that got past the guard, after the tool has run.
 
-Only what is not JSON, and was written just now by the agent's own file tool, is set aside: no record is in it to lose.
-Whatever else cannot be read as a record is reported and left where it is: a shell command such as `git pull` brings
-files that other people wrote, and to git a renamed file is a deleted one.
+Only a file that is not JSON, and that the agent's own file tool has just written, is set aside: it has no record to
+lose. Every other file that cannot be read as a record is reported and stays: a shell command such as `git pull` writes
+files of other people, and git takes a renamed file for a deleted one.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from onrecord.record import memory
 from onrecord.store import record_names
 from onrecord.store.store import Store
 
-_RECENT = 120.0
-"""Seconds since a change that a command which has just ended may have made: hosts stop a command after two minutes."""
+_RECENT_SECONDS = 120.0
+"""Age of a change that the last command may have made: hosts stop a command after two minutes."""
 
-_MOST = 20
-"""Files looked at after a command, so that a checkout of thousands costs a hook no more than a few."""
+_MAX_FILES = 20
+"""Files that are checked after a command: a checkout may write thousands."""
 
 
-def check(root: str, written: str = "", now: float | None = None) -> list[str]:
-    """What is wrong with the file that a tool wrote, or with those that a command may have: a sentence for each."""
+def check(root: str, file: str = "", now: float | None = None) -> list[str]:
+    """Return what is wrong with `file`, which a tool wrote, or with the files that a command may have written."""
     store = Store(root)
-    if written and not paths.is_within(root, written):
+    if file and not paths.is_within(root, file):
         return []
-    if written:
-        path = os.path.relpath(os.path.realpath(written), os.path.realpath(root)).replace(os.sep, "/")
+    if file:
+        path = os.path.relpath(os.path.realpath(file), os.path.realpath(root)).replace(os.sep, "/")
         sentences = [_set_aside(root, path) or _problem(store, path)] if path in record_names.paths(root) else []
     else:
         sentences = [_problem(store, path) for path in _recent(root, time.time() if now is None else now)]
@@ -37,7 +37,7 @@ def check(root: str, written: str = "", now: float | None = None) -> list[str]:
 
 
 def _problem(store: Store, path: str) -> str:
-    """Why a file cannot be read as a record; empty for a record, however flawed."""
+    """Return why a file cannot be read as a record; empty if it can."""
     try:
         store.read(path)
     except OnrecordError as error:
@@ -46,7 +46,7 @@ def _problem(store: Store, path: str) -> str:
 
 
 def _set_aside(root: str, path: str) -> str:
-    """Rename a file that is not JSON, so that nothing reads it as a record; the sentence that says so."""
+    """Rename a file that is not JSON, and return a sentence about it; empty for JSON."""
     full = os.path.join(root, path)
     try:
         memory.decode(files.read_inside(root, path, memory.MAX_FILE_BYTES + 1), path)
@@ -72,11 +72,11 @@ def _free_name(root: str, path: str) -> str:
 
 
 def _recent(root: str, now: float) -> list[str]:
-    """The record files that changed last, if they did so just now."""
+    """Return the record files that were changed just now, the newest first."""
     changed = []
     for path in record_names.paths(root):
         try:
             changed.append((os.lstat(os.path.join(root, path)).st_mtime, path))
         except OSError:
             continue
-    return [path for when, path in sorted(changed, reverse=True)[:_MOST] if when > now - _RECENT]
+    return [path for when, path in sorted(changed, reverse=True)[:_MAX_FILES] if when > now - _RECENT_SECONDS]

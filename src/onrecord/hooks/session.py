@@ -1,4 +1,4 @@
-"""A session starts, is compacted, or ends: show what was left unfinished and which rules hold; draft a summary."""
+"""The events of a session's start, compaction and end: they show the digest and draft a summary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def session_start(event: HostEvent, event_stores: EventStores) -> HookReply:
-    """What was left unfinished and which rules hold for the work at hand, or nothing."""
+    """Show the digest or, after a compaction, the records in use; start a sync in the background."""
     if event.is_subagent:
         return NOTHING
     reply = _start(event, event_stores)
@@ -36,7 +36,7 @@ def _start(event: HostEvent, event_stores: EventStores) -> HookReply:
 
 
 def _sync(project: str) -> None:
-    """Let shared stores be synced in the background, where the user wants that; this hook does not wait for it."""
+    """Start a sync of shared stores in the background, for remotes with `--auto`, without waiting for it."""
     if os.path.exists(paths.remotes_file()):
         from onrecord.shared import background
 
@@ -44,7 +44,7 @@ def _sync(project: str) -> None:
 
 
 def pre_compact(event: HostEvent, event_stores: EventStores) -> HookReply:
-    """Draft a summary. Never answers: what this hook prints would become part of the instructions for compacting."""
+    """Draft a summary. Never replies: a reply would become part of the instructions for the compaction."""
     if event.late and not event.is_subagent:
         with ledger.Ledger(event.session) as session:
             session.owe("compact")
@@ -53,7 +53,7 @@ def pre_compact(event: HostEvent, event_stores: EventStores) -> HookReply:
 
 
 def session_end(event: HostEvent, event_stores: EventStores) -> HookReply:
-    """Draft a summary, or bring it up to date."""
+    """Draft a summary, or update it."""
     _draft(event, event_stores)
     return NOTHING
 
@@ -92,26 +92,27 @@ def _after_compaction(event: HostEvent, event_stores: EventStores) -> str:
 def _digest(event: HostEvent, event_stores: EventStores) -> str:
     settings, source = load_settings(event_stores.store), event.source
     if source == "clear":
-        with ledger.Ledger(event.session) as shown:
-            shown.reset()
+        with ledger.Ledger(event.session) as session:
+            session.reset()
     if not settings.flag("session_start.enabled"):
         return ""
-    from onrecord.digest import digest, last_digest
+    from onrecord.digest import last_digest
+    from onrecord.digest.digest import make as make_digest
 
-    made = digest.make(event_stores.project, event_stores.store_refs(settings), settings)
-    _warn(made)
-    page = _new_page(made, event.session, is_resumed=source in ("resume", "fork"))
+    digest = make_digest(event_stores.project, event_stores.store_refs(settings), settings)
+    _warn(digest)
+    page = _new_page(digest, event.session, is_resumed=source in ("resume", "fork"))
     if page.text:
-        described = last_digest.describe(made, page)
+        described = last_digest.describe(digest, page)
         last_digest.write(f"session start, {source}", event.session, event_stores.project, described)
         budget.attempt("count the digest", None, _count, event_stores.stores, page)
     from onrecord.text import join
 
-    return join(page.text, _waiting(event, event_stores))
+    return join(page.text, _draft_count(event, event_stores))
 
 
-def _waiting(event: HostEvent, event_stores: EventStores) -> str:
-    """How many drafts wait for review: said once a session, and only where somebody could review them."""
+def _draft_count(event: HostEvent, event_stores: EventStores) -> str:
+    """Return a line with the number of drafts to review, once a session and only if a person reads it."""
     if not event_stores.store or event.source in ("resume", "fork") or not event.is_attended:
         return ""
     from onrecord.store import waiting
@@ -121,16 +122,16 @@ def _waiting(event: HostEvent, event_stores: EventStores) -> str:
     return f"Memory: {drafts}" if drafts else ""
 
 
-def _new_page(made: Digest, session: str, *, is_resumed: bool) -> Page:
-    """The page, noted in the session's ledger; a resumed conversation is shown only what is new in it."""
-    with ledger.Ledger(session) as shown:
+def _new_page(digest: Digest, session: str, *, is_resumed: bool) -> Page:
+    """Return the page and note it in the session's ledger; a resumed session is shown only what is new to it."""
+    with ledger.Ledger(session) as session_ledger:
         if is_resumed:
-            made = made.only(lambda entry: not shown.has_shown(entry.key, ledger.text_hash(entry.text)))
-        page = made.render()
+            digest = digest.only(lambda entry: not session_ledger.has_shown(entry.key, ledger.text_hash(entry.text)))
+        page = digest.render()
         for pick in page.shown:
             text_hash = ledger.text_hash(pick.candidate.text)
-            shown.add_shown(_in_digest(pick.candidate.key), text_hash)
-            shown.add_shown(pick.candidate.key, text_hash)
+            session_ledger.add_shown(_in_digest(pick.candidate.key), text_hash)
+            session_ledger.add_shown(pick.candidate.key, text_hash)
     return page
 
 
@@ -145,10 +146,10 @@ def _in_digest(key: str) -> str:
     return f"digest:{key}"
 
 
-def _warn(made: Digest) -> None:
+def _warn(digest: Digest) -> None:
     from onrecord import state_file
     from onrecord.text import flat
 
-    for warning in made.warnings:
+    for warning in digest.warnings:
         state_file.log_failure("session start", warning)
         print(f"onrecord: {flat(warning)}", file=sys.stderr)

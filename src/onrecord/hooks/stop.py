@@ -1,4 +1,4 @@
-"""A turn has ended: count the records that the agent opened, and suggest once to save what was settled."""
+"""The event of a turn's end: counts the records that the agent used, and suggests once to save what was decided."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from onrecord.hosts.events import CONTINUE, HookReply
 from onrecord.session import ledger, transcript
 from onrecord.settings import load_settings
 
-_EVIDENCE = 0.6
-"""Seconds of computing to look for evidence of use, so that as much is left for a suggestion."""
+_EVIDENCE_SECONDS = 0.6
+"""CPU time to look for evidence of use, so that as much is left for a suggestion."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def stop(event: HostEvent, event_stores: EventStores) -> HookReply:
     if not event.is_subagent:
         turn = (event.session, table.transcript(event.host, event.transcript), event_stores.stores)
-        budget.attempt("look for evidence of use", None, usage.observe, *turn, seconds=_EVIDENCE)
+        budget.attempt("look for evidence of use", None, usage.observe, *turn, seconds=_EVIDENCE_SECONDS)
     return HookReply(CONTINUE, _suggestion(event, event_stores))
 
 
@@ -51,13 +51,13 @@ def _suggestion(event: HostEvent, event_stores: EventStores) -> str:
 
 
 def captures(category: str, settings: Settings) -> bool:
-    """Whether sessions are searched for a category at all."""
+    """True if sessions are searched for records of a category."""
     return settings.is_enabled(category) and settings.flag(f"categories.{category}.auto_capture")
 
 
-def _ending(event: HostEvent, most: int) -> Ending:
-    """The session's last messages; the transcript may lag behind what was typed and said last."""
-    end = transcript.read_ending(table.transcript(event.host, event.transcript), most)
+def _ending(event: HostEvent, limit: int) -> Ending:
+    """Return the last messages of the session, with those that the transcript may not have yet."""
+    end = transcript.read_ending(table.transcript(event.host, event.transcript), limit)
     with ledger.Ledger(event.session) as session:
         end = end.with_missing("user", session.corrections)
     return end.with_missing("assistant", [transcript.without_blocks(event.last_message)])

@@ -1,4 +1,4 @@
-"""Before a tool runs, after it, and when it fails: guard the record files; show what belongs to a file or an error."""
+"""The events before and after a tool: they guard the record files and show the records for a file or an error."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from onrecord.hosts.events import HostEvent
     from onrecord.settings import Settings
 
-_MOST_FILES = 8
-"""Files of one tool call whose records are looked for: each takes some milliseconds."""
+_MAX_FILES = 8
+"""Files of one tool call whose records are searched: each takes a few milliseconds."""
 
 
 def pre_tool_use(event: HostEvent, event_stores: EventStores) -> HookReply:
-    """Refuse to write record files by hand, or show the records about the file that is touched."""
+    """Refuse a call that writes record files by hand; else show the records about its files."""
     if event.tool != READ and _may_touch_a_store(event, event_stores):
         from onrecord.hooks import guard
 
@@ -26,7 +26,7 @@ def pre_tool_use(event: HostEvent, event_stores: EventStores) -> HookReply:
 
 
 def post_tool_use(event: HostEvent, event_stores: EventStores) -> HookReply:
-    """Report the records that were written past the guard and cannot be read; show what could not be shown before."""
+    """Report records that got past the guard and cannot be read; show what the host does not show before a tool."""
     from onrecord.text import join
 
     damage = _damage(event, event_stores) if _may_touch_a_store(event, event_stores) else ""
@@ -40,7 +40,7 @@ def post_tool_use_failure(event: HostEvent, event_stores: EventStores) -> HookRe
 
 
 def _about_files(event: HostEvent, event_stores: EventStores) -> str:
-    """The records about the files that are touched, where the host delivers them."""
+    """Return the records about the files of a tool call, if the host shows them at this event."""
     settings = _settings(event, event_stores, "retrieval.files") if event.shows_files and event.files else None
     if not settings:
         return ""
@@ -50,23 +50,23 @@ def _about_files(event: HostEvent, event_stores: EventStores) -> str:
 
     stores, text = Stores(event_stores.store_refs(settings), event_stores.project), ""
     is_edit = event.tool != READ
-    for file in event.files[:_MOST_FILES]:
+    for file in event.files[:_MAX_FILES]:
         block = for_file.block(stores, event_stores.project, file, settings, event.session, is_edit=is_edit)
         text = join(text, block)
     return text
 
 
 def _damage(event: HostEvent, event_stores: EventStores) -> str:
-    """Which record files were written past the guard and cannot be read; what is not even JSON is set aside."""
+    """Return a report on record files that got past the guard and cannot be read. Files without JSON are set aside."""
     from onrecord.hooks import quarantine
     from onrecord.text import flat
 
     messages: list[str] = []
-    shared, text = {replica.root for replica in event_stores.replicas}, _touched(event)
-    # A replica may hold tens of thousands of files: they are looked at only if the call names it.
+    shared, text = {replica.root for replica in event_stores.replicas}, _call_text(event)
+    # A replica may have tens of thousands of files: they are checked only if the call names it.
     for store in (store for store in event_stores.stores if store not in shared or store in text):
-        for written in event.files if event.tool == WRITE else ("",):
-            messages += budget.attempt(f"check records in {store}", [], quarantine.check, store, written)
+        for file in event.files if event.tool == WRITE else ("",):
+            messages += budget.attempt(f"check records in {store}", [], quarantine.check, store, file)
     return flat(f"Memory: {' '.join(list(dict.fromkeys(messages))[:5])}") if messages else ""
 
 
@@ -83,21 +83,21 @@ def _about_failure(event: HostEvent, event_stores: EventStores) -> str:
     return for_failure.block(stores, event.command, event.error, settings, event.session)
 
 
-def _touched(event: HostEvent) -> str:
-    """What a tool call names: its command, its files and where it runs."""
+def _call_text(event: HostEvent) -> str:
+    """Return the command, the files and the folder of a tool call as one text."""
     return f"{event.command}{''.join(event.files)}{event.cwd}"
 
 
 def _may_touch_a_store(event: HostEvent, event_stores: EventStores) -> bool:
-    """The cheap test first: nearly no tool call names a store or runs in one."""
-    text = _touched(event)
+    """True if a tool call may concern a store. This cheap test comes first: nearly no call does."""
+    text = _call_text(event)
     words = ("memory", "onrecord") if event_stores.replicas else ("memory",)
     is_named = any(store in text for store in event_stores.guarded) or any(word in text.lower() for word in words)
     return bool(event.tool) and is_named
 
 
 def _settings(event: HostEvent, event_stores: EventStores, key: str) -> Settings | None:
-    """The settings, unless they turn this off or a subagent asks."""
+    """Return the settings; None if they switch `key` off, or for a subagent."""
     if event.is_subagent:
         return None
     from onrecord.settings import load_settings
