@@ -1,1 +1,1 @@
-"""What a session is shown when it starts."""
+"""The digest: the records that a session is shown when it starts."""

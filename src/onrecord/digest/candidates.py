@@ -25,7 +25,7 @@ SOON_DAYS = 30
 """A constraint that expires within this time is pointed out while its files are being changed."""
 
 MAX_RECORDS, MAX_SHARED_RECORDS = 5_000, 500
-"""Records of a store that are compared by prominence, the newest; and of a shared store, which holds other people's."""
+"""Records of a store that are compared by prominence, the newest; and of a shared store, which has other people's."""
 
 MAX_MATCHES = 40
 """Records of a store for which relevance is measured: many more than a digest has room for."""
@@ -63,7 +63,7 @@ class Records:
         self._index.close()
 
     def add_newest(self) -> None:
-        """Make the newest records candidates: where relevance cannot be told, any of them may stand out."""
+        """Make the newest records candidates: where relevance cannot be measured, any of them may be prominent."""
         most = MAX_SHARED_RECORDS if self._is_shared else MAX_RECORDS
         self._index.run(self._add_newest, most, hook=True)
 
@@ -117,7 +117,7 @@ class Records:
 
     @property
     def is_complete(self) -> bool:
-        """True if every file was indexed: a hook that ran out of time has left some for the next one."""
+        """True if all records of the store were read, so that it is known what they hide in others."""
         return indexing.is_complete(self._index)
 
     def _visible(self, rows: Sequence[DigestRow]) -> list[Candidate]:
@@ -142,7 +142,7 @@ class Records:
             return None
         observations, confidence, files, branches, state = index.unpack_facts(row.facts)
         if self._is_shared:
-            # What somebody else left unfinished is not for this session, and related files are those of their project.
+            # Another person's unfinished session is not for this one, and related files are those of their project.
             if row.category == "session_summary":
                 return None
             files = list(scopes.unpack(row.scope).paths)

@@ -1,4 +1,4 @@
-"""The digest a session starts with: what is being worked on, what was left unfinished, which rules hold here."""
+"""The digest a session starts with: what is being worked on, what was left unfinished, which rules apply here."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STEP_SECONDS = 0.6
 MAX_URGENT = 3
 MAX_NEAR = 3
 CHECK_SECONDS = 0.3
-"""Of computing, to see whether the files of what is shown have changed."""
+"""Of computing, to check if the files of what is shown have changed."""
 
 LEFT_OFF = "left unfinished"
 _NO_FTS5 = "this Python's SQLite has no FTS5: the digest goes by prominence alone"
@@ -50,7 +50,7 @@ class Page(NamedTuple):
 
 
 class Digest(NamedTuple):
-    """What would be shown, and why."""
+    """The entries that would be shown, and why."""
 
     context: WorkContext
     weight: float
@@ -59,7 +59,7 @@ class Digest(NamedTuple):
     warnings: Sequence[str] = ()
     picks: Sequence[Pick] = ()
     near: Sequence[Pick] = ()
-    """What matches best of the records that nothing else speaks for, and that are not shown."""
+    """The best matches among the records that there is no reason to show."""
     relevance: str = "inactive"
     """`active` where relevance decides; `inactive` where there is nothing to be relevant to, or no way to tell."""
 
@@ -285,7 +285,7 @@ def _item(pick: Pick) -> Item:
     entry = pick.candidate
     # What a bank observed last may be a number, or its place in the file: only a date says when.
     is_dated = entry.updated[:4].isdigit() and entry.updated[:4] != "0000"
-    # The agent is told why only where that is news to it: there is something to go on with, or something presses.
+    # The agent is shown why only where that is news to it: there is something to go on with, or something presses.
     reason = pick.reason if entry.urgency else ""
     note = "; ".join(part for part in (reason, pick.caution) if part)
     return Item(

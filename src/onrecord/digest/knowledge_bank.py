@@ -8,7 +8,7 @@ An entry is a `###` heading, prose, and bullets of which some are metadata:
     - Confidence: high
     - Last observed: 2026-03-02
 
-No index holds the entries: they are searched anew.
+No index has the entries: they are searched anew.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Candid
     is_entry = False
     for line in markdown.prose_lines(text):
         if line.startswith("#") and not line.startswith("####"):
-            # Lines under any other heading of this level or above belong to nobody.
+            # Lines under any other heading of this level or above belong to no entry.
             name = _name(line) if line.startswith("### ") else ""
             is_entry = bool(name)
             entries += [(name, [[]])] if name else []

@@ -22,7 +22,7 @@ MIN_BALANCED = 9
 """Entries from which on every category gets its share; with fewer the best entries alone count."""
 
 _BANK_RANKS = {"anti_pattern": 15, "pattern": 40, "heuristic": 50}
-"""Rank among the categories of what knowledge banks hold."""
+"""Rank of the entries of knowledge banks among the categories."""
 
 _RANKS = {**{name: category.digest_rank for name, category in CATEGORIES.items()}, **_BANK_RANKS}
 PRIORITY = tuple(sorted(_RANKS, key=lambda category: _RANKS[category]))
@@ -35,7 +35,7 @@ MIN_ABOUT = 0.2
 """Relevance to all words of the work that must come with it."""
 
 MIN_BINDING = 0.2
-"""The same for a rule that binds whoever changes its files; nobody need have asked for it."""
+"""The same for a rule that binds every change of its files, whatever the intent."""
 
 MIN_SHARE = 0.5
 """Share of the changed files that such a rule must be about: what touches one file of many is seldom what matters."""
@@ -80,7 +80,7 @@ class Pick(NamedTuple):
     reason: str = ""
     """Why it is shown, in words."""
     caution: str = ""
-    """What to check before relying on it: the files it is about have changed since."""
+    """Warning that the files it is about have changed since."""
 
 
 def rank(candidates: Sequence[Candidate], relevance: Mapping[str, float], weight: float) -> list[Pick]:
@@ -94,7 +94,7 @@ def rank(candidates: Sequence[Candidate], relevance: Mapping[str, float], weight
 
 
 def prominence(candidates: Sequence[Candidate]) -> list[float]:
-    """Return how much each entry stands out by itself: often observed, sure, and recent."""
+    """Return the prominence of each entry by itself: often observed, sure, and recent."""
     most = max((candidate.observations for candidate in candidates), default=1) or 1
     moments = sorted({candidate.updated for candidate in candidates})
     places = {moment: place / len(moments) for place, moment in enumerate(moments, 1)}
@@ -139,7 +139,7 @@ def _order(pick: Pick) -> tuple[float, int, str]:
 
 
 class Relevance(NamedTuple):
-    """How probably a record is relevant to what is being done, and to all words of the work, file names included."""
+    """Probabilities that a record is relevant to what is being done, and to all words of the work with file names."""
 
     intent: float = 0.0
     words: float = 0.0

@@ -1,4 +1,4 @@
-"""What is being worked on: the active feature, the branch, the changed files. No failure raises.
+"""The work at hand: the active feature, the branch, the changed files. No failure raises.
 
 A project may keep its features in `docs/features/<name>/.meta.json`, with a `spec.md` beside it.
 """
@@ -31,7 +31,7 @@ _NORMAL = ("not a git repository", "HEAD is detached", "fewer than two commits")
 
 
 class Feature(NamedTuple):
-    """What is being built: its slug, the first paragraph of its specification, and the last phase completed."""
+    """A feature that is being built: its slug, the first paragraph of its specification, and its last phase."""
 
     slug: str
     paragraph: str
@@ -39,7 +39,7 @@ class Feature(NamedTuple):
 
 
 class WorkContext(NamedTuple):
-    """What a session seems to be about, and what could not be read of that."""
+    """The work that a session seems to be about, and notes on what could not be read."""
 
     feature: Feature | None
     branch: str
@@ -54,7 +54,7 @@ class WorkContext(NamedTuple):
 
     @property
     def intent(self) -> str:
-        """What is being done, in words: the active feature, the name of the branch, the subjects of its commits."""
+        """The intent in words: the active feature, the name of the branch, the subjects of its commits."""
         subjects = self.changes.subjects[:MAX_SUBJECTS] if self.changes.is_own else ()
         short = [cut(subject, _MAX_SUBJECT_CHARACTERS) for subject in subjects]
         parts = [*(self.feature or ()), *branch_words(self.branch), *short]

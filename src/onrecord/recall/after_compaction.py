@@ -1,4 +1,4 @@
-"""What a session was shown before its conversation was compacted, once more."""
+"""The records that a session was shown before its conversation was compacted, once more."""
 
 from __future__ import annotations
 

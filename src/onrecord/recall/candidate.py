@@ -61,9 +61,9 @@ class Candidate(NamedTuple):
     outcome: str = ""
     """Why it is shown or not; empty until that is decided."""
     caution: str = ""
-    """What to check before relying on it: the files it is about have changed since."""
+    """Warning that the files it is about have changed since."""
     form: str = ""
-    """In which form it is to be shown, `RULE` or `POINTER`; empty while nobody wants to show it."""
+    """The form to show it in, `RULE` or `POINTER`; empty if it is not to be shown."""
 
     @property
     def record(self) -> str:
@@ -85,7 +85,7 @@ class Candidate(NamedTuple):
         match = self.match
         note = "; ".join(part for part in (_history(match), self.caution) if part)
         path = self.prefix + match.path
-        # Of a record that belongs to a file, or was shown before, nobody asked how probably it is relevant.
+        # A record that belongs to a file, or was shown before, has no probability of relevance.
         confidence = match.confidence if match.query else ""
         shared = paths.store_name(self.prefix) if paths.is_shared(self.prefix) else ""
         return Item(match.category, match.summary_line, path, confidence, match.updated_at, note, shared)

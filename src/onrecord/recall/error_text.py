@@ -1,4 +1,4 @@
-"""What a failed command printed, reduced to the words by which a runbook would be found."""
+"""The output of a failed command, reduced to the words by which a runbook would be found."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MAX_LINE_CHARACTERS = 300
 _FIRST_LINES, _LAST_LINES, _END = 4, 10, 4
 _SEARCHERS = frozenset("grep egrep fgrep rg ag ack diff cmp test [ which command type pgrep find".split())
 _QUIET = _SEARCHERS | frozenset("cd echo printf true false exit head tail wc sort uniq cat tee set".split())
-"""Programs that say nothing about a failure when they stand beside a search."""
+"""Programs that say nothing about a failure when they are beside a search."""
 
 _SEPARATORS = re.compile(r"[;|&\n]+")
 _IN_QUOTES = re.compile(r"'[^']*'|\"[^\"]*\"")

@@ -1,4 +1,4 @@
-"""Every candidate for a prompt, whether an agent is shown it, and why, in words. No hook loads this."""
+"""Every candidate for a prompt, if an agent is shown it, and why, in words. No hook loads this."""
 
 from __future__ import annotations
 

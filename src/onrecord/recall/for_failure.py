@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class QuotationThreshold(NamedTuple):
-    """How probable it must be that a runbook is relevant, given how rare the words are that it quotes."""
+    """The lowest probability of a runbook, and the lowest rarity of the words that it quotes."""
 
     probability: float
     quoted: float
@@ -49,7 +49,7 @@ _FIRST_QUERIES, _LAST_QUERIES = 3, 7
 _MIN_QUERY_TERMS = 4
 
 _MIN_RUN_TERMS = 3
-"""Terms of a run: two words stand side by side by chance, as in the name of a service."""
+"""Terms of a run: two words are neighbours by chance, as in the name of a service."""
 
 _MIN_COVERED = 0.75
 """The share of a phrase that the output must have; names and numbers in it differ from run to run."""
@@ -69,7 +69,7 @@ _CODE = re.compile(
     r"\b(?:(?:SQLSTATE|[Cc]ode|errno)\W{1,3}(?=\w*\d)(\w{4,6})|[A-Z]{1,6}-?\d{3,6}|\d\d[A-Z]\d\d"
     r"|EADDRINUSE|EAI_AGAIN|ECONNREFUSED|ECONNRESET|EHOSTUNREACH|EMFILE|ENFILE|ENOMEM|ENOSPC|ENOTFOUND|ETIMEDOUT)\b"
 )
-"""What names an error by itself: TS2345, E0382, SQLSTATE 40001, 55P03, and what the system calls a situation."""
+"""Names of errors: TS2345, E0382, SQLSTATE 40001, 55P03, and those of the operating system."""
 
 _BEFORE_CODES = ("sqlstate", "code", "errno")
 _PATH = re.compile(r"\S*[/\\]\S*|\b[\w-]+\.[A-Za-z]\w{0,4}\b")

@@ -24,14 +24,14 @@ _MAX_TOKENS = 220
 _MAX_SHOWN = 3
 
 _MAX_LOST_FILES = 100
-"""Lost files that are checked; a store that has lost more is one that nobody keeps."""
+"""Lost files that are checked; a store that has lost more is not maintained."""
 
 _MAX_GIT_SECONDS = 0.25
 """Seconds that git may take in all while a tool waits; what is left is asked at the next file."""
 
 
 class _About(NamedTuple):
-    """A record that belongs to a file, and whether it is so grave that an edit of the file repeats it."""
+    """A record that belongs to a file; if it is grave, an edit of the file repeats it."""
 
     candidate: Candidate
     is_grave: bool
@@ -118,7 +118,7 @@ def _applies(fits: Callable[[str], bool] | None) -> Callable[[str], bool]:
 def _current(
     index: Index, project: str, path: str, filter: Filter, is_about: Callable[[str], bool]
 ) -> list[tuple[Row, bool]]:
-    """Return the records about the file at `path` that are in force, each with whether ignoring it is gravest."""
+    """Return the records about the file at `path` that are in force, each with True if ignoring it is gravest."""
     rows = [row for row in records_about(index, project, path) if is_about(row.scope)]
     successors = candidates.successors(index, rows)
     current = [row for row in (successors[row.n] for row in rows) if row and filter.accepts(row)]

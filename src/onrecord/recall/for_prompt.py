@@ -1,4 +1,4 @@
-"""What the agent is shown for a prompt: find candidates, filter them, check their files, render the block.
+"""The records that an agent is shown for a prompt: find candidates, filter them, check their files, render the block.
 
 This is the one pipeline of the prompt hook, `recall`, `why`, `try` and the benchmark. It is strict: what is probably
 not relevant is not shown, and what is only likely is named in one line. A question about the past is answered like a
@@ -51,7 +51,7 @@ class Request(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What the agent is shown for a prompt, and what became of every candidate."""
+    """The block for a prompt, and the outcome of every candidate."""
 
     text: str
     is_first: bool
@@ -59,7 +59,7 @@ class Decision(NamedTuple):
     borrowed: str
     candidates: tuple[Candidate, ...]
     is_past: bool = False
-    """Whether the prompt asks about the past, so that it is answered like a search."""
+    """True if the prompt asks about the past, so that it is answered like a search."""
 
     @property
     def threshold(self) -> float:
@@ -161,7 +161,7 @@ def _with_forms(
             for candidate in candidates
         ]
     matches = judge(request.prompt, [candidate.match for candidate in candidates], request.turns, limits.rule)
-    # By identity: two stores may hold equal records.
+    # By identity: two stores may have equal records.
     is_kept = set(map(id, matches))
     return [
         candidate._replace(form=RULE)

@@ -1,4 +1,4 @@
-"""Whether a record of another store applies in a project: by its repository, languages, files and branch.
+"""The scope of a record compared with a project: by repository, languages, files and branch.
 
 Everything is read as data and within bounds: git is not run, no link is followed, and what was found out is kept for
 the next record. A hook asks this only for records that are limited at all.

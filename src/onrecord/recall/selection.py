@@ -22,10 +22,10 @@ REPEATED, POINTED = "shown before in this session", "pointed to before in this s
 NO_ROOM, FILE_MISSING = "no room", "file missing"
 
 _TOKENS_PER_RULE = 100
-"""Tokens of a record that is shown whole, about: whoever raises the number of records raises that of tokens, too."""
+"""Tokens of a record that is shown whole, about: a higher number of records raises that of tokens, too."""
 
 _MISSING_FILE_LOGITS = -1.0
-"""What it counts against a record, in logits, that a file it is about no longer exists."""
+"""Logits added to a record if a file it is about no longer exists."""
 
 MAX_POINTERS = 2
 _MAX_RULES_BESIDE_POINTERS = 3
@@ -39,7 +39,7 @@ HEADING = "Possibly relevant; the command shows the whole record:"
 
 
 class Room(NamedTuple):
-    """How much one prompt may be given."""
+    """The most that one prompt may show."""
 
     rules: int
     tokens: int

@@ -1,6 +1,6 @@
 """The two forms in which a record is shown: the rule itself, or a pointer, one line that says where to read it.
 
-A rule is for what is sure enough to act on, a pointer for what is likely: the agent decides whether to read it.
+A rule is for what is sure enough to act on, a pointer for what is likely: the agent decides if it reads it.
 """
 
 from __future__ import annotations

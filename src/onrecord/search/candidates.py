@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from onrecord.settings import Settings
 
 MAX_FOR_PROMPT, MAX_FOR_SEARCH = 16, 48
-"""Candidates compared for a prompt, and for a question somebody asked."""
+"""Candidates compared for a prompt, and for a search."""
 
 _MAX_FILTERED = 400
 """Candidates compared where a filter may refuse most of them."""
@@ -32,7 +32,7 @@ _MIN_RECORDS = 60
 
 _MIN_PREFIX_LETTERS = 4
 _MAX_TYPED_TERMS = 3
-"""Terms of a search up to which each may be the beginning of a word: nobody abbreviates in a sentence."""
+"""Terms of a search up to which each may be the beginning of a word: in a sentence, words are not abbreviated."""
 
 _MAX_CHAIN = 200
 """Successors followed from one record: what bounds the work for a store made of links."""
@@ -54,7 +54,7 @@ class WeightedQuery(coldstart.NamedTuple):
 
     corpus: Corpus
     concept: dict[str, int]
-    """The number of the concept that a term stands for."""
+    """The number of the concept of a term."""
     weights: list[float]
     total: float
     titled: list[int]
@@ -67,7 +67,7 @@ class WeightedQuery(coldstart.NamedTuple):
 
 
 class Filter(coldstart.NamedTuple):
-    """Which records a search may show."""
+    """The records that a search may show."""
 
     mode: str = "search"
     """`search` for an explicit search; `auto` for a prompt, `past` for a prompt that asks about the past; `similar` for
@@ -231,7 +231,7 @@ def _scores(index: Index, query: WeightedQuery) -> dict[str, float]:
             break
         numbers = index.records_with(term)
         if len(numbers) != frequency[term]:
-            raise ValueError(f"the index counts {frequency[term]} records with {term}, and holds {len(numbers)}")
+            raise ValueError(f"the index counts {frequency[term]} records with {term}, and has {len(numbers)}")
         weight = query.weights[query.concept[term]]
         for n in numbers:
             scores[n] = scores.get(n, 0.0) + weight

@@ -1,4 +1,4 @@
-"""What the index holds of a record: its analysed text, the files it is about, and what a digest weighs."""
+"""The content of a record for the index: its analysed text, the files it is about, and the facts a digest weighs."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def may_be_urgent(memory: Memory) -> bool:
 def pack_facts(memory: Memory) -> str:
     """Return the facts that a digest weighs, as one text that `index.unpack_facts` reads."""
     files = [*memory.related_files, *memory.scope.paths][:MAX_PATHS]
-    # A record without a confidence stands in the middle of a knowledge bank's scale from 1 to 3.
+    # A record without a confidence is in the middle of a knowledge bank's scale from 1 to 3.
     confidence = 2.0 if memory.confidence is None else round(min(max(memory.confidence, 0), 1) * 3, 3)
     branches = memory.scope.branches[:MAX_PATHS]
     return coldstart.dumps(

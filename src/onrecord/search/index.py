@@ -1,6 +1,6 @@
 """The search index: a SQLite file in the user's cache, derived from the store and always rebuildable.
 
-It holds, for each record, what ranking and injection need, so that a hook opens no record. Whatever is wrong
+It has, for each record, what ranking and injection need, so that a hook opens no record. Whatever is wrong
 with the file (missing, corrupt, locked, of another version, on a read-only disk) means a quiet rebuild, in
 memory if need be.
 """
@@ -25,7 +25,7 @@ VERSION = 23
 
 # `term` counts the active records that have a term anywhere (records), and in title or triggers (titles).
 # `may_be_urgent` marks the records that a digest shows as soon as their files are changed.
-# `vector` holds the vectors of a record's texts, and the rows of its words in the table of word vectors; `vector_head`
+# `vector` has the vectors of a record's texts, and the rows of its words in the table of word vectors; `vector_head`
 # and `vector_tail` the gists of records, a block of them column by column;
 # `vector_source` which table all vectors were made with.
 # `record_file` lists the files, folders and globs that a record is about; `name` is the file name, empty for a glob.
@@ -59,7 +59,7 @@ CREATE TABLE vector_source (id INTEGER PRIMARY KEY, identity TEXT);
 CREATE TABLE term (term TEXT PRIMARY KEY, records INTEGER, titles INTEGER) WITHOUT ROWID;
 """
 
-# The streams hold nothing but terms and spaces, so the plainest tokeniser reads back exactly what was analysed.
+# The streams have nothing but terms and spaces, so the plainest tokeniser reads back exactly what was analysed.
 # Ranking reads the streams themselves, so the table need not know positions or lengths.
 _FULL_TEXT_TABLE = """
 CREATE VIRTUAL TABLE {0} USING fts5(
@@ -72,7 +72,7 @@ _FULL_TEXT_NAMES = ("active_text", "inactive_text")
 
 
 class Row(coldstart.NamedTuple):
-    """One record as the index holds it."""
+    """One record as the index has it."""
 
     n: int
     path: str
@@ -86,7 +86,7 @@ class Row(coldstart.NamedTuple):
     updated_at: str
     expires: str
     void: int
-    """Whether the record itself says that it no longer holds."""
+    """1 if the record itself says that it is no longer in force."""
     summary_line: str
     anchors: str
     scope: str
@@ -141,7 +141,7 @@ _MAX_FILES = 1_000
 """Rows of `record_file` read for one file: bounds the work in a store with a thousand globs."""
 
 _DAMAGE = (TypeError, ValueError, AttributeError, LookupError)
-"""What content that we never wrote leads to, beside errors of SQLite."""
+"""Errors that content we never wrote leads to, beside those of SQLite."""
 
 
 class Index:
@@ -151,11 +151,11 @@ class Index:
         self.root = root
         self._connection = connection
         self.has_words = has_words
-        """Whether SQLite has FTS5; without it the keyword scorer answers."""
+        """True if SQLite has FTS5; without it the keyword scorer is used."""
         self.in_memory = in_memory
 
     def refresh(self, *, hook: bool = False, watch: Watch = iter) -> bool:
-        """Make the index agree with the files, within a hook's time limit or completely; whether anything changed."""
+        """Make the index agree with the files, within a hook's time limit or completely; True if it changed."""
         return indexing.refresh(self, hook=hook, watch=watch)
 
     def reopen(self, *, hook: bool = False) -> None:
@@ -382,7 +382,7 @@ def _discard(file: str) -> None:
 
 
 def prepare(connection: coldstart.Connection) -> bool:
-    """Make the tables in an empty file; whether there is a full-text table. SqliteError if the file is not ours.
+    """Make the tables in an empty file; True if there is a full-text table. Raises SqliteError if the file is not ours.
 
     A table, trigger or view that we did not make could run for ever, or change what a search returns.
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FOLDERS = tuple(category.folder for category in CATEGORIES.values())
 
 HOOK_SECONDS = 1.5
-"""How long a hook may index; what is left is for the next one."""
+"""Time that a hook may spend on indexing; what is left is for the next one."""
 
 SLICE, LARGER_SLICE = 64, 512
 """Files that a hook checks when no folder has changed, and when one has: then others were probably edited too."""
@@ -45,7 +45,7 @@ HOOK_CPU_SECONDS = 0.12
 whole hook must stay below 60 bare interpreters, on machines where one takes 8 ms, too."""
 
 _MAX_IN_CIRCLES = 1_000
-"""Records in circles of supersession that are resolved; nobody has so many but who wants to keep us busy."""
+"""Records in cycles of supersession that are resolved; only a hostile store has more."""
 
 _COLUMNS = (
     "n, path, mtime, size, hash, id, category, title, tags, status, updated_at, expires, void, summary_line, anchors,"
@@ -100,7 +100,7 @@ def changed_since(index: Index, record_paths: Sequence[str]) -> list[str]:
 
 
 def reread(index: Index, names: Iterable[str]) -> None:
-    """Index some records again, whatever the index has of them."""
+    """Index the records at these paths again, whatever the index has of them."""
     index._connection.execute("BEGIN IMMEDIATE")
     with index._connection:
         replace(index, names, None)
@@ -160,7 +160,7 @@ def _added_and_removed(index: Index, folder: str) -> list[str]:
 
 
 def replace(index: Index, paths: Iterable[str], deadline: float | None) -> bool:
-    """Index the files at some paths as they are now; whether all were done before the deadline."""
+    """Index the files at `paths` as they are now; True if all were done before the deadline."""
     changes = _Changes(index)
     is_complete = True
     most_cpu = time.process_time() + HOOK_CPU_SECONDS
@@ -204,7 +204,7 @@ class _Changes:
             fields = document.Document(row.title_terms, row.tag_terms, row.trigger_terms, row.body_terms)
             if self._index.has_words and row.status != "broken":
                 table = _table(row.status)
-                # An external-content table can only forget a row if it is told what the row held.
+                # An external-content table can only forget a row if it is given what the row had.
                 self._execute(
                     f"INSERT INTO {table} ({table}, rowid, title_terms, tag_terms, trigger_terms, body_terms)"
                     " VALUES ('delete', ?, ?, ?, ?, ?)",
@@ -303,7 +303,7 @@ class _Changes:
         self._note_circles()
 
     def _note_circles(self) -> None:
-        """Note the newest record of each circle of supersessions: it holds, although another claims to replace it."""
+        """Note the newest record of each supersession cycle: it is current, although another claims to replace it."""
         from onrecord.search import candidates
 
         self._execute("DELETE FROM cycle_winner")

@@ -1,4 +1,4 @@
-"""The records of a store as a list in some order, read from the index: a store may hold 200,000 of them."""
+"""The records of a store as an ordered list, read from the index: a store may have 200,000 of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ORDERS = {
     "category": "category, updated_at DESC, id",
     "id": "id, path",
 }
-"""What a list can be sorted by; dates with the newest first."""
+"""The orders of a list; dates with the newest first."""
 
 _ANCHORED = f"status = 'active' AND void = 0 AND anchors <> '' AND {NOT_REPLACED}"
 _MAX_AT_ONCE = 10_000
@@ -48,7 +48,7 @@ class Listed(NamedTuple):
     created_at: str
     path: str
     facts: str
-    """What the index packs for the digest; the files are in it."""
+    """Facts packed for the digest; the files are among them."""
 
     @property
     def files(self) -> list[str]:
@@ -57,7 +57,7 @@ class Listed(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Which records to list; what is empty does not restrict."""
+    """The records to list; an empty field does not restrict."""
 
     category: str = ""
     tags: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""What somebody typed, as a bounded set of search terms. It depends on no index."""
+"""A typed text as a bounded set of search terms. It depends on no index."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from onrecord.categories import CATEGORIES
 from onrecord.search import terms
 
 HEAD, TAIL = 2_400, 1_200
-"""Characters read from the beginning and from the end of a long prompt: the question stands at either."""
+"""Characters read from the beginning and from the end of a long prompt: the question is at either."""
 
 MAX_TERMS = 64
 _MAX_HEAD_TERMS = 40
@@ -88,7 +88,7 @@ class Query(coldstart.NamedTuple):
     intent: str
     """The category that the words point to, or empty."""
     text: str = ""
-    """What was read of the text, for its meaning."""
+    """The part of the text that was read, for its meaning."""
     filler: float = 0.0
     """The share of its words that name no topic: about half in a sentence, little in the bare title of a change."""
 

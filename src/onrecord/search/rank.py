@@ -34,7 +34,7 @@ _EVERYTHING = Filter()
 
 
 class _Scored(coldstart.NamedTuple):
-    """A record that holds, scored by its own text or by that of a record it replaces."""
+    """A current record, scored by its own text or by that of a record it replaces."""
 
     score: float
     features: list[float]

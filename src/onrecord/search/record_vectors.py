@@ -39,7 +39,7 @@ NOTHING = bytes([128]) * DIMENSIONS
 
 
 class RecordVectors(coldstart.NamedTuple):
-    """What the index stores of a record's meaning."""
+    """The vectors of a record, as the index stores them."""
 
     triggers: int
     vectors: bytes

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Meaning(coldstart.NamedTuple):
-    """How close a record is to a prompt. The names are those of the features that the models weigh."""
+    """Semantic features of a record for a prompt. The names are those of the features that the models weigh."""
 
     meaning: float = 0.0
     """The mean of `whole_meaning` and the best of title, trigger and sentence."""
@@ -59,7 +59,7 @@ NAMES = (*word_features.NAMES, *MEANING_NAMES)
 """All features of a record for a prompt, which ranking and gate weigh, in order."""
 
 RELATIVE = ("share", "log_share", "score", "lead")
-"""How a score compares with those of the other matches, beside the features of the record itself."""
+"""Features that compare a score with those of the other matches, beside the features of the record itself."""
 
 _MAX_RIVALS = 12
 """Matches whose scores are relative_scores: the same however many candidates were ranked."""
@@ -124,10 +124,10 @@ def confidence(probability: float) -> str:
 
 
 _ENDING_COST = 1.0
-"""What it costs a record, in logits, that it has all words of a search only with another ending."""
+"""Cost in logits for a record that has all words of a search only with another ending."""
 
 _PARTS_COST = 2.0
-"""What it costs that the parts of an identifier do not stand together in it: `user_id` is not the id of any user."""
+"""Cost in logits if the parts of an identifier are not together in it: `user_id` is not the id of any user."""
 
 _MAX_FEATURE = 8.0
 """Of a feature: of what was fitted on only `meaning_z` comes near it, and that of a retired record means nothing."""

@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from onrecord.search.vectors import Vectorizer
 
 MAX_NEAREST, MAX_NEAREST_IN_SEARCH = 5, 12
-"""Records that are candidates by their meaning alone: for a prompt, and for a question somebody asked."""
+"""Records that are candidates by their meaning alone: for a prompt, and for a search."""
 
 _MIN_MEANING, _MIN_MEANING_IN_SEARCH = 0.25, 0.4
 """The `meaning` that makes a record a candidate. A prompt's candidates have to pass the gate, but who asks sees them
 all: below 0.4 one in a hundred without a common word is relevant."""
 
 _MAX_BY_TEXT = 32
-"""Records that are compared text by text, beside those found by words: of 430 they hold .97 of the five closest."""
+"""Records that are compared text by text, beside those found by words: of 430 they include .97 of the five closest."""
 
 _MAX_SOFT = 8
 """Candidates whose words are compared one by one: the others are never shown."""
 
 _CHUNK = 16
 _HEAD_WORDS, _TAIL_WORDS = 110, 50
-"""Words read from the beginning and from the end of a long prompt: the question stands at either."""
+"""Words read from the beginning and from the end of a long prompt: the question is at either."""
 
 _SQUARE = vectors.LENGTH * vectors.LENGTH
 

@@ -7,10 +7,10 @@ bytes `RCLVEC01`; u32 number of tokens; u32 dimensions; the tokens' CRC-32, sort
 (int8). A token's vector is its scale times its row. Whole words are tokens as they are; a piece that continues a word
 begins with `##`. How it was trained: docs/how-it-works.md.
 
-Sums are whole numbers and exact. One large integer holds a vector, a lane of 32 bits for each dimension, so that adding
+Sums are whole numbers and exact. One large integer is a vector, a lane of 32 bits for each dimension, so that adding
 two vectors is one addition. A vector is stored as 128 bytes, each 128 more than its value.
 
-For products, one integer holds a column of the vectors: the values that all of them have in one dimension, each in a
+For products, one integer is a column of the vectors: the values that all of them have in one dimension, each in a
 lane of its own. Multiplied by the query's value in that dimension and added up over the dimensions, it holds all the
 products. That takes a thousand operations for any number of vectors, where plain sums take a hundred for each.
 """
@@ -75,7 +75,7 @@ _FRACTION = 16
 """Binary places below the byte that is stored."""
 
 _ROUNDED = ((256 + 128 << _FRACTION) + (1 << _FRACTION - 1)) * _ONES
-"""In each lane 128, a half for rounding, and a mark above them that shows whether a value fits into its byte."""
+"""In each lane 128, a half for rounding, and a mark above them that shows if a value fits into its byte."""
 
 _PRECISE = 13
 """Bits of a length: with as many a step of a stored byte is 40 steps of a lane, and products fit into lanes."""
@@ -84,12 +84,12 @@ _MIDDLE = [128] * WORD_DIMENSIONS
 _ALL_FIT = b"\1" * DIMENSIONS
 _OFFSET = bytes(range(128, 256)) + bytes(range(128))
 _SHAPES = " " * 48 + "a" * 10 + " " * 7 + "A" * 26 + " " * 6 + "a" * 26 + " " * 5
-"""For each ASCII character whether it is a small letter or a digit, a capital letter, or something else."""
+"""The class of each ASCII character: small letter or digit, capital letter, or other."""
 
 _SPACED = " " * 48 + "0123456789" + " " * 39 + "abcdefghijklmnopqrstuvwxyz" + " " * 5
 
 _MAX_NARROW = 257
-"""What the query's values may add up to before narrow lanes are emptied into wide ones: 257 times 255 fill 16 bits."""
+"""Sum of the query's values before narrow lanes are emptied into wide ones: 257 times 255 fill 16 bits."""
 
 
 class BadTable(ValueError):
@@ -114,10 +114,10 @@ class WordTable:
         self._scales = _HEADER + 4 * count
         sample = self._read(self._scales, min(_SAMPLE, 4 * count))
         self.hash = coldstart.content_hash(header + sample + self._read(max(size - _SAMPLE, 0), _SAMPLE))
-        """What tells this table from others."""
+        """Hash that differs between tables."""
         scales = read_numbers(sample, "f")[:_SAMPLED_SCALES]
         self.unit = _LARGE_WEIGHT / max(filter(_is_sensible, scales), default=1.0)
-        """What a scale is multiplied by to make it a weight, a whole number."""
+        """Factor that makes a scale a weight, a whole number."""
         self._find_hash: Callable[[Sequence[int], int], int] = _find_hash
 
     def row_of(self, token: str) -> int:

@@ -1,4 +1,4 @@
-"""What the words of a record and of a query have in common, as numbers that ranking and gate weigh."""
+"""Features of the words that a record and a query have in common, which the models of relevance weigh."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _K1, _B = 1.2, 0.75
 """The usual parameters of BM25."""
 
 _IN_TITLE, _IN_TAGS = 3, 2
-"""How often a word of the title and of the tags counts, against one in a trigger or in the body."""
+"""Times that a word of the title and of the tags counts, against one in a trigger or in the body."""
 
 _OTHER_TERMS = 30
-"""What tags and triggers add to the length of an average record: the index counts the terms of titles and bodies."""
+"""Length that tags and triggers add to that of an average record: the index counts the terms of titles and bodies."""
 
 _MIN_TRIGGER_TERMS = 4
 """Words added to the length of a trigger, so that one of two common words is not as good as one of six rare ones."""
