@@ -46,20 +46,20 @@ def _of_kind(kind: Kind) -> dict[str, Any]:
 
 def _text(kind: Text) -> dict[str, Any]:
     pattern = f"^{kind.pattern.regex}$" if kind.pattern else r"\S"
-    return {"type": "string", "maxLength": kind.longest, "pattern": pattern}
+    return {"type": "string", "maxLength": kind.max_length, "pattern": pattern}
 
 
 def _list(kind: ListOf) -> dict[str, Any]:
-    counted = {"type": "array", "items": _of_kind(kind.item), "minItems": kind.least, "maxItems": kind.most}
-    return {**counted, "uniqueItems": True} if kind.ordered else counted
+    counted = {"type": "array", "items": _of_kind(kind.item), "minItems": kind.min_items, "maxItems": kind.max_items}
+    return {**counted, "uniqueItems": True} if kind.is_sorted else counted
 
 
 _BY_KIND: Mapping[type, Callable[[Any], dict[str, Any]]] = {
     Text: _text,
     Choice: lambda kind: {"type": "string", "enum": list(kind.values)},
     Flag: lambda kind: {"type": "boolean"},
-    Number: lambda kind: {"type": "number", "minimum": kind.least, "maximum": kind.most},
-    Count: lambda kind: {"type": "integer", "minimum": 0, "maximum": kind.most},
+    Number: lambda kind: {"type": "number", "minimum": kind.minimum, "maximum": kind.maximum},
+    Count: lambda kind: {"type": "integer", "minimum": 0, "maximum": kind.maximum},
     Instant: lambda kind: {"type": "string", "format": "date-time", "pattern": _INSTANT},
     Day: lambda kind: {"type": "string"},
     Scalar: lambda kind: {},

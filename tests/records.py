@@ -106,21 +106,21 @@ def values_of(kind: Any) -> st.SearchStrategy[Any]:
     if isinstance(kind, Object):
         return objects_of(kind.fields)
     if isinstance(kind, Number):
-        return st.floats(kind.least, kind.most) | st.integers(int(kind.least), int(kind.most))
+        return st.floats(kind.minimum, kind.maximum) | st.integers(int(kind.minimum), int(kind.maximum))
     simple = {Flag: st.booleans(), Instant: instants, Scalar: json_values, Day: texts, Count: st.integers(0, 10**9)}
     return simple[type(kind)]
 
 
 def _texts_of(kind: Text) -> st.SearchStrategy[str]:
     if kind.pattern:
-        return st.from_regex(kind.pattern.regex, fullmatch=True).filter(lambda text: len(text) <= kind.longest)
-    return texts.filter(lambda text: bool(text.strip()) and len(text) <= kind.longest)
+        return st.from_regex(kind.pattern.regex, fullmatch=True).filter(lambda text: len(text) <= kind.max_length)
+    return texts.filter(lambda text: bool(text.strip()) and len(text) <= kind.max_length)
 
 
 def _lists_of(kind: ListOf) -> st.SearchStrategy[list[Any]]:
-    most = min(max(2, kind.least), kind.most)
-    lists = st.lists(values_of(kind.item), min_size=kind.least, max_size=most, unique=kind.ordered)
-    return lists.map(sorted) if kind.ordered else lists
+    most = min(max(2, kind.min_items), kind.max_items)
+    lists = st.lists(values_of(kind.item), min_size=kind.min_items, max_size=most, unique=kind.is_sorted)
+    return lists.map(sorted) if kind.is_sorted else lists
 
 
 @functools.cache

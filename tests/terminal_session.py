@@ -72,7 +72,9 @@ class TerminalSession:
     def __enter__(self) -> TerminalSession:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, error_type: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
         self._child.kill()
         self._child.wait(timeout=60)
         os.close(self._terminal)

@@ -100,8 +100,8 @@ def _value(rng: Random, kind: Any) -> Any:
     if isinstance(kind, Text):
         return _text(rng, kind)
     if isinstance(kind, ListOf):
-        items = [_value(rng, kind.item) for _ in range(rng.randint(max(1, kind.least), 3))]
-        return sorted(set(items)) if kind.ordered else items
+        items = [_value(rng, kind.item) for _ in range(rng.randint(max(1, kind.min_items), 3))]
+        return sorted(set(items)) if kind.is_sorted else items
     if isinstance(kind, Object):
         return _object(rng, kind.fields)
     if isinstance(kind, Choice):
@@ -116,7 +116,7 @@ def _value(rng: Random, kind: Any) -> Any:
 def _text(rng: Random, kind: Text) -> str:
     words = [rng.choice(_WORDS) for _ in range(rng.randint(2, 9))]
     if kind.pattern is None:
-        return " ".join(words)[: kind.longest]
-    if kind.longest == 64:
+        return " ".join(words)[: kind.max_length]
+    if kind.max_length == 64:
         return "".join(rng.choice("0123456789abcdef") for _ in range(40))
-    return "-".join((*words[:3], *rng.choices(string.ascii_lowercase, k=6)))[: kind.longest].rstrip("-")
+    return "-".join((*words[:3], *rng.choices(string.ascii_lowercase, k=6)))[: kind.max_length].rstrip("-")

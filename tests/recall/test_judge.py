@@ -52,7 +52,7 @@ MANY = [Note(f"n{number:02}", 0.9 - number / 25) for number in range(12)]
 
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    limit = Setting(3.0, "", least=0.1, most=GENEROUS, user_only=True)
+    limit = Setting(3.0, "", minimum=0.1, maximum=GENEROUS, user_only=True)
     monkeypatch.setitem(SETTINGS, "retrieval.judge.timeout_seconds", limit)
     for name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "OPENAI_")) or "proxy" in name.lower()]:
         monkeypatch.delenv(name)

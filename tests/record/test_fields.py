@@ -30,8 +30,8 @@ PAIR = Object((Field("a", Text(), "", required=True), Field("b", Flag(), "")))
     [
         (Text(3), "äöü"), (Text(9, HEX), "00ff"), (Choice(("a", "b")), "b"), (Flag(), False), (Number(0, 1), 0),
         (Number(0, 1), 1.0), (Count(), 0), (Instant(), "2026-03-02T09:30:00Z"), (Day(), "with v3"), (Scalar(), [1, {}]),
-        (Scalar(), True), (ListOf(Text(), most=2), []), (ListOf(Text(), ordered=True), ["a", "b"]), (PAIR, {"a": "x"}),
-        (PAIR, {"a": "x", "b": None, "unknown": 1}),
+        (Scalar(), True), (ListOf(Text(), max_items=2), []), (ListOf(Text(), is_sorted=True), ["a", "b"]),
+        (PAIR, {"a": "x"}), (PAIR, {"a": "x", "b": None, "unknown": 1}),
     ],
 )  # fmt: skip
 def test_values_that_fit(kind, value):
@@ -56,29 +56,29 @@ def test_values_that_fit(kind, value):
     ],
 )
 def test_a_wrong_type_is_a_flaw_of_shape(kind, value, message):
-    assert _flaws(kind, value) == [Flaw("it", message, shape=True)]
+    assert _flaws(kind, value) == [Flaw("it", message, is_structural=True)]
 
 
 @pytest.mark.parametrize(
     ("kind", "value", "flaw"),
     [
         (Text(), " \n", Flaw("it", "must not be empty")),
-        (Text(vital=True), "", Flaw("it", "must not be empty", shape=True)),
+        (Text(vital=True), "", Flaw("it", "must not be empty", is_structural=True)),
         (Text(3), "four", Flaw("it", "must be at most 3 characters, and has 4")),
         (Text(9, HEX), "xyz", Flaw("it", "must be hexadecimal, not 'xyz'")),
         (Text(9, HEX), "00\n", Flaw("it", "must be hexadecimal, not '00\\n'")),
         (Choice(("a", "b")), "c", Flaw("it", "must be one of a, b, not 'c'")),
-        (Choice(("a", "b"), vital=True), "c", Flaw("it", "must be one of a, b, not 'c'", shape=True)),
+        (Choice(("a", "b"), vital=True), "c", Flaw("it", "must be one of a, b, not 'c'", is_structural=True)),
         (Number(0, 1), 1.5, Flaw("it", "must be from 0 to 1")),
         (Number(0, 1), -(10**400), Flaw("it", "must be from 0 to 1")),
         (Count(), -1, Flaw("it", "must be from 0 to 1,000,000,000")),
         (Instant(), "soon", Flaw("it", "must be a moment such as 2026-03-02T09:30:00Z, not 'soon'")),
-        (ListOf(Text(), least=1), [], Flaw("it", "must have at least 1 item")),
-        (ListOf(Text(), least=2), ["a"], Flaw("it", "must have at least 2 items")),
-        (ListOf(Text(), most=1), ["a", "b"], Flaw("it", "must have at most 1 items, and has 2")),
-        (ListOf(Text(), ordered=True), ["b", "a"], Flaw("it", "must be sorted, each item once")),
-        (ListOf(Text(), ordered=True), ["a", "a"], Flaw("it", "must be sorted, each item once")),
-        (ListOf(Text()), ["a", None], Flaw("it[1]", "must be a text, not null", shape=True)),
+        (ListOf(Text(), min_items=1), [], Flaw("it", "must have at least 1 item")),
+        (ListOf(Text(), min_items=2), ["a"], Flaw("it", "must have at least 2 items")),
+        (ListOf(Text(), max_items=1), ["a", "b"], Flaw("it", "must have at most 1 items, and has 2")),
+        (ListOf(Text(), is_sorted=True), ["b", "a"], Flaw("it", "must be sorted, each item once")),
+        (ListOf(Text(), is_sorted=True), ["a", "a"], Flaw("it", "must be sorted, each item once")),
+        (ListOf(Text()), ["a", None], Flaw("it[1]", "must be a text, not null", is_structural=True)),
         (ListOf(PAIR), [{"b": True}], Flaw("it[0].a", "is missing")),
         (PAIR, {"a": None}, Flaw("it.a", "is missing")),
     ],
@@ -96,7 +96,7 @@ def test_a_required_field_that_is_null_is_missing():
 
     flaws = list(check_fields(fields, {"a": None}, "in."))
 
-    assert flaws == [Flaw("in.a", "is missing"), Flaw("in.b", "is missing", shape=True)]
+    assert flaws == [Flaw("in.a", "is missing"), Flaw("in.b", "is missing", is_structural=True)]
 
 
 @pytest.mark.parametrize(

@@ -95,4 +95,4 @@ def test_a_clean_tag_is_one_the_schema_accepts(text):
     clean = naming.clean_tag(text)
 
     assert not clean or re.fullmatch(tags.kind.item.pattern.regex, clean)
-    assert len(clean) <= tags.kind.item.longest
+    assert len(clean) <= tags.kind.item.max_length

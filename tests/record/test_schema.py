@@ -57,7 +57,7 @@ def test_every_required_field_is_missed(category):
 def test_a_record_is_an_object(value):
     (flaw,) = schema.flaws(value)
 
-    assert (flaw.where, flaw.shape) == ("record", True)
+    assert (flaw.where, flaw.is_structural) == ("record", True)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_an_unknown_category_is_named_and_its_content_left_alone():
     (flaw,) = schema.flaws({**raw(), "category": "rumour"})
 
     names = "decision, constraint, preference, runbook, tech_debt, session_summary"
-    assert flaw == Flaw("category", f"must be one of {names}, not 'rumour'", shape=True)
+    assert flaw == Flaw("category", f"must be one of {names}, not 'rumour'", is_structural=True)
 
 
 def test_alternatives_need_both_halves():

@@ -208,7 +208,7 @@ def test_nothing_limited_applies_where_there_is_no_project():
 def test_very_many_globs_are_not_compared_without_end(project, monkeypatch):
     monkeypatch.setattr(scope, "_MAX_COMPARED_CHARACTERS", 10 * scope._GLOB_COST)
     compared: list[str] = []
-    monkeypatch.setattr(scope.globs, "covers", lambda pattern, path: bool(compared.append(pattern)))
+    monkeypatch.setattr(scope.globs, "matches", lambda pattern, path: bool(compared.append(pattern)))
     here = ProjectScope(str(project))
 
     fitting = [here.fits(scopes.pack(Scope(paths=[f"{number}-*.sql"]))) for number in range(200)]
@@ -219,7 +219,7 @@ def test_very_many_globs_are_not_compared_without_end(project, monkeypatch):
 
 def test_a_glob_is_compared_only_with_what_begins_and_ends_as_it_does(project, monkeypatch):
     compared: list[str] = []
-    monkeypatch.setattr(scope.globs, "covers", lambda pattern, path: bool(compared.append(path)))
+    monkeypatch.setattr(scope.globs, "matches", lambda pattern, path: bool(compared.append(path)))
 
     assert not _fits(project, paths=["db/**/x*.sql", "src/*.sql", "nowhere/**"])
     assert compared == ["db/deep/one.sql"]

@@ -324,7 +324,7 @@ class ByHand:
         name = form.field_label(field.name)
         if isinstance(field.kind, ListOf):
             content[field.name] = []
-            questions.items(content[field.name], name, field.doc, self.screen, least=field.kind.least)
+            questions.items(content[field.name], name, field.doc, self.screen, least=field.kind.min_items)
         else:
             content[field.name] = questions.text(name, field.doc, self.screen)
 

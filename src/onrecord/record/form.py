@@ -156,7 +156,7 @@ def value_lines(kind: Kind, value: Any) -> list[str]:
 
 
 def _item_lines(kind: ListOf, item: Any, number: int) -> list[str]:
-    mark = f"{number}. " if kind.in_order else "- "
+    mark = f"{number}. " if kind.is_ordered else "- "
     if isinstance(kind.item, Object):
         lines = _labelled(kind.item, item or {})
     else:
@@ -197,7 +197,7 @@ def parse(category: str, text: str) -> FilledForm:
             problems.append(FieldProblem(section.name, problem))
             continue
         field = kinds[section.name]
-        if value is None and isinstance(field.kind, ListOf) and field.required and not field.kind.least:
+        if value is None and isinstance(field.kind, ListOf) and field.required and not field.kind.min_items:
             value = []
         into = fields if section.name in _RECORD else fields["content"]
         into[section.name] = value

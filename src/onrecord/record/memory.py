@@ -103,7 +103,7 @@ class Memory(NamedTuple):
 def parse(data: bytes, where: str = "record") -> Memory:
     """The memory a file holds; BadRecord if it cannot be one."""
     raw = decode(data, where)
-    flaw = next((flaw for flaw in schema.flaws(raw) if flaw.shape), None)
+    flaw = next((flaw for flaw in schema.flaws(raw) if flaw.is_structural), None)
     if flaw:
         raise BadRecord(f"{where}: {flaw}", fix=f"correct the file by hand, or move it out of the store: {where}")
     return from_json(raw)
@@ -181,7 +181,7 @@ def flaws_in(raw: object) -> list[Flaw]:
     reason = _obstacle(raw)
     if not reason and len(_written(raw)) > MAX_FILE_BYTES:
         reason = f"larger than {MAX_FILE_BYTES:,} bytes"
-    return [Flaw("record", reason, shape=True)] if reason else list(schema.flaws(raw))
+    return [Flaw("record", reason, is_structural=True)] if reason else list(schema.flaws(raw))
 
 
 _REQUIRED = frozenset(field.name for field in schema.RECORD if field.required)

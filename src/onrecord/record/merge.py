@@ -27,7 +27,7 @@ _IN_ORDER = frozenset(
     f"content.{field.name}"
     for category in schema.FOLDERS
     for field in schema.content_fields(category)
-    if isinstance(field.kind, ListOf) and field.kind.in_order
+    if isinstance(field.kind, ListOf) and field.kind.is_ordered
 )
 """Lists whose order is their meaning: two people's changes to one cannot be put together blindly."""
 
@@ -191,7 +191,7 @@ def _changes(base: list[Any], ours: list[Any], theirs: list[Any]) -> list[Any]:
 
 
 def _times(base: int, ours: int, theirs: int) -> int:
-    return max(ours, theirs, min(ours + theirs - base, Count().most))
+    return max(ours, theirs, min(ours + theirs - base, Count().maximum))
 
 
 def _lifecycle(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:

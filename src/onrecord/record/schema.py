@@ -1,4 +1,8 @@
-"""What a record may say: the one definition that validation, the JSON Schemas and the reference pages come from."""
+"""The fields of a record, and the checks that a JSON object is one.
+
+Validation, the JSON Schemas and the reference pages are derived from this one definition: kinds of values, the table of
+fields (those of the content are in `categories`), and the checks.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +19,25 @@ SCHEMA_VERSION = "1.0"
 
 
 class Flaw(NamedTuple):
-    """Something wrong with a record: where, what, and whether its very shape is wrong."""
+    """A fault of a record. With a structural one, such as a wrong type, a file cannot be read as a record at all."""
 
     where: str
     message: str
-    shape: bool = False
+    is_structural: bool = False
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}"
 
 
 class Pattern(NamedTuple):
-    """A shape that a text must have, and how to say so."""
+    """A regular expression that a text must match, and its name in messages."""
 
     regex: str
     name: str
 
 
 class Text(NamedTuple):
-    longest: int = 20_000
+    max_length: int = 20_000
     pattern: Pattern | None = None
     vital: bool = False
 
@@ -48,12 +52,12 @@ class Flag(NamedTuple):
 
 
 class Number(NamedTuple):
-    least: float
-    most: float
+    minimum: float
+    maximum: float
 
 
 class Count(NamedTuple):
-    most: int = 1_000_000_000
+    maximum: int = 1_000_000_000
 
 
 class Instant(NamedTuple):
@@ -61,21 +65,21 @@ class Instant(NamedTuple):
 
 
 class Day(NamedTuple):
-    """A date, or a moment; free text such as "with v3" is allowed and never expires."""
+    """A date, or a moment; other text such as "with v3" is allowed and never expires."""
 
 
 class Scalar(NamedTuple):
-    """Any JSON value: what a change log remembers of an old or new value."""
+    """Any JSON value, such as the old and new values in the history."""
 
 
 class ListOf(NamedTuple):
     item: Any
-    least: int = 0
-    most: int = 200
-    ordered: bool = False
-    """Sorted, and each item once."""
-    in_order: bool = False
-    """Whether the order of the items is their meaning."""
+    min_items: int = 0
+    max_items: int = 200
+    is_sorted: bool = False
+    """True if the items must be sorted and unique."""
+    is_ordered: bool = False
+    """True if the order of the items has a meaning."""
 
 
 class Object(NamedTuple):
@@ -87,7 +91,7 @@ Kind = Union[Text, Choice, Flag, Number, Count, Instant, Day, Scalar, ListOf, Ob
 
 
 class Field(NamedTuple):
-    """One key of a record: its kind, what it is for, and whether it must be there."""
+    """One key of a record: its kind, its purpose, and whether it is required."""
 
     name: str
     kind: Any
@@ -96,23 +100,23 @@ class Field(NamedTuple):
 
     @property
     def vital(self) -> bool:
-        """Whether a file without it cannot be read as a record at all."""
+        """True if a file without it cannot be read as a record at all."""
         return self.required and bool(getattr(self.kind, "vital", False))
 
 
-def _must(name: str, kind: Kind, doc: str) -> Field:
+def _required(name: str, kind: Kind, doc: str) -> Field:
     return Field(name, kind, doc, required=True)
 
 
-def _fields(rows: Iterable[tuple[str, str, Any, str]]) -> tuple[Field, ...]:
-    return tuple(Field(name, _kind(kind), doc, required=need == "required") for name, need, kind, doc in rows)
+def _fields(table: Iterable[tuple[str, str, Any, str]]) -> tuple[Field, ...]:
+    return tuple(Field(name, _kind(spec), doc, required=need == "required") for name, need, spec, doc in table)
 
 
-def _kind(name: Any) -> Kind:
-    """The kind that the category table names, alone or with what it needs to be told."""
-    if isinstance(name, str):
-        return _KINDS[name]
-    word, *details = name
+def _kind(spec: Any) -> Kind:
+    """Return the kind that `categories` specifies by a name, alone or with its details."""
+    if isinstance(spec, str):
+        return _KINDS[spec]
+    word, *details = spec
     if word == "text":
         return Text(details[0])
     if word == "choice":
@@ -126,52 +130,52 @@ _LINK = Pattern(r"([a-z0-9-]{1,40}:)?[a-z0-9]+(-[a-z0-9]+)*", "a slug, or platfo
 _TAG = Pattern(r"[^A-Z\s,#]+", "in lower case, without spaces, commas or #")
 _HEX = Pattern(r"[0-9a-f]{7,64}", "a hexadecimal id")
 _LINES = ListOf(Text(4_000))
-_SOME_LINES = ListOf(Text(4_000), least=1)
+_SOME_LINES = ListOf(Text(4_000), min_items=1)
 _KINDS: Mapping[str, Kind] = {
     "text": Text(),
     "flag": Flag(),
     "day": Day(),
     "lines": _LINES,
     "some lines": _SOME_LINES,
-    "steps": _SOME_LINES._replace(in_order=True),
+    "steps": _SOME_LINES._replace(is_ordered=True),
 }
 _CONTENT = {category.name: _fields(category.content) for category in categories.CATEGORIES.values()}
 FOLDERS: Mapping[str, str] = MappingProxyType(
     {category.name: category.folder for category in categories.CATEGORIES.values()}
 )
 RECORD: tuple[Field, ...] = (
-    _must("schema_version", Text(10, _VERSION, vital=True), "The format of the file."),
-    _must("category", Choice(tuple(FOLDERS), vital=True), "What sort of memory it is."),
-    _must("id", Text(80, _SLUG, vital=True), "A kebab-case slug, equal to the file's name."),
-    _must("title", Text(120, vital=True), "One line that says what it is about."),
-    _must("record_status", Choice(("active", "retired", "archived")), "Whether it is in use."),
-    _must("created_at", Instant(), "When it was first saved."),
-    _must("updated_at", Instant(), "When it last changed."),
-    _must(
+    _required("schema_version", Text(10, _VERSION, vital=True), "The format of the file."),
+    _required("category", Choice(tuple(FOLDERS), vital=True), "What sort of memory it is."),
+    _required("id", Text(80, _SLUG, vital=True), "A kebab-case slug, equal to the file's name."),
+    _required("title", Text(120, vital=True), "One line that says what it is about."),
+    _required("record_status", Choice(("active", "retired", "archived")), "Whether it is in use."),
+    _required("created_at", Instant(), "When it was first saved."),
+    _required("updated_at", Instant(), "When it last changed."),
+    _required(
         "tags",
-        ListOf(Text(60, _TAG), least=1, most=12, ordered=True),
+        ListOf(Text(60, _TAG), min_items=1, max_items=12, is_sorted=True),
         "Lower-case words to find it by, sorted and unique.",
     ),
     Field(
         "triggers",
-        ListOf(Text(120), most=16),
+        ListOf(Text(120), max_items=16),
         "How someone will ask for it, in other words than the title: questions, symptoms, error texts, synonyms.",
     ),
-    Field("related_files", ListOf(Text(500), most=100), "Files it is about, relative to the project."),
+    Field("related_files", ListOf(Text(500), max_items=100), "Files it is about, relative to the project."),
     Field(
         "scope",
         Object(
             (
-                Field("paths", ListOf(Text(500), most=50), "Globs of files it applies to."),
-                Field("branches", ListOf(Text(200), most=50), "Branches it applies to."),
+                Field("paths", ListOf(Text(500), max_items=50), "Globs of files it applies to."),
+                Field("branches", ListOf(Text(200), max_items=50), "Branches it applies to."),
                 Field(
                     "repositories",
-                    ListOf(Text(200), most=50),
+                    ListOf(Text(200), max_items=50),
                     "In a shared store: globs of repositories it applies to, such as `github.com/acme/*` or `api-*`.",
                 ),
                 Field(
                     "languages",
-                    ListOf(Choice(tuple(scopes.LANGUAGES)), most=20),
+                    ListOf(Choice(tuple(scopes.LANGUAGES)), max_items=20),
                     "In a shared store: languages it applies to, where one of them is used.",
                 ),
             )
@@ -179,15 +183,17 @@ RECORD: tuple[Field, ...] = (
         "Where it applies, when not everywhere.",
     ),
     Field("confidence", Number(0, 1), "How sure the author was, from 0 to 1."),
-    _must("content", Object((), vital=True), "The fields of its category."),
-    Field("supersedes", ListOf(Text(121, _LINK), most=50), "Records it replaces; of a shared store: `platform:ID`."),
+    _required("content", Object((), vital=True), "The fields of its category."),
+    Field(
+        "supersedes", ListOf(Text(121, _LINK), max_items=50), "Records it replaces; of a shared store: `platform:ID`."
+    ),
     Field("superseded_by", Text(80, _SLUG), "The record that replaces it."),
     Field(
         "anchors",
         ListOf(
             Object(
                 (
-                    _must("path", Text(500), "A file, relative to the project."),
+                    _required("path", Text(500), "A file, relative to the project."),
                     Field("blob", Text(64, _HEX), "The git blob id it had."),
                     Field("hash", Text(64, _HEX), "A content hash, where there is no git."),
                     Field("commit", Text(64, _HEX), "The commit it was seen at."),
@@ -196,7 +202,7 @@ RECORD: tuple[Field, ...] = (
                     Field("date", Instant(), "When it was seen."),
                 )
             ),
-            most=100,
+            max_items=100,
         ),
         "The state of its files when it was saved, to notice changes.",
     ),
@@ -207,14 +213,14 @@ RECORD: tuple[Field, ...] = (
         ListOf(
             Object(
                 (
-                    _must("date", Instant(), "When."),
-                    _must("summary", Text(300), "What changed."),
+                    _required("date", Instant(), "When."),
+                    _required("summary", Text(300), "What changed."),
                     Field("field", Text(100), "Which field."),
                     Field("old", Scalar(), "Its value before."),
                     Field("new", Scalar(), "Its value after."),
                 )
             ),
-            most=50,
+            max_items=50,
         ),
         "The newest fifty changes, oldest first.",
     ),
@@ -228,31 +234,31 @@ KEYS: tuple[str, ...] = tuple(field.name for field in RECORD)
 
 
 def content_fields(category: str) -> tuple[Field, ...]:
-    """The fields of a category's content."""
+    """Return the fields of the content of `category`."""
     return _CONTENT[category]
 
 
 def max_items(key: str) -> int:
-    """How many items a list of the record may have."""
-    return next(int(field.kind.most) for field in RECORD if field.name == key)
+    """Return the limit of items in the list `key` of a record."""
+    return next(int(field.kind.max_items) for field in RECORD if field.name == key)
 
 
-def flaws(record: object) -> Iterator[Flaw]:
-    """Everything wrong with a record as read from JSON."""
-    if not isinstance(record, dict):
-        yield Flaw("record", f"must be a JSON object, not {describe_type(record)}", shape=True)
+def flaws(value: object) -> Iterator[Flaw]:
+    """Yield all that is wrong with a JSON value as a record."""
+    if not isinstance(value, dict):
+        yield Flaw("record", f"must be a JSON object, not {describe_type(value)}", is_structural=True)
         return
-    yield from check_fields(RECORD, record, "")
-    category = record.get("category")
-    if isinstance(category, str) and category in FOLDERS and isinstance(record.get("content"), dict):
-        yield from check_fields(content_fields(category), record["content"], "content.")
+    yield from check_fields(RECORD, value, "")
+    category = value.get("category")
+    if isinstance(category, str) and category in FOLDERS and isinstance(value.get("content"), dict):
+        yield from check_fields(content_fields(category), value["content"], "content.")
 
 
-def check_fields(fields: tuple[Field, ...], value: Mapping[str, Any], prefix: str) -> Iterator[Flaw]:
+def check_fields(fields: tuple[Field, ...], raw: Mapping[str, Any], prefix: str) -> Iterator[Flaw]:
     for field in fields:
-        present = value.get(field.name)
-        if present is not None:
-            yield from _check(field.kind, present, prefix + field.name)
+        value = raw.get(field.name)
+        if value is not None:
+            yield from _check(field.kind, value, prefix + field.name)
         elif field.required:
             yield Flaw(prefix + field.name, "is missing", field.vital)
 
@@ -260,15 +266,15 @@ def check_fields(fields: tuple[Field, ...], value: Mapping[str, Any], prefix: st
 def _check(kind: Kind, value: Any, where: str) -> Iterator[Flaw]:
     expected = _EXPECTED[type(kind)]
     if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool and expected is not object):
-        yield Flaw(where, f"must be {_NAMES[type(kind)]}, not {describe_type(value)}", shape=True)
+        yield Flaw(where, f"must be {_NAMES[type(kind)]}, not {describe_type(value)}", is_structural=True)
     elif isinstance(kind, Text):
         yield from _check_text(kind, value, where)
     elif isinstance(kind, Choice) and value not in kind.values:
         yield Flaw(where, f"must be one of {', '.join(kind.values)}, not {shorten(value)!r}", kind.vital)
-    elif isinstance(kind, Number) and not kind.least <= value <= kind.most:
-        yield Flaw(where, f"must be from {kind.least} to {kind.most}")
-    elif isinstance(kind, Count) and not 0 <= value <= kind.most:
-        yield Flaw(where, f"must be from 0 to {kind.most:,}")
+    elif isinstance(kind, Number) and not kind.minimum <= value <= kind.maximum:
+        yield Flaw(where, f"must be from {kind.minimum} to {kind.maximum}")
+    elif isinstance(kind, Count) and not 0 <= value <= kind.maximum:
+        yield Flaw(where, f"must be from 0 to {kind.maximum:,}")
     elif isinstance(kind, Instant) and not timestamps.is_instant(value):
         yield Flaw(where, f"must be a moment such as 2026-03-02T09:30:00Z, not {shorten(value)!r}")
     elif isinstance(kind, ListOf):
@@ -277,24 +283,24 @@ def _check(kind: Kind, value: Any, where: str) -> Iterator[Flaw]:
         yield from check_fields(kind.fields, value, where + ".")
 
 
-def _check_text(kind: Text, value: str, where: str) -> Iterator[Flaw]:
-    if not value.strip():
-        yield Flaw(where, "must not be empty", kind.vital)
-    elif len(value) > kind.longest:
-        yield Flaw(where, f"must be at most {kind.longest:,} characters, and has {len(value):,}")
-    elif kind.pattern and not re.fullmatch(kind.pattern.regex, value):
-        yield Flaw(where, f"must be {kind.pattern.name}, not {shorten(value)!r}", kind.vital)
+def _check_text(text_kind: Text, text: str, where: str) -> Iterator[Flaw]:
+    if not text.strip():
+        yield Flaw(where, "must not be empty", text_kind.vital)
+    elif len(text) > text_kind.max_length:
+        yield Flaw(where, f"must be at most {text_kind.max_length:,} characters, and has {len(text):,}")
+    elif text_kind.pattern and not re.fullmatch(text_kind.pattern.regex, text):
+        yield Flaw(where, f"must be {text_kind.pattern.name}, not {shorten(text)!r}", text_kind.vital)
 
 
-def _check_list(kind: ListOf, value: list[Any], where: str) -> Iterator[Flaw]:
-    if len(value) < kind.least:
-        yield Flaw(where, f"must have at least {plural(kind.least, 'item')}")
-    if len(value) > kind.most:
-        yield Flaw(where, f"must have at most {kind.most} items, and has {len(value)}")
-    if kind.ordered and all(isinstance(item, str) for item in value) and value != sorted(set(value)):
+def _check_list(list_kind: ListOf, items: list[Any], where: str) -> Iterator[Flaw]:
+    if len(items) < list_kind.min_items:
+        yield Flaw(where, f"must have at least {plural(list_kind.min_items, 'item')}")
+    if len(items) > list_kind.max_items:
+        yield Flaw(where, f"must have at most {list_kind.max_items} items, and has {len(items)}")
+    if list_kind.is_sorted and all(isinstance(item, str) for item in items) and items != sorted(set(items)):
         yield Flaw(where, "must be sorted, each item once")
-    for number, item in enumerate(value):
-        yield from _check(kind.item, item, f"{where}[{number}]")
+    for number, item in enumerate(items):
+        yield from _check(list_kind.item, item, f"{where}[{number}]")
 
 
 _EXPECTED: Mapping[type, Any] = {
@@ -323,7 +329,7 @@ _NAMES: Mapping[type, str] = {
 
 
 def describe_type(value: object) -> str:
-    """What a JSON value is, in words."""
+    """Return the type of a JSON value in words."""
     names = {
         dict: "an object",
         list: "a list",
@@ -335,6 +341,6 @@ def describe_type(value: object) -> str:
     return "null" if value is None else names.get(type(value), type(value).__name__)
 
 
-def shorten(value: str, most: int = 60) -> str:
-    """A value short enough to stand in a message."""
-    return value if len(value) <= most else value[: most - 1] + "…"
+def shorten(text: str, limit: int = 60) -> str:
+    """Return `text` cut to `limit` characters, for a message."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -57,10 +57,10 @@ class Ledger:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._file:
-            self._file.__exit__(kind, error, traceback)
+            self._file.__exit__(error_type, error, traceback)
 
     @property
     def is_first_prompt(self) -> bool:
