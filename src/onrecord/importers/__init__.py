@@ -1,1 +1,1 @@
-"""Records made from what a project has written down elsewhere. No text makes an importer raise or slow."""
+"""Importers: records from decision records, notes of other tools and documents. No text makes them fail or slow."""

@@ -1,4 +1,7 @@
-"""Architecture decision records as decisions: Nygard's shape, MADR's, Y-statements, and what people make of them."""
+"""Read architecture decision records as decisions, and link those that replace each other.
+
+Handles the formats of Nygard and MADR, Y-statements, and their common variations.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +22,19 @@ from onrecord.record import compose, naming
 from onrecord.record.memory import Memory
 from onrecord.text import cut
 
-# Within the limits of the schema, and as much as anybody reads of one field.
-_LONGEST = 4_000
-_LONGEST_LINE = 600
-_LONGEST_REASON = 300
-_MOST_LINES = 12
-_MOST_STATUSES = 2
+# Within the limits of the schema, and as much as a person reads of one field.
+_MAX_TEXT_LENGTH = 4_000
+_MAX_LINE_LENGTH = 600
+_MAX_REASON_LENGTH = 300
+_MAX_LINES = 12
+_MAX_STATUSES = 2
 _IN_PART = re.compile(r"\b(?:part(?:ly|ially)|in part|mostly|accepted or|or rejected|or accepted)\b")
 _BEFORE_STATUS = re.compile(
     r"^(?:[^\w✅]|status\b|this\b|(?:adr|decision|document|record)\b|is\b|was\b|has been\b|currently\b|under\b|"
     r"still\b|already\b|being\b|fully\b|now\b|final(?=ly)\w*|initial(?:ly)?\b|to be\b|"
     r"in(?= (?:review|discussion|use))\b)*"
 )
-"""What may stand before the word for a status."""
+"""Words that may precede the status."""
 
 _NUMBER = re.compile(r"(?:adr[\s_-]*)?0*(\d{1,6})(?=\D|$)", re.IGNORECASE)
 _TITLE_NUMBER = re.compile(
@@ -61,19 +64,41 @@ _STATUSES = {
     "accepted": "accept|approv|adopt|implement|decided|active|done|final|agreed|✅|complete|ratified|committed|"
     "in force|current|live|in use|amended|closed",
 }
-"""The words for each status. The first in a text counts, and of two at the same place the longer."""
+"""The words for each status. The first in a text counts, and of two at the same position the longer."""
+
+_FILE = re.compile(r"([\w.-]{1,200}\.md)\b", re.IGNORECASE)
+_BY_NUMBER = re.compile(r"\badr[\s_#-]*0*(\d{1,6})\b", re.IGNORECASE)
+_BARE_NUMBER = re.compile(r"[\s\[(#]*0*(\d{1,6})(?=[\s.:\])-]|$)")
+# The best-known tool for these records spells it with a c.
+_REPLACED_BY = re.compile(
+    r"(?:super[sc]eded|replaced)(?:\s*[-:–(]?\s*(?:by|with)\b|\s*[-:–(]?\s*(?=\[|adr|\d))", re.IGNORECASE
+)
+_REPLACES = re.compile(r"(?:super[sc]edes|super[sc]eding|replaces|replacing)\b", re.IGNORECASE)
+_NO_IDS: Mapping[str, str] = {}
+_MAX_REFERENCES = 20
+"""References of one record; more is a list of all records."""
 
 
 class Unread(NamedTuple):
-    """A file that made no record: why, from which line, and whether an agent should read it."""
+    """A file without a record: the reason, the line to start reading, and whether an agent should read it."""
 
     reason: str
     line: int = 1
     is_for_agent: bool = True
 
 
+class Adr(NamedTuple):
+    """A decision as a record, and the file names or numbers of the decisions that it refers to."""
+
+    record: Memory
+    path: str
+    number: int
+    replaced_by: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
+
+
 def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
-    """The decision in a text, or why it made none."""
+    """Return the decision in `text`, or the reason why there is none."""
     page = markdown.parse(text)
     title = _title(page)
     if _PLACEHOLDER_TITLE.search(title) or _TEMPLATE_TITLE.search(title):
@@ -81,9 +106,9 @@ def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
     if _is_list_of_links(page):
         return Unread("a list of links", is_for_agent=False)
     fields = adr_page.fields(page)
-    is_outdated = _OUTDATED.match(title)
-    title = title[is_outdated.end() :] if is_outdated else title
-    hint = is_outdated[1] if is_outdated else "" if fields.status else _of_folder(path)
+    outdated = _OUTDATED.match(title)
+    title = title[outdated.end() :] if outdated else title
+    hint = outdated[1] if outdated else "" if fields.status else _status_of_folder(path)
     status = parse_status(f"{hint} {fields.status}")
     outcome = adr_outcome.read(page)
     doubt = outcome.doubt or _doubt(title, status, fields.status)
@@ -92,7 +117,7 @@ def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
     content = _content(page, outcome, status)
     if not content["rationale"]:
         return Unread("it gives neither a context nor a reason", outcome.line)
-    values: dict[str, Any] = {
+    record_fields: dict[str, Any] = {
         "title": cut(title, 120),
         "content": {key: value for key, value in content.items() if value},
         "origin": "import",
@@ -101,40 +126,40 @@ def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
         **({"tags": fields.tags.split(",")[:12]} if fields.tags else {}),
     }
     try:
-        record = compose.compose("decision", values, now=now, allow_secret=True)
+        record = compose.compose("decision", record_fields, now=now, allow_secret=True)
     except Invalid as error:
         return Unread(f"it makes no valid record: {error.message}"[:200], outcome.line)
     return Adr(record, path, _number(path, page), *references(fields))
 
 
-def _of_folder(path: str) -> str:
-    """The status that a folder of discarded decisions stands for."""
+def _status_of_folder(path: str) -> str:
+    """Return the status that the name of the folder says; empty for none."""
     folders = os.path.dirname(path).lower().split("/")
     return next(
         (name for name in folders if name in ("deprecated", "obsolete", "archived", "rejected", "proposed")), ""
     )
 
 
-def _doubt(title: str, status: str, written: str) -> str:
+def _doubt(title: str, status: str, status_text: str) -> str:
     if not title:
         return "it has no title"
     if status == "rejected":
-        return "it was rejected: what holds instead is for a reader to say"
-    return f"its status {written[:60]!r} is not one that can be read" if not status else ""
+        return "it was rejected: only a reader can say what is valid instead"
+    return f"its status {status_text[:60]!r} is unknown" if not status else ""
 
 
 def parse_status(text: str) -> str:
-    """The status that a text means: accepted where there is none, empty where it cannot be told.
+    """Return the status that `text` begins with: accepted if it is empty, an empty string if it is unclear.
 
-    It must be said at the beginning. A word further back may be about anything: "reverted in a discussion".
+    A status word further back may be about anything: "reverted in a discussion".
     """
     lower = re.sub(r"~~.*?~~", " ", " ".join(text.lower().split()))
-    if len({status for status, cues in _STATUSES.items() if re.search(rf"(?<!\w)(?:{cues})", lower)}) > _MOST_STATUSES:
-        # A list of all that a status can be is a template's.
+    if len({status for status, cues in _STATUSES.items() if re.search(rf"(?<!\w)(?:{cues})", lower)}) > _MAX_STATUSES:
+        # A list of all possible statuses comes from a template.
         return ""
-    if REPLACED_BY.search(lower) and not _IN_PART.search(lower):
+    if _REPLACED_BY.search(lower) and not _IN_PART.search(lower):
         return "superseded"
-    lower = REPLACES.split(lower, maxsplit=1)[0].strip(" .,;:~_*")
+    lower = _REPLACES.split(lower, maxsplit=1)[0].strip(" .,;:~_*")
     if not lower:
         return "accepted"
     beginning = _BEFORE_STATUS.sub("", lower, count=1)
@@ -147,7 +172,7 @@ def parse_status(text: str) -> str:
 
 
 def _title(page: MarkdownPage) -> str:
-    """The heading of the page, without number and the word for what it is; else the title of its front matter."""
+    """Return the first heading without number and "ADR", or else the title in the front matter."""
     heading = next((section.title for section in page.sections if section.title and section.level == 1), "")
     for title in (heading, page.first("title"), page.first("name")):
         match = _TITLE_NUMBER.match(title)
@@ -164,7 +189,7 @@ def _number(path: str, page: MarkdownPage) -> int:
 
 
 def _is_list_of_links(page: MarkdownPage) -> bool:
-    """Whether most of a page's lines point to other pages."""
+    """True if most lines of the page are links to other pages."""
     lines = [line.strip() for section in page.sections for line in section.source.split("\n") if line.strip()]
     links = sum(bool(re.match(r"(?:[-*+|]|\d+\.)\s*.{0,80}\]\([^()\s]+\.md\b", line)) for line in lines)
     return links > 2 and links * 2 >= len(lines)
@@ -172,24 +197,27 @@ def _is_list_of_links(page: MarkdownPage) -> bool:
 
 def _content(page: MarkdownPage, outcome: AdrOutcome, status: str) -> dict[str, Any]:
     context = outcome.context or adr_page.context(page)
-    reasons = [*outcome.reasons, *adr_page.reasons(page)] or list(filter(None, [cut(context, _LONGEST_REASON)]))
+    reasons = [*outcome.reasons, *adr_page.reasons(page)] or list(filter(None, [cut(context, _MAX_REASON_LENGTH)]))
     effects = [*outcome.effects, *adr_page.effects(page)]
     return {
         "status": status,
-        "context": cut(context, _LONGEST) or cut(_title(page), _LONGEST),
-        "decision": cut(outcome.decision, _LONGEST),
-        "rationale": [cut(line, _LONGEST_LINE) for line in reasons or effects[:1]][:_MOST_LINES],
-        "alternatives": [_alternative(page, option) for option in outcome.alternatives[:_MOST_LINES]],
-        "consequences": [cut(line, _LONGEST_LINE) for line in effects[:_MOST_LINES]],
+        "context": cut(context, _MAX_TEXT_LENGTH) or cut(_title(page), _MAX_TEXT_LENGTH),
+        "decision": cut(outcome.decision, _MAX_TEXT_LENGTH),
+        "rationale": [cut(line, _MAX_LINE_LENGTH) for line in reasons or effects[:1]][:_MAX_LINES],
+        "alternatives": [_alternative(page, option) for option in outcome.alternatives[:_MAX_LINES]],
+        "consequences": [cut(line, _MAX_LINE_LENGTH) for line in effects[:_MAX_LINES]],
     }
 
 
 def _alternative(page: MarkdownPage, option: AdrOption) -> dict[str, str]:
-    return {"option": cut(option.line, _LONGEST_LINE), "rejected_reason": cut(_against(page, option), _LONGEST_LINE)}
+    return {
+        "option": cut(option.line, _MAX_LINE_LENGTH),
+        "rejected_reason": cut(_against(page, option), _MAX_LINE_LENGTH),
+    }
 
 
 def _against(page: MarkdownPage, option: AdrOption) -> str:
-    """The first argument against an option, from its own section."""
+    """Return the first argument against an option, from its own section."""
     for section in page.sections:
         if section.level > 2 and adr_page.heading(section) and option.name.lower()[:60] in section.title.lower():
             for line in section.lines:
@@ -201,79 +229,57 @@ def _against(page: MarkdownPage, option: AdrOption) -> str:
     return "Not chosen"
 
 
-_FILE = re.compile(r"([\w.-]{1,200}\.md)\b", re.IGNORECASE)
-_BY_NUMBER = re.compile(r"\badr[\s_#-]*0*(\d{1,6})\b", re.IGNORECASE)
-_BARE_NUMBER = re.compile(r"[\s\[(#]*0*(\d{1,6})(?=[\s.:\])-]|$)")
-# The best-known tool for these records spells it with a c.
-REPLACED_BY = re.compile(
-    r"(?:super[sc]eded|replaced)(?:\s*[-:–(]?\s*(?:by|with)\b|\s*[-:–(]?\s*(?=\[|adr|\d))", re.IGNORECASE
-)
-REPLACES = re.compile(r"(?:super[sc]edes|super[sc]eding|replaces|replacing)\b", re.IGNORECASE)
-_NO_IDS: Mapping[str, str] = {}
-_MOST = 20
-"""References of one record; more is a list of all of them."""
+def references(adr_fields: Fields) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the references to what replaces a decision, and to what it replaces."""
+    status = adr_fields.status
+    replaced_by, replaces = adr_fields.superseded_by, adr_fields.supersedes
+    for match in _REPLACED_BY.finditer(status):
+        replaced_by += " " + _REPLACES.split(status[match.end() :], maxsplit=1)[0]
+    for match in _REPLACES.finditer(status):
+        replaces += " " + _REPLACED_BY.split(status[match.end() :], maxsplit=1)[0]
+    return _references_in(replaced_by), _references_in(replaces)
 
 
-class Adr(NamedTuple):
-    """A decision as a record, and the decisions its file refers to, by a file's name or a number."""
-
-    record: Memory
-    path: str
-    number: int
-    replaced_by: tuple[str, ...] = ()
-    replaces: tuple[str, ...] = ()
-
-
-def references(fields: Fields) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What replaces a decision and what it replaces, from its fields and its status."""
-    by, of = fields.superseded_by, fields.supersedes
-    for match in REPLACED_BY.finditer(fields.status):
-        by += " " + REPLACES.split(fields.status[match.end() :], maxsplit=1)[0]
-    for match in REPLACES.finditer(fields.status):
-        of += " " + REPLACED_BY.split(fields.status[match.end() :], maxsplit=1)[0]
-    return _named(by), _named(of)
-
-
-def _named(text: str) -> tuple[str, ...]:
-    """Files if any are named, else numbers of records, else a bare number that leads the text."""
+def _references_in(text: str) -> tuple[str, ...]:
+    """Return the file names in `text`, or else the numbers of records, or else a bare number at its start."""
     bare = _BARE_NUMBER.match(text)
     names = _FILE.findall(text) or _BY_NUMBER.findall(text) or ([bare[1]] if bare else [])
-    return tuple(dict.fromkeys(names))[:_MOST]
+    return tuple(dict.fromkeys(names))[:_MAX_REFERENCES]
 
 
 def link_records(adrs: Sequence[Adr], ids: Mapping[str, str] = _NO_IDS) -> list[Memory]:
-    """The records with ids of their own, linked to what replaces them; links that lead in a circle are left out.
+    """Return the records with unique ids, linked to what replaces them, without links that form a cycle.
 
-    `ids` has the ids of records that were made of a file before, by its path.
+    `ids` maps the path of a file to the id of the record that was imported from it before.
     """
-    taken = set(ids.values())
+    used_ids = set(ids.values())
     records = [
-        adr.record._replace(id=ids[adr.path]) if adr.path in ids else with_free_id(adr.record, taken) for adr in adrs
+        adr.record._replace(id=ids[adr.path]) if adr.path in ids else with_free_id(adr.record, used_ids) for adr in adrs
     ]
-    places: dict[tuple[str, str | int], int] = {}
-    for at, adr in enumerate(adrs):
+    positions: dict[tuple[str, str | int], int] = {}
+    for position, adr in enumerate(adrs):
         folder, name = os.path.split(adr.path)
-        places.setdefault((folder, name.lower()), at)
-        places.setdefault((folder, adr.number), at)
+        positions.setdefault((folder, name.lower()), position)
+        positions.setdefault((folder, adr.number), position)
 
     def resolve(reference: str, adr: Adr) -> int:
         name = int(reference) if reference.isdigit() else reference.lower()
-        return places.get((os.path.dirname(adr.path), name), -1)
+        return positions.get((os.path.dirname(adr.path), name), -1)
 
     successor: dict[int, int] = {}
-    for at, adr in enumerate(adrs):
-        pairs = [(at, resolve(other, adr)) for other in adr.replaced_by]
-        pairs += [(resolve(other, adr), at) for other in adr.replaces]
+    for position, adr in enumerate(adrs):
+        pairs = [(position, resolve(reference, adr)) for reference in adr.replaced_by]
+        pairs += [(resolve(reference, adr), position) for reference in adr.replaces]
         for old, new in pairs:
             if min(old, new) >= 0 and old not in successor and old not in _chain(successor, new):
                 successor[old] = new
-    return [_with_links(records, at, successor) for at in range(len(records))]
+    return [_with_links(records, position, successor) for position in range(len(records))]
 
 
-def with_free_id(record: Memory, taken: set[str]) -> Memory:
-    """The record under an id that is not taken yet; it is from now on."""
-    record_id = naming.unused_name(record.id, taken.__contains__)
-    taken.add(record_id)
+def with_free_id(record: Memory, used_ids: set[str]) -> Memory:
+    """Return the record with an id that is not in `used_ids`, and add the id to them."""
+    record_id = naming.unused_name(record.id, used_ids.__contains__)
+    used_ids.add(record_id)
     return record._replace(id=record_id)
 
 
@@ -284,10 +290,10 @@ def _chain(successor: dict[int, int], start: int) -> list[int]:
     return chain
 
 
-def _with_links(records: Sequence[Memory], at: int, successor: dict[int, int]) -> Memory:
-    record = records[at]
-    olds = [records[old].id for old, new in successor.items() if new == at]
-    if at in successor:
+def _with_links(records: Sequence[Memory], position: int, successor: dict[int, int]) -> Memory:
+    record = records[position]
+    olds = [records[old].id for old, new in successor.items() if new == position]
+    if position in successor:
         content = {**record.content, "status": "superseded"}
-        record = record._replace(superseded_by=records[successor[at]].id, content=content)
+        record = record._replace(superseded_by=records[successor[position]].id, content=content)
     return record._replace(supersedes=tuple(olds[:50]))

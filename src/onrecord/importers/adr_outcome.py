@@ -56,6 +56,54 @@ _Y_PARTS = {
 _NEGLECTED = re.compile(
     r",?\s+(?:and (?:neglected|against|rejected|not)|neglecting|over|rather than|instead of)\b", re.IGNORECASE
 )
+BECAUSE = re.compile(r"\s*,?\s*\b(?:because(?: of)?|since)\b[:,]?\s*", re.IGNORECASE)
+NOTHING_YET = re.compile(
+    r"(?:(?:not|to be) (?:yet )?(?:decided|determined|discussed|made)|we (?:will )?(?:still )?need to decide|"
+    r"still (?:undecided|open)|there(?:'s|’s| is| are) (?:\w+ )?decisions? to (?:make|be made)|"
+    r"(?:tbd|tbc|n/?a|todo|none|pending|undecided|wip)\b|no decision|"
+    r"(?:this|we) (?:has|have) not (?:yet )?(?:been )?decided|decision (?:is )?pending|under discussion|in discussion)",
+    re.IGNORECASE,
+)
+LEANS_ON_OTHER_TEXT = re.compile(
+    r"\b(?:above|below|aforementioned|as (?:described|proposed|outlined|suggested|discussed|per|stated|follows)|"
+    r"(?:this|these|the|that) (?:\w+ )?(?:proposal|approach|option|solution|suggestion|rfc|plan|recommendation|"
+    r"document|adr|changes?|pattern|design)s?\b|the (?:former|latter|proposed|suggested|recommended)|"
+    r"(?:implement|do|adopt|accept|approve|try|use|choose|go with|proceed with|go ahead with) (?:this|it|that|these|"
+    r"both|all|them)\b|status quo|do nothing|here\b)",
+    re.IGNORECASE,
+)
+STOP = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)[.!](?:\s|$)")
+SHORT = 110
+"""Characters below which a text that points elsewhere says nothing itself."""
+
+_LABEL = re.compile(
+    rf"[`(#\[*_]*(?:{adr_options.NOUN}\s+)?#?(\d{{1,2}}|[A-Z])(?=[`)\].:;,\s*_]|$)[`)\]*_]*\s*", re.IGNORECASE
+)
+"""A letter or number that stands for an option at the beginning of a text."""
+
+_FOLLOWS = re.compile(r",?\s*(?:because(?: of)?|since|as|due to|for)\b[:,]?\s*", re.IGNORECASE)
+_MODIFIED = re.compile(r"\(modified\)\s*", re.IGNORECASE)
+_QUOTES = {'"': '"', "“": "”", "'": "'", "«": "»"}
+_LONGEST_NAME = 400
+"""Characters within which the name of an option ends."""
+
+_RECOGNISED = 24
+"""Characters by which the name of an option is recognised."""
+
+_LONG_ENOUGH = 80
+"""Characters of an outcome that says more than an option's name, so that what the list says of it is not needed."""
+
+
+class AdrOutcome(NamedTuple):
+    """What was decided and why, what was not, and what is against reading it so."""
+
+    decision: str = ""
+    reasons: tuple[str, ...] = ()
+    alternatives: tuple[AdrOption, ...] = ()
+    doubt: str = ""
+    context: str = ""
+    effects: tuple[str, ...] = ()
+    line: int = 1
 
 
 def read(page: MarkdownPage) -> AdrOutcome:
@@ -174,69 +222,11 @@ def _y_parts(text: str) -> dict[str, str]:
     return {name: text[match.end() : end].strip(" ,;.") for name, match, end in zip(_Y_PARTS, leads, ends)}
 
 
-BECAUSE = re.compile(r"\s*,?\s*\b(?:because(?: of)?|since)\b[:,]?\s*", re.IGNORECASE)
-
-NOTHING_YET = re.compile(
-    r"(?:(?:not|to be) (?:yet )?(?:decided|determined|discussed|made)|we (?:will )?(?:still )?need to decide|"
-    r"still (?:undecided|open)|there(?:'s|’s| is| are) (?:\w+ )?decisions? to (?:make|be made)|"
-    r"(?:tbd|tbc|n/?a|todo|none|pending|undecided|wip)\b|no decision|"
-    r"(?:this|we) (?:has|have) not (?:yet )?(?:been )?decided|decision (?:is )?pending|under discussion|in discussion)",
-    re.IGNORECASE,
-)
-
-LEANS_ON_OTHER_TEXT = re.compile(
-    r"\b(?:above|below|aforementioned|as (?:described|proposed|outlined|suggested|discussed|per|stated|follows)|"
-    r"(?:this|these|the|that) (?:\w+ )?(?:proposal|approach|option|solution|suggestion|rfc|plan|recommendation|"
-    r"document|adr|changes?|pattern|design)s?\b|the (?:former|latter|proposed|suggested|recommended)|"
-    r"(?:implement|do|adopt|accept|approve|try|use|choose|go with|proceed with|go ahead with) (?:this|it|that|these|"
-    r"both|all|them)\b|status quo|do nothing|here\b)",
-    re.IGNORECASE,
-)
-
-STOP = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)[.!](?:\s|$)")
-
-SHORT = 110
-"""Characters below which a text that points elsewhere says nothing itself."""
-
-
 def without_open_end(text: str) -> str:
     """The text without a last clause that leads to something left out, such as code."""
     while text.endswith(":"):
         text = text[: max(text.rfind(". "), text.rfind("; "), 0)].strip()
     return text
-
-
-_LABEL = re.compile(
-    rf"[`(#\[*_]*(?:{adr_options.NOUN}\s+)?#?(\d{{1,2}}|[A-Z])(?=[`)\].:;,\s*_]|$)[`)\]*_]*\s*", re.IGNORECASE
-)
-"""A letter or number that stands for an option at the beginning of a text."""
-
-_FOLLOWS = re.compile(r",?\s*(?:because(?: of)?|since|as|due to|for)\b[:,]?\s*", re.IGNORECASE)
-
-_MODIFIED = re.compile(r"\(modified\)\s*", re.IGNORECASE)
-
-_QUOTES = {'"': '"', "“": "”", "'": "'", "«": "»"}
-
-_LONGEST_NAME = 400
-"""Characters within which the name of an option ends."""
-
-_RECOGNISED = 24
-"""Characters by which the name of an option is recognised."""
-
-_LONG_ENOUGH = 80
-"""Characters of an outcome that says more than an option's name, so that what the list says of it is not needed."""
-
-
-class AdrOutcome(NamedTuple):
-    """What was decided and why, what was not, and what is against reading it so."""
-
-    decision: str = ""
-    reasons: tuple[str, ...] = ()
-    alternatives: tuple[AdrOption, ...] = ()
-    doubt: str = ""
-    context: str = ""
-    effects: tuple[str, ...] = ()
-    line: int = 1
 
 
 def read_choice(page: MarkdownPage, text: str, options: Sequence[AdrOption]) -> AdrOutcome:

@@ -37,6 +37,14 @@ _MOST_MEMORIES = 500
 _LONGEST_SHOWN = 300
 _LONGEST_TITLE = 100
 _LONGEST = 2_000
+HEADER = b"SQLite format 3\0"
+_MOST = 500
+"""Decisions that are read, newest first: nobody reviews more."""
+
+_COLUMNS = ("id", "title", "subtitle", "narrative", "facts", "files_modified", "created_at")
+_MAX_CLAUDE_MEM_TEXT = 4_000
+_LONGEST_LINE = 600
+_MOST_LINES = 12
 
 
 class ToolMemories(NamedTuple):
@@ -44,6 +52,14 @@ class ToolMemories(NamedTuple):
 
     records: tuple[Memory, ...] = ()
     passages: tuple[Passage, ...] = ()
+
+
+class Database(NamedTuple):
+    """What a database gave: records, a fingerprint of what was read, and what was left out."""
+
+    records: tuple[Memory, ...] = ()
+    fingerprint: str = ""
+    left_out: str = ""
 
 
 def read(path: str, text: str, now: str) -> ToolMemories:
@@ -167,24 +183,6 @@ def _decoded(line: str) -> Any:
         return json.loads(line)
     except (ValueError, RecursionError):
         return None
-
-
-HEADER = b"SQLite format 3\0"
-_MOST = 500
-"""Decisions that are read, newest first: nobody reviews more."""
-
-_COLUMNS = ("id", "title", "subtitle", "narrative", "facts", "files_modified", "created_at")
-_MAX_CLAUDE_MEM_TEXT = 4_000
-_LONGEST_LINE = 600
-_MOST_LINES = 12
-
-
-class Database(NamedTuple):
-    """What a database gave: records, a fingerprint of what was read, and what was left out."""
-
-    records: tuple[Memory, ...] = ()
-    fingerprint: str = ""
-    left_out: str = ""
 
 
 def is_database(full: str) -> bool:

@@ -55,6 +55,8 @@ _HIDDEN = {
     ".cursor": ("rules",),
     ".serena": ("memories",),
 }
+_MOST = 60
+"""Sections of one document that are named; a longer one is read as a whole."""
 
 
 class Source(NamedTuple):
@@ -66,6 +68,15 @@ class Source(NamedTuple):
 
     path: str
     kind: str
+
+
+class Passage(NamedTuple):
+    """A part of a document: its lines, its heading, and why no record was made of it."""
+
+    first: int
+    last: int
+    heading: str
+    reason: str
 
 
 def discover(project: str) -> list[Source]:
@@ -130,19 +141,6 @@ def _files(root: str) -> Iterator[str]:
         inside = [name for name in folders if name[0] != "." and name.lower() not in _VENDORED]
         inside = list(_HIDDEN[below]) if below and below in _HIDDEN else [*inside, *_HIDDEN[""]]
         folders[:] = sorted(set(inside) & set(folders)) if below.count("/") + 1 < _DEEPEST else []
-
-
-_MOST = 60
-"""Sections of one document that are named; a longer one is read as a whole."""
-
-
-class Passage(NamedTuple):
-    """A part of a document: its lines, its heading, and why no record was made of it."""
-
-    first: int
-    last: int
-    heading: str
-    reason: str
 
 
 def whole_document(text: str, reason: str, first: int = 1) -> tuple[Passage, ...]:

@@ -101,9 +101,11 @@ def preview(replica: Replica, transport: Transport) -> SyncResult:
         return run.preview()
 
 
-def _failed(state: SyncState, error: OnrecordError) -> SyncState:
-    since = (state.offline_since or timestamps.now()) if isinstance(error, Offline) else state.offline_since
-    return state._replace(last_error=error.message, offline_since=since)
+def _failed(sync_state: SyncState, error: OnrecordError) -> SyncState:
+    since = sync_state.offline_since
+    if isinstance(error, Offline):
+        since = since or timestamps.now()
+    return sync_state._replace(last_error=error.message, offline_since=since)
 
 
 class _Run:

@@ -44,6 +44,10 @@ _BATCH_BYTES = 16_000_000
 """Bytes of files that are read at once."""
 
 _FILE_MODES = (b"100644", b"100755")
+NEXT = "refs/onrecord/next"
+"""The commit that is about to be pushed."""
+
+_MAX_NAMES_IN_SUBJECT = 3
 
 
 class Blob(NamedTuple):
@@ -52,6 +56,13 @@ class Blob(NamedTuple):
     path: str
     id: str
     flaw: str = ""
+
+
+class Author(NamedTuple):
+    """The author of commits on this machine."""
+
+    name: str
+    email: str
 
 
 def store_prefix(mirror: Mirror, commit: str) -> str:
@@ -89,9 +100,9 @@ def _moved(old_blobs: Sequence[Blob], new_blobs: Sequence[Blob]) -> list[Blob]:
     return [*(Blob(blob.path, "") for blob in old_blobs if blob.path not in present), *new_blobs]
 
 
-def _blobs(entries: Iterable[tuple[bytes, bytes, bytes]], prefix: str) -> list[Blob]:
+def _blobs(tree_entries: Iterable[tuple[bytes, bytes, bytes]], prefix: str) -> list[Blob]:
     blobs = []
-    for mode, blob, raw in entries:
+    for mode, blob, raw in tree_entries:
         path = raw.decode("utf-8", "replace")[len(prefix) :]
         if _is_record(path):
             flaw = "" if mode in _FILE_MODES or not blob else "not a file: a link or a submodule"
@@ -187,19 +198,6 @@ class BrokenMirror(BadRemote):
 
 def broken_mirror(reason: str) -> BrokenMirror:
     return BrokenMirror(f"the fetched repository cannot be read: {reason[:200]}", fix="fetch it again: onrecord sync")
-
-
-NEXT = "refs/onrecord/next"
-"""The commit that is about to be pushed."""
-
-_MAX_NAMES_IN_SUBJECT = 3
-
-
-class Author(NamedTuple):
-    """The author of commits on this machine."""
-
-    name: str
-    email: str
 
 
 def author(mirror: Mirror) -> Author:

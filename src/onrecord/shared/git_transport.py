@@ -35,6 +35,44 @@ _MAX_PAUSE_SECONDS = 2.0
 _POLL_SECONDS = 15.0
 """Time between two polls for changes: git servers send no notifications."""
 
+DONE, BEHIND, PROTECTED = "done", "behind", "protected"
+_BRANCHES = ("main", "master", "trunk")
+"""Tried in this order if a repository names no default branch."""
+
+_BROKEN = (
+    "bad object",
+    "not a git repository",
+    "corrupt",
+    "is empty",
+    "did not send all necessary objects",
+    "unable to read",
+)
+"""Messages of git about a damaged mirror, as after a power failure."""
+
+_UNREACHABLE = ("could not resolve", "failed to connect", "connection refused", "timed out", "unreachable")
+"""Checked first: the address in the same message may contain any word."""
+
+_NOT_ALLOWED = (
+    "permission denied", "authentication failed", "access denied", "error: 403", "error: 401", "http 403", "http 401",
+    "terminal prompts disabled", "could not read username", "could not read password", "host key verification failed",
+    "denied to", "not authorized", "unauthorized", "not allowed", "read-only", "protected",
+)  # fmt: skip
+_NO_STORE = (
+    "does not appear to be a git repository", "repository not found", "not found", "dubious ownership",
+    "transport", "larger than", "answered more than", "couldn't find remote ref",
+)  # fmt: skip
+_RACES = (
+    "cannot lock ref",
+    "failed to update ref",
+    "incorrect old value",
+    "reference already exists",
+    "unable to lock",
+)
+_SYMBOLIC = "ref: refs/heads/"
+_ADVICE = ("hint:", "To ", "Please make sure", "and the repository exists", "Could not read from remote")
+_MAX_REASON_LINES = 3
+_MAX_REASON_LENGTH = 300
+
 
 class _PushPlan(NamedTuple):
     """Changes by state of the remote: it has the same, another version, or the version that we expect."""
@@ -42,6 +80,14 @@ class _PushPlan(NamedTuple):
     same: tuple[str, ...]
     outdated: tuple[str, ...]
     due: list[Push]
+
+
+class Heads(NamedTuple):
+    """The branch of the records at a remote, its commit (empty for none), and the commit of our own branch."""
+
+    branch: str
+    commit: str = ""
+    own: str = ""
 
 
 class GitTransport:
@@ -231,53 +277,6 @@ class GitTransport:
         note = f"{branch} does not accept direct changes: they are on the branch {own}; ask for a merge"
         waiting = tuple(change.path for change in plan.due)
         return Pushed(plan.same, plan.outdated, waiting, note=note)
-
-
-DONE, BEHIND, PROTECTED = "done", "behind", "protected"
-_BRANCHES = ("main", "master", "trunk")
-"""Tried in this order if a repository names no default branch."""
-
-_BROKEN = (
-    "bad object",
-    "not a git repository",
-    "corrupt",
-    "is empty",
-    "did not send all necessary objects",
-    "unable to read",
-)
-"""Messages of git about a damaged mirror, as after a power failure."""
-
-_UNREACHABLE = ("could not resolve", "failed to connect", "connection refused", "timed out", "unreachable")
-"""Checked first: the address in the same message may contain any word."""
-
-_NOT_ALLOWED = (
-    "permission denied", "authentication failed", "access denied", "error: 403", "error: 401", "http 403", "http 401",
-    "terminal prompts disabled", "could not read username", "could not read password", "host key verification failed",
-    "denied to", "not authorized", "unauthorized", "not allowed", "read-only", "protected",
-)  # fmt: skip
-_NO_STORE = (
-    "does not appear to be a git repository", "repository not found", "not found", "dubious ownership",
-    "transport", "larger than", "answered more than", "couldn't find remote ref",
-)  # fmt: skip
-_RACES = (
-    "cannot lock ref",
-    "failed to update ref",
-    "incorrect old value",
-    "reference already exists",
-    "unable to lock",
-)
-_SYMBOLIC = "ref: refs/heads/"
-_ADVICE = ("hint:", "To ", "Please make sure", "and the repository exists", "Could not read from remote")
-_MAX_REASON_LINES = 3
-_MAX_REASON_LENGTH = 300
-
-
-class Heads(NamedTuple):
-    """The branch of the records at a remote, its commit (empty for none), and the commit of our own branch."""
-
-    branch: str
-    commit: str = ""
-    own: str = ""
 
 
 def parse_heads(text: str, own: str) -> Heads:

@@ -22,6 +22,10 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,119}\.json")
 """Lower case only: two names that differ on one machine must not be one file on another."""
 
 _FOLDERS = frozenset((*schema.FOLDERS.values(), paths.INBOX))
+_MAX_PATH_LENGTH = 200
+"""Characters of a refused path that are kept: a remote can send anything."""
+
+_MAX_REFUSED_PATHS = 1_000
 
 
 def path_flaw(path: str) -> str:
@@ -62,12 +66,6 @@ def is_draft(path: str) -> bool:
 def stem(path: str) -> str:
     """Return the file name without folder and `.json`: the id of a record, the name of a draft."""
     return path.rpartition("/")[2][: -len(".json")]
-
-
-_MAX_PATH_LENGTH = 200
-"""Characters of a refused path that are kept: a remote can send anything."""
-
-_MAX_REFUSED_PATHS = 1_000
 
 
 class Spool:

@@ -28,6 +28,23 @@ _MAX_FILE_BYTES = 1_000_000
 _MAX_REMOTES = 100
 """Remotes of one user: every hook searches each of their stores."""
 
+GIT = "git"
+POSTGRES = "postgres"
+MAX_ADDRESS_LENGTH = 2_000
+_GIT_SCHEMES = ("https", "http", "ssh", "git", "file")
+_POSTGRES_SCHEMES = ("postgresql", "postgres")
+_SECRET_PARAMETERS = ("password", "sslpassword", "oauth_client_secret")
+_HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
+_EXAMPLES = (
+    "such as git@host:team/memory.git, https://host/team/memory.git, /srv/memory.git or postgresql://host/memory"
+)
+_PASSWORDLESS = {
+    GIT: "leave it out; git asks its credential helper or uses an SSH key",
+    POSTGRES: "leave it out and put it into ~/.pgpass, a service file, or PGPASSWORD",
+}
+DEFAULT_TEAM = "default"
+_TEAM_EXAMPLE = "such as postgresql://ann@db.example.org/memory#platform"
+
 
 class Remote(coldstart.NamedTuple):
     """A connected shared store: its name, its address, and the user's choices."""
@@ -40,6 +57,13 @@ class Remote(coldstart.NamedTuple):
     """True if shared records go to its inbox until they are accepted."""
     auto: bool = False
     """True if the start of a session may start a sync."""
+
+
+class TeamAddress(coldstart.NamedTuple):
+    """A team of a hub: the address of its database for libpq, and the name of the team."""
+
+    database: str
+    team: str = DEFAULT_TEAM
 
 
 def is_planted(project: str) -> bool:
@@ -154,10 +178,11 @@ def _is_lower_case(name: str) -> bool:
     return 1 <= len(name) <= MAX_NAME_LENGTH and not name.strip(_CHARACTERS) and name[0] != "-"
 
 
-def _parse_remote(fields: Any, number: int) -> Remote:
+def _parse_remote(value: Any, number: int) -> Remote:
     """Return an entry of the file as a remote. Raises BadInput if it is not valid."""
-    if not isinstance(fields, dict):
+    if not isinstance(value, dict):
         raise _unreadable(f"entry {number} is not an object")
+    fields: dict[str, Any] = value
     name, url = fields.get("name"), fields.get("url")
     if not is_name(name):
         raise _unreadable(f"entry {number} has no usable name")
@@ -199,22 +224,6 @@ def _delete() -> None:
 def _unreadable(reason: str) -> BadInput:
     file = paths.remotes_file()
     return BadInput(f"{file}: {reason}", fix=f"correct {file}, or delete it and connect the remotes again")
-
-
-GIT = "git"
-POSTGRES = "postgres"
-MAX_ADDRESS_LENGTH = 2_000
-_GIT_SCHEMES = ("https", "http", "ssh", "git", "file")
-_POSTGRES_SCHEMES = ("postgresql", "postgres")
-_SECRET_PARAMETERS = ("password", "sslpassword", "oauth_client_secret")
-_HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
-_EXAMPLES = (
-    "such as git@host:team/memory.git, https://host/team/memory.git, /srv/memory.git or postgresql://host/memory"
-)
-_PASSWORDLESS = {
-    GIT: "leave it out; git asks its credential helper or uses an SSH key",
-    POSTGRES: "leave it out and put it into ~/.pgpass, a service file, or PGPASSWORD",
-}
 
 
 def absolute_address(url: str) -> str:
@@ -301,17 +310,6 @@ def _has_port_or_none(host: str) -> bool:
 def _is_token(user: str) -> bool:
     """True if the user name looks like an access token, which git hosts accept in its place."""
     return len(user) >= 20 and any(char.isdigit() for char in user) and any(char.isalpha() for char in user)
-
-
-DEFAULT_TEAM = "default"
-_TEAM_EXAMPLE = "such as postgresql://ann@db.example.org/memory#platform"
-
-
-class TeamAddress(coldstart.NamedTuple):
-    """A team of a hub: the address of its database for libpq, and the name of the team."""
-
-    database: str
-    team: str = DEFAULT_TEAM
 
 
 def parse_team_address(url: str) -> TeamAddress:

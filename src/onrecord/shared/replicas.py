@@ -85,8 +85,8 @@ class Replica:
             return SyncState()
         return _state(fields) if isinstance(fields, dict) else SyncState()
 
-    def write_state(self, state: SyncState) -> None:
-        files.write(self._state_file, coldstart.dumps(state._asdict()).encode("ascii"))
+    def write_state(self, sync_state: SyncState) -> None:
+        files.write(self._state_file, coldstart.dumps(sync_state._asdict()).encode("ascii"))
 
     @property
     def _state_file(self) -> str:

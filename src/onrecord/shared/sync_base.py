@@ -143,11 +143,11 @@ def make_step(path: str, old_data: bytes, new_data: bytes, base: bytes) -> SyncS
     return SyncStep(path, version_hash(old_data), version_hash(new_data), base)
 
 
-def _parse_step(values: Any) -> SyncStep | None:
-    is_row = isinstance(values, list) and len(values) == len(SyncStep._fields)
-    if not is_row or not all(isinstance(value, str) for value in values):
+def _parse_step(value: Any) -> SyncStep | None:
+    is_row = isinstance(value, list) and len(value) == len(SyncStep._fields)
+    if not is_row or not all(isinstance(part, str) for part in value):
         return None
-    path, before, after, base = values
+    path, before, after, base = value
     return None if incoming.path_flaw(path) else SyncStep(path, before, after, base.encode("utf-8"))
 
 
