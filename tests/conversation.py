@@ -1,4 +1,4 @@
-"""Sessions as the client writes them: lines of JSON in the shape of its transcripts."""
+"""Entries of a transcript as Claude Code writes them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def prompt(text: str) -> dict[str, Any]:
     }
 
 
-def told(*memories: tuple[str, str], event: str = "UserPromptSubmit", source: str = SOURCE) -> dict[str, Any]:
-    """The block that a hook added: records by path and summary line."""
+def memory_context(*memories: tuple[str, str], event: str = "UserPromptSubmit", source: str = SOURCE) -> dict[str, Any]:
+    """Return the entry for a block with records, each a path and a summary line."""
     items = [Item("decision", text, source + path, confidence="high") for path, text in memories]
     return context(render_block(items, source), event)
 
 
 def context(block: str, event: str = "UserPromptSubmit") -> dict[str, Any]:
-    """Any text that a hook added."""
+    """Return the entry for a text that a hook added."""
     return {
         "type": "attachment",
         "attachment": {
@@ -49,8 +49,8 @@ def says(text: str) -> dict[str, Any]:
     return {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": text}]}}
 
 
-def does(tool: str, **given: Any) -> dict[str, Any]:
-    block = {"type": "tool_use", "id": "toolu_01", "name": tool, "input": given}
+def does(tool: str, **arguments: Any) -> dict[str, Any]:
+    block = {"type": "tool_use", "id": "toolu_01", "name": tool, "input": arguments}
     return {"type": "assistant", "message": {"role": "assistant", "content": [block]}}
 
 
@@ -59,8 +59,8 @@ def result(text: str, *, error: bool = False) -> dict[str, Any]:
     return {"type": "user", "message": {"role": "user", "content": [block]}, "toolUseResult": {"stdout": text}}
 
 
-def kept(path: Path, *lines: dict[str, Any]) -> Transcript:
-    """The same as something to read."""
+def write_transcript(path: Path, *lines: dict[str, Any]) -> Transcript:
+    """Write a transcript file and return it as the host reads it."""
     return claude_code.transcript(write(path, *lines))
 
 

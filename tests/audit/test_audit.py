@@ -1,4 +1,4 @@
-"""An audit finds what has rotted, leaves alone what has not, and reads other people's stores without touching them."""
+"""Audit of a store: it finds outdated records and leaves the others alone, and only reads notes of other tools."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def preference(title: str, topic: str, value: str, **more: Any) -> Memory:
     return compose.compose("preference", {"title": title, "topic": topic, "value": value, "reason": "habit", **more})
 
 
-def audited(*records: Memory, evidence: Evidence = Evidence()) -> dict[str, Measure]:  # noqa: B008
+def audit(*records: Memory, evidence: Evidence = Evidence()) -> dict[str, Measure]:  # noqa: B008
     return report.audit([audit_item.from_record(record) for record in records], evidence)
 
 
@@ -42,7 +42,7 @@ def hits(measures: Mapping[str, Measure]) -> dict[str, int]:
 
 
 def test_a_sound_store_shows_no_rot() -> None:
-    measures = audited(
+    measures = audit(
         decision(
             "Use Postgres for billing", "Invoices live in PostgreSQL 16, in the billing schema, one row per line."
         ),
@@ -66,7 +66,7 @@ class TestDuplicates:
     TEXT = "Every request to a carrier waits at most eight seconds, then the breaker opens for a minute and we queue it"
 
     def test_two_that_say_nearly_the_same_are_one_too_many(self) -> None:
-        measures = audited(
+        measures = audit(
             decision("Carrier timeouts", self.TEXT),
             decision("Timeouts of carriers", self.TEXT + " again"),
             decision("Something else", "Pull requests need two reviews before they may be merged to the main branch."),
@@ -79,33 +79,33 @@ class TestDuplicates:
         old = decision("Carrier timeouts", self.TEXT)._replace(superseded_by="timeouts-of-carriers")
         new = decision("Timeouts of carriers", self.TEXT)._replace(supersedes=("carrier-timeouts",))
 
-        assert hits(audited(old, new)).get("duplicates") is None
+        assert hits(audit(old, new)).get("duplicates") is None
 
     def test_a_text_in_another_script_is_compared_too(self) -> None:
         text = "認証サービスは三十秒でタイムアウトし再試行は二回までとする決定を行った"
 
-        measures = audited(decision("認証の決定", text), decision("認証タイムアウト", text + "。"))
+        measures = audit(decision("認証の決定", text), decision("認証タイムアウト", text + "。"))
 
         assert measures["duplicates"].hits == 1
 
     def test_pairs_found_are_exactly_those_above_the_threshold(self) -> None:
         sets = [frozenset(f"w{(seed * 7 + n) % 40}" for n in range(12)) for seed in range(60)]
-        wanted = {
-            (one, other)
-            for other in range(len(sets))
-            for one in range(other)
-            if audit_item.similarity(sets[one], sets[other]) >= 0.6
+        expected = {
+            (first, second)
+            for second in range(len(sets))
+            for first in range(second)
+            if audit_item.similarity(sets[first], sets[second]) >= 0.6
         }
 
-        assert set(audit_item.similar_pairs(sets, 0.6)) == wanted
-        assert wanted
+        assert set(audit_item.similar_pairs(sets, 0.6)) == expected
+        assert expected
 
 
 def test_no_false_alarm_in_the_benchmark_sets() -> None:
     sets = Path(__file__).parents[2] / "bench" / "sets"
     for file in (sets / name / "records.jsonl" for name in ("harbor", "lumen", "quarry")):
         raws = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        measures = audited(*(compose.compose(raw["category"], raw) for raw in raws))
+        measures = audit(*(compose.compose(raw["category"], raw) for raw in raws))
 
         assert hits({name: measures[name] for name in ("duplicates", "secrets", "junk")}) == {}
         assert measures["duplicates"].of > 50
@@ -115,10 +115,10 @@ class TestSuperseded:
     def test_what_is_replaced_and_says_it_holds_is_found(self) -> None:
         old = decision("Old way")._replace(superseded_by="new-way")
 
-        assert audited(old, decision("New way"))["superseded"].findings[0].ids == ("old-way",)
+        assert audit(old, decision("New way"))["superseded"].findings[0].ids == ("old-way",)
 
     def test_what_does_not_know_that_it_was_replaced_is_found(self) -> None:
-        measure = audited(decision("Old way"), decision("New way")._replace(supersedes=("old-way",)))["superseded"]
+        measure = audit(decision("Old way"), decision("New way")._replace(supersedes=("old-way",)))["superseded"]
 
         assert measure.findings[0].fix == "onrecord supersede old-way new-way"
 
@@ -126,13 +126,13 @@ class TestSuperseded:
         old = decision("Old way", status="superseded")._replace(superseded_by="new-way")
         soft = preference("Soft", "topic", "value of it")._replace(superseded_by="new-way")
 
-        assert audited(old, soft, decision("New way"))["superseded"].hits == 0
+        assert audit(old, soft, decision("New way"))["superseded"].hits == 0
 
 
 def test_what_others_know_is_counted() -> None:
     evidence = Evidence(changed={"one": "`a` changed"}, missing={"two": "`b` is gone"})
 
-    measures = audited(decision("One"), decision("Two"), evidence=evidence)
+    measures = audit(decision("One"), decision("Two"), evidence=evidence)
 
     assert hits({name: measures[name] for name in ("changed", "missing")}) == {"changed": 1, "missing": 1}
     assert measures["missing"].findings[0].ids == ("two",)
@@ -142,14 +142,14 @@ def test_secrets_are_found_and_masked_in_retired_records_too() -> None:
     record = decision("Token")
     leaking = record._replace(content={**record.content, "decision": f"use {TOKEN}"}, record_status="retired")
 
-    (finding,) = audited(leaking)["secrets"].findings
+    (finding,) = audit(leaking)["secrets"].findings
 
     assert "a GitHub token" in finding.message
     assert TOKEN not in finding.message
 
 
 def test_a_memory_nobody_reads_to_the_end_is_overlong() -> None:
-    assert audited(decision("Long", "so it went on and on, " * 200))["overlong"].hits == 1
+    assert audit(decision("Long", "so it went on and on, " * 200))["overlong"].hits == 1
 
 
 @pytest.mark.parametrize(
@@ -227,9 +227,9 @@ class TestForeign:
             "Integration tests hit a real database.\n"
         )
 
-        (found,) = notes.claude_memory(str(tmp_path))
+        (item,) = notes.claude_memory(str(tmp_path))
 
-        assert (found.title, found.text, found.tags, found.updated) == (
+        assert (item.title, item.text, item.tags, item.updated) == (
             "Testing",
             "Integration tests hit a real database.",
             ("feedback",),
@@ -239,7 +239,7 @@ class TestForeign:
     def test_an_index_that_holds_notes_itself_counts_by_section(self, tmp_path: Path) -> None:
         (tmp_path / "MEMORY.md").write_text("# Notes\n\n## Build\nUse make all.\n\n## Deploy\nPush a tag.\n")
 
-        assert [found.title for found in notes.claude_memory(str(tmp_path))] == ["Build", "Deploy"]
+        assert [item.title for item in notes.claude_memory(str(tmp_path))] == ["Build", "Deploy"]
 
     def test_a_markdown_folder_is_a_memory_a_section(self, tmp_path: Path) -> None:
         (tmp_path / "deep").mkdir()
@@ -249,20 +249,20 @@ class TestForeign:
         (tmp_path / ".hidden").mkdir()
         (tmp_path / ".hidden" / "x.md").write_text("# X\nx\n")
 
-        found = notes.markdown_folder(str(tmp_path))
+        items = notes.markdown_folder(str(tmp_path))
 
-        assert [(each.path, each.title) for each in found] == [
+        assert [(item.path, item.title) for item in items] == [
             ("deep/patterns.md#Retry", "Retry"),
             ("deep/patterns.md#Cache", "Cache"),
         ]
-        assert "# not a heading" in found[0].raw["text"]
+        assert "# not a heading" in items[0].raw["text"]
 
     def test_what_was_read_is_there_line_by_line(self, tmp_path: Path) -> None:
         (tmp_path / "a.md").write_text("# A\nFirst.\n## B\nSecond.\n## C\nThird.\n")
 
-        (found,) = notes.claude_memory(str(tmp_path))
+        (item,) = notes.claude_memory(str(tmp_path))
 
-        assert [line for line in found.raw["text"].split("\n") if line] == ["First.", "Second.", "Third."]
+        assert [line for line in item.raw["text"].split("\n") if line] == ["First.", "Second.", "Third."]
 
     def test_links_out_of_the_folder_are_not_followed(self, tmp_path: Path) -> None:
         (tmp_path / "secret.md").write_text("outside\n")
@@ -280,12 +280,12 @@ class TestForeign:
 class TestCommand:
     @pytest.fixture
     def project(self, tmp_path: Path) -> GitProject:
-        made = GitProject(tmp_path / "project")
-        made.write("src/auth.py", "one\n")
-        made.commit()
+        git_project = GitProject(tmp_path / "project")
+        git_project.write("src/auth.py", "one\n")
+        git_project.commit()
         for title in ("Use Postgres for session storage", "Use Redis for session storage"):
-            self.save(made, title)
-        return made
+            self.save(git_project, title)
+        return git_project
 
     def save(self, project: GitProject, title: str) -> None:
         words = ["save", "decision", title, "--set", f"decision={title} from now on", "--set", "context=c", "--set",
@@ -299,9 +299,9 @@ class TestCommand:
         capsys.readouterr()
 
         assert main(["audit", "--json", "--project", str(project.root)]) == 0
-        told = json.loads(capsys.readouterr().out)
-        rates = {name: check["rate"] for name, check in told["checks"].items()}
-        assert (told["memories"], rates["changed"], rates["secrets"]) == (2, 1.0, 0.0)
+        output = json.loads(capsys.readouterr().out)
+        rates = {name: check["rate"] for name, check in output["checks"].items()}
+        assert (output["memories"], rates["changed"], rates["secrets"]) == (2, 1.0, 0.0)
         assert "unused" not in rates
 
         assert main(["audit", "--max-rate", "changed=10%", "--project", str(project.root)]) == 1
@@ -348,9 +348,9 @@ class TestCommand:
         record.write_text(json.dumps(data))
 
         assert main(["audit", "--strict", "--project", str(project.root)]) == 1
-        shown = capsys.readouterr()
-        assert f"{check}\t100.0%\t1 of 1\ttoo high" in shown.out
-        assert shown.err.splitlines()[-1] == f"refused by --strict: {check}"
+        printed = capsys.readouterr()
+        assert f"{check}\t100.0%\t1 of 1\ttoo high" in printed.out
+        assert printed.err.splitlines()[-1] == f"refused by --strict: {check}"
 
     @pytest.mark.parametrize(
         ("count", "more"), [(5, ""), (6, "  and 1 more (--all shows them)"), (7, "  and 2 more (--all shows them)")]
@@ -376,11 +376,11 @@ class TestCommand:
         assert short == [*whole[:10], *([more] if more else [])]
         assert len(whole) == 2 * count
 
-    @pytest.mark.parametrize("given", ["lots", "-1", "150%", "rot=0.1", "nan"])
+    @pytest.mark.parametrize("limit", ["lots", "-1", "150%", "rot=0.1", "nan"])
     def test_a_limit_that_is_none_is_refused(
-        self, project: GitProject, given: str, capsys: pytest.CaptureFixture[str]
+        self, project: GitProject, limit: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        assert main(["audit", f"--max-rate={given}", "--project", str(project.root)]) == 1
+        assert main(["audit", f"--max-rate={limit}", "--project", str(project.root)]) == 1
         assert capsys.readouterr().err.startswith("BAD_INPUT: --max-rate")
 
     def test_somebody_elses_notes_are_read_and_not_touched(

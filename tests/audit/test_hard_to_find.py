@@ -116,10 +116,10 @@ def test_steps_that_do_not_fit_and_a_record_as_long_as_a_page_are_too_long():
 def test_near_duplicates_name_each_other():
     first, second = decision("Sessions live in our Postgres"), decision()
 
-    listed = messages(first, second)
+    reasons = messages(first, second)
 
-    assert list(listed) == [first.id, second.id]
-    assert listed[first.id] == [f"duplicates: says nearly the same as {second.id}, so they compete"]
+    assert list(reasons) == [first.id, second.id]
+    assert reasons[first.id] == [f"duplicates: says nearly the same as {second.id}, so they compete"]
 
 
 def test_a_lost_file_is_listed_with_the_nearest_one(tmp_path):
@@ -156,13 +156,13 @@ def test_summaries_and_records_out_of_use_are_not_listed():
 
 
 def test_the_worst_come_first():
-    listed = messages(
+    reasons = messages(
         decision("The pool has 40 connections", "One pool a process.", triggers=TRIGGERS[:3]),
         decision("As discussed", "Keep the retries at two.", triggers=[]),
         decision("Times are in UTC", "The database stores UTC.", triggers=[]),
     )
 
-    assert list(listed) == ["as-discussed", "times-are-in-utc", "the-pool-has-40-connections"]
+    assert list(reasons) == ["as-discussed", "times-are-in-utc", "the-pool-has-40-connections"]
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
@@ -185,14 +185,14 @@ def test_the_command_lists_filters_and_limits(project, capsys):
     whole = run(capsys, "improve")
 
     assert (whole["records"], whole["hard_to_find"], whole["waiting"]) == (2, 2, 0)
-    assert [each["id"] for each in whole["findings"]] == ["tabs", "jobs-are-rows"]
+    assert [finding["id"] for finding in whole["findings"]] == ["tabs", "jobs-are-rows"]
     assert whole["findings"][0]["record"]["content"]["value"] == "As discussed."
     assert [reason["check"] for reason in whole["findings"][0]["reasons"]] == ["triggers", "wording"]
-    one = run(capsys, "improve", "--limit=1")
-    assert (one["hard_to_find"], [each["id"] for each in one["findings"]]) == (2, ["tabs"])
-    assert [each["id"] for each in run(capsys, "improve", "--check=wording")["findings"]] == ["tabs"]
-    assert [each["id"] for each in run(capsys, "improve", "--category=decision")["findings"]] == ["jobs-are-rows"]
-    assert [each["id"] for each in run(capsys, "improve", "jobs-are-rows")["findings"]] == ["jobs-are-rows"]
+    first = run(capsys, "improve", "--limit=1")
+    assert (first["hard_to_find"], [finding["id"] for finding in first["findings"]]) == (2, ["tabs"])
+    assert [finding["id"] for finding in run(capsys, "improve", "--check=wording")["findings"]] == ["tabs"]
+    assert [finding["id"] for finding in run(capsys, "improve", "--category=decision")["findings"]] == ["jobs-are-rows"]
+    assert [finding["id"] for finding in run(capsys, "improve", "jobs-are-rows")["findings"]] == ["jobs-are-rows"]
 
 
 def test_the_command_says_in_words_what_to_do(project, capsys):
@@ -215,15 +215,15 @@ def test_a_record_for_which_a_draft_waits_is_left_to_the_review_until_it_is_acce
     run(capsys, "review", "--accept", drafted["draft"])
     after = run(capsys, "improve", "--check=triggers")
 
-    assert (waiting["waiting"], [each["id"] for each in waiting["findings"]]) == (1, ["jobs-are-rows"])
+    assert (waiting["waiting"], [finding["id"] for finding in waiting["findings"]]) == (1, ["jobs-are-rows"])
     assert (after["hard_to_find"], after["waiting"]) == (1, 0)
 
 
 def test_a_draft_with_a_whole_list_replaces_it_and_one_with_flags_only_adds(project, capsys):
     run(capsys, "update", "tabs", "--tag=style", "--tag=editor")
-    shown = run(capsys, "show", "tabs")
+    before = run(capsys, "show", "tabs")
 
-    run(capsys, "update", "tabs", "--hash", shown["hash"], "--draft", "--set=tags=indentation")
+    run(capsys, "update", "tabs", "--hash", before["hash"], "--draft", "--set=tags=indentation")
     run(capsys, "review", "--accept", "tabs")
     replaced = run(capsys, "show", "tabs")
     run(capsys, "update", "tabs", "--hash", replaced["hash"], "--draft", "--tag=added")

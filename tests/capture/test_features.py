@@ -122,16 +122,16 @@ def test_trouble_that_was_told_is_cured_later():
     ],
 )
 def test_how_each_sentence_is_made(number, at, expected):
-    made = {name for name in line_features(number, at, *TALK) if not name.startswith("first ")}
+    names = {name for name in line_features(number, at, *TALK) if not name.startswith("first ")}
 
-    assert made == set(expected.split("|"))
+    assert names == set(expected.split("|"))
 
 
 def test_the_cues_of_a_first_prompt_are_told_from_those_of_a_later_one():
-    said = user("from now on use tabs")
+    message = user("from now on use tabs")
 
-    assert "first preference.strong" in line_features(0, 0, said)
-    assert not {name for name in line_features(1, 0, user("begin"), said) if name.startswith("first ")}
+    assert "first preference.strong" in line_features(0, 0, message)
+    assert not {name for name in line_features(1, 0, user("begin"), message) if name.startswith("first ")}
 
 
 @pytest.mark.parametrize(
@@ -148,17 +148,17 @@ def test_the_cues_of_a_first_prompt_are_told_from_those_of_a_later_one():
     ],
 )
 def test_the_length_of_a_sentence(words, sizes):
-    found = line_features(0, 0, user(" ".join(["zulu"] * words)))
+    names = line_features(0, 0, user(" ".join(["zulu"] * words)))
 
-    assert found & {"short", "middling", "long"} == set(filter(None, sizes.split("|")))
+    assert names & {"short", "middling", "long"} == set(filter(None, sizes.split("|")))
 
 
 @pytest.mark.parametrize(("words", "is_statement"), [(6, False), (7, True)])
 def test_a_statement_of_seven_words_in_the_course_of_a_session(words, is_statement):
-    said = user(" ".join(["zulu"] * words))
+    message = user(" ".join(["zulu"] * words))
 
-    assert ("later statement" in line_features(1, 0, user("begin"), said)) is is_statement
-    assert "later statement" not in line_features(0, 0, said)
+    assert ("later statement" in line_features(1, 0, user("begin"), message)) is is_statement
+    assert "later statement" not in line_features(0, 0, message)
 
 
 def test_words_pairs_and_beginnings():

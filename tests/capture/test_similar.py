@@ -1,4 +1,4 @@
-"""Which records somebody should see before a new one is saved."""
+"""Records that are similar to a new one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def reversal() -> Memory:
 
 
 def ids(project: Project, new: Memory) -> list[tuple[str, bool]]:
-    return [(each.memory.id, each.is_same) for each in similar.find(project.store, new)]
+    return [(match.memory.id, match.is_same) for match in similar.find(project.store, new)]
 
 
 def test_the_same_decision_in_nearly_the_same_words_is_refused(project):
@@ -49,16 +49,16 @@ def test_the_same_decision_in_nearly_the_same_words_is_refused(project):
     )
 
     assert ids(project, new) == [(SESSIONS, True)]
-    with pytest.raises(NearDuplicate, match="says nearly the same") as refused:
+    with pytest.raises(NearDuplicate, match="says nearly the same") as caught:
         similar.refuse(similar.find(project.store, new), similar.command_fix("onrecord save"))
-    assert f"--update {SESSIONS}" in refused.value.fix
+    assert f"--update {SESSIONS}" in caught.value.fix
 
 
 def test_the_reverse_of_a_decision_is_similar_and_refused_by_nobody(project):
-    near = similar.find(project.store, reversal())
+    matches = similar.find(project.store, reversal())
 
-    assert [(each.memory.id, each.is_same) for each in near] == [(SESSIONS, False)]
-    similar.refuse(near, similar.command_fix("onrecord save"))
+    assert [(match.memory.id, match.is_same) for match in matches] == [(SESSIONS, False)]
+    similar.refuse(matches, similar.command_fix("onrecord save"))
 
 
 def test_without_a_table_of_word_vectors_only_the_same_wording_counts(project, monkeypatch):
@@ -112,9 +112,9 @@ def test_an_empty_store_has_nothing_similar(tmp_path):
 
 
 def test_a_sentence_that_a_record_says_already_is_known(project):
-    said = "At most 90 calls a minute to the carrier API, the 91st is answered with 429"
+    sentence = "At most 90 calls a minute to the carrier API, the 91st is answered with 429"
 
-    record = similar.find_restated(project.store.root, said)
+    record = similar.find_restated(project.store.root, sentence)
 
     assert record is not None and record.category == "constraint"
     assert similar.find_restated(project.store.root, "Fares are rounded half up, to the cent, once") is None

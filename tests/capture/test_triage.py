@@ -1,4 +1,4 @@
-"""What triage takes for worth keeping, and what it must never take for it."""
+"""Sentences that triage proposes to save, and those that it must never propose."""
 
 from __future__ import annotations
 
@@ -35,8 +35,11 @@ def agent(text: str) -> Message:
     return Message("assistant", "text", text)
 
 
-def found(*messages: Message) -> list[tuple[str, str]]:
-    return [(one.category, one.core) for one in triage.best_candidates(Ending(list(messages), is_whole=True))]
+def candidates(*messages: Message) -> list[tuple[str, str]]:
+    return [
+        (candidate.category, candidate.core)
+        for candidate in triage.best_candidates(Ending(list(messages), is_whole=True))
+    ]
 
 
 def after_work(text: str) -> list[Message]:
@@ -44,7 +47,7 @@ def after_work(text: str) -> list[Message]:
 
 
 def test_a_decision_with_its_reason_is_found_word_for_word():
-    assert found(*after_work(DECIDED)) == [("decision", DECIDED)]
+    assert candidates(*after_work(DECIDED)) == [("decision", DECIDED)]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +64,7 @@ def test_a_decision_with_its_reason_is_found_word_for_word():
     ],
 )
 def test_what_a_user_says_after_something_was_done(text, category):
-    assert [one for one, _ in found(*after_work(text))] == [category]
+    assert [category for category, _ in candidates(*after_work(text))] == [category]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +76,7 @@ def test_what_a_user_says_after_something_was_done(text, category):
     ],
 )
 def test_a_rule_in_a_first_prompt_is_noticed(text):
-    assert found(user(text), EDIT, agent("Done.")) == [("preference", text)]
+    assert candidates(user(text), EDIT, agent("Done.")) == [("preference", text)]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +88,7 @@ def test_a_rule_in_a_first_prompt_is_noticed(text):
     ],
 )
 def test_a_first_prompt_that_asks_for_work_settles_nothing(text):
-    assert found(user(text), EDIT, agent("Done.")) == []
+    assert candidates(user(text), EDIT, agent("Done.")) == []
 
 
 def test_a_sentence_of_a_first_prompt_needs_a_cue_of_its_own():
@@ -101,26 +104,28 @@ def test_a_sentence_of_a_first_prompt_needs_a_cue_of_its_own():
 def test_a_correction_of_what_was_just_done_is_told_as_one():
     messages = after_work("no, don't use print in this repo, we always use the logger everywhere")
 
-    (finding,) = triage.best_candidates(Ending(messages, is_whole=True))
+    (candidate,) = triage.best_candidates(Ending(messages, is_whole=True))
 
-    assert (finding.category, finding.is_correction) == ("preference", True)
+    assert (candidate.category, candidate.is_correction) == ("preference", True)
 
 
 def test_a_proposal_counts_only_with_the_users_consent():
     proposal = "I would store amounts as integer cents rather than decimals because the JS side can't represent them."
-    said = [user("next table: payments"), READ, agent(proposal)]
+    messages = [user("next table: payments"), READ, agent(proposal)]
 
-    assert found(*said) == []
-    assert found(*said, user("what about refunds?"), agent("Same.")) == []
-    assert found(*said, user("yes, do that"), EDIT, agent("Done.")) == [("decision", proposal)]
+    assert candidates(*messages) == []
+    assert candidates(*messages, user("what about refunds?"), agent("Same.")) == []
+    assert candidates(*messages, user("yes, do that"), EDIT, agent("Done.")) == [("decision", proposal)]
 
 
 def test_trouble_its_cause_and_its_end_make_a_runbook():
     solved = "Found it: the certificate expired on Sunday. I renewed it with `certbot renew --cert x`, it works again."
     failed = Message("user", "tool_result", "Exit code 1", "error")
 
-    assert [one for one, _ in found(user("the site is down"), SHELL, failed, SHELL, agent(solved))] == ["runbook"]
-    assert found(user("how is the site?"), agent("It is fine.")) == []
+    assert [category for category, _ in candidates(user("the site is down"), SHELL, failed, SHELL, agent(solved))] == [
+        "runbook"
+    ]
+    assert candidates(user("how is the site?"), agent("It is fine.")) == []
 
 
 def test_much_work_left_unfinished_makes_a_session_summary():
@@ -128,8 +133,10 @@ def test_much_work_left_unfinished_makes_a_session_summary():
     status = agent("14 of 23 files are converted. Left: everything under `src/reports/`, not started yet.")
     goodbye = user("enough for today, we continue tomorrow")
 
-    assert [one for one, _ in found(user("replace moment"), *edits, status, goodbye)] == ["session_summary"]
-    assert found(user("replace moment"), edits[0], status, goodbye) == []
+    assert [category for category, _ in candidates(user("replace moment"), *edits, status, goodbye)] == [
+        "session_summary"
+    ]
+    assert candidates(user("replace moment"), edits[0], status, goodbye) == []
 
 
 @pytest.mark.parametrize(
@@ -148,13 +155,13 @@ def test_much_work_left_unfinished_makes_a_session_summary():
     ],
 )
 def test_code_quotations_logs_questions_and_maybes_settle_nothing(text):
-    assert found(*after_work(text)) == []
+    assert candidates(*after_work(text)) == []
 
 
 def test_tool_output_settles_nothing():
     output = Message("user", "tool_result", DECIDED)
 
-    assert found(user("show the notes"), SHELL, output, agent("There they are.")) == []
+    assert candidates(user("show the notes"), SHELL, output, agent("There they are.")) == []
 
 
 def test_a_lecture_settles_nothing():
@@ -162,13 +169,15 @@ def test_a_lecture_settles_nothing():
         "Always release in the reverse order, otherwise two threads deadlock. That is by design: it can't be changed."
     )
 
-    assert found(user("explain locks to me"), agent(lecture)) == []
+    assert candidates(user("explain locks to me"), agent(lecture)) == []
 
 
 def test_options_without_a_choice_settle_nothing():
     options = "Three shapes:\n\n1. A file. Use it if flags are few.\n2. A table instead of a file.\n3. A service."
 
-    assert found(user("look at the flags"), READ, agent(options), user("hm, let me ask Jonas"), agent("Sure.")) == []
+    assert (
+        candidates(user("look at the flags"), READ, agent(options), user("hm, let me ask Jonas"), agent("Sure.")) == []
+    )
 
 
 RULE = "We always release the locks in reverse order because two threads would deadlock otherwise"
@@ -229,45 +238,45 @@ def test_a_text_says_a_sentence_that_has_three_quarters_of_its_longer_words(sent
 
 def test_what_is_known_already_is_not_found_again():
     rule = "from now on please don't write sql in handlers in this repo, we always go through the repositories"
-    known = "Write no SQL in handlers; always go through the repositories of this repo, from the handlers too. Please."
+    text = "Write no SQL in handlers; always go through the repositories of this repo, from the handlers too. Please."
 
-    assert found(*after_work(rule)) != []
-    ((_, core),) = found(*after_work(rule))
-    assert triage.is_repeated_in(core, [known])
+    assert candidates(*after_work(rule)) != []
+    ((_, core),) = candidates(*after_work(rule))
+    assert triage.is_repeated_in(core, [text])
 
 
 def test_what_an_agent_says_after_saving_is_about_the_memory():
     save = Message("assistant", "tool_use", "", "Bash", {"command": "onrecord save decision --draft --json"})
-    told = "I went with Postgres instead of Redis because failovers lose sessions."
+    summary = "I went with Postgres instead of Redis because failovers lose sessions."
 
-    assert found(user("look"), READ, EDIT, save, agent(told)) == []
+    assert candidates(user("look"), READ, EDIT, save, agent(summary)) == []
 
 
 def test_a_pasted_document_is_not_speech():
     document = "\n".join(f"{DECIDED[:-1]} {number}." for number in range(60))
 
-    assert found(*after_work(document)) == []
+    assert candidates(*after_work(document)) == []
 
 
 def test_a_pasted_document_takes_no_room_from_what_was_said():
     document = "\n".join(f"Line {number} of a report that somebody pasted here." for number in range(100))
 
-    assert found(*after_work(DECIDED), user(document), READ, agent("Read.")) == [("decision", DECIDED)]
+    assert candidates(*after_work(DECIDED), user(document), READ, agent("Read.")) == [("decision", DECIDED)]
 
 
 def test_of_long_talk_the_newest_is_read():
     talk = [agent("Renamed the variable in all three places, and the tests pass again. " * 30) for _ in range(5)]
 
-    assert found(*after_work(DECIDED), *talk) == [("decision", DECIDED)]
+    assert candidates(*after_work(DECIDED), *talk) == [("decision", DECIDED)]
     assert len(Conversation(Ending([user("go on"), *talk], is_whole=True)).speeches) == 3
 
 
 def test_german_is_understood_too():
     text = "Dann nehmen wir SQLite statt Realm, weil wir die Migrationen selbst in der Hand haben wollen."
 
-    assert found(user("was nehmen wir denn da?"), READ, agent("Zwei Wege:\n- SQLite\n- Realm"), user(text), EDIT) == [
-        ("decision", text)
-    ]
+    assert candidates(
+        user("was nehmen wir denn da?"), READ, agent("Zwei Wege:\n- SQLite\n- Realm"), user(text), EDIT
+    ) == [("decision", text)]
 
 
 @given(
@@ -279,12 +288,12 @@ def test_german_is_understood_too():
         max_size=6,
     )
 )
-def test_evidence_is_always_word_for_word(said):
-    messages = [Message(role, "text", text) for role, text in said]
+def test_evidence_is_always_word_for_word(texts):
+    messages = [Message(role, "text", text) for role, text in texts]
 
-    for one in triage.best_candidates(Ending(messages, is_whole=True), lambda _: 0.0):
-        assert all(any(sentence in message.text for message in messages) for sentence in one.evidence)
-        assert one.core in one.evidence
+    for candidate in triage.best_candidates(Ending(messages, is_whole=True), lambda _: 0.0):
+        assert all(any(sentence in message.text for message in messages) for sentence in candidate.evidence)
+        assert candidate.core in candidate.evidence
 
 
 def test_a_message_that_fell_out_of_the_part_is_no_first_prompt():
@@ -292,7 +301,7 @@ def test_a_message_that_fell_out_of_the_part_is_no_first_prompt():
     text = "no, don't use print here, in this repo we always use the logger"
     part = triage.best_candidates(Ending([user(text), EDIT, agent("Done.")], is_whole=False))
 
-    assert [(one.category, one.is_correction) for one in part] == [("preference", True)]
+    assert [(candidate.category, candidate.is_correction) for candidate in part] == [("preference", True)]
 
 
 def test_thresholds_decide():
@@ -308,7 +317,7 @@ def test_no_single_cue_is_enough():
     assert all(Cues(sentences.load("en"), set(words)).tags(words) for words in alone)
 
     for words in alone:
-        assert found(*after_work(" ".join(words) + " xyzzy")) == []
+        assert candidates(*after_work(" ".join(words) + " xyzzy")) == []
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_hooks_that_run_twice(tmp_path, home, monkeypatch):
 
 
 def test_a_file_of_the_project_is_only_looked_through_and_no_link_out_of_it_followed(tmp_path, home, monkeypatch):
-    """Whoever made the project made the file: taking it apart could take for ever."""
+    """The project may be hostile: parsing its file could take forever."""
     monkeypatch.chdir(tmp_path)
     connect("codex")
     project, entries = tmp_path / "project", tmp_path / "project" / ".codex" / "hooks.json"
@@ -211,7 +211,9 @@ def test_claude_code_connected_by_its_settings_misses_no_plugin(tmp_path, home, 
     monkeypatch.setenv("PATH", os.path.dirname(sys.executable))
     connect("claude-code")
 
-    assert [each for each in agents.examine_claude_code(str(tmp_path)) if each.check in ("plugin", "others")] == []
+    assert [
+        finding for finding in agents.examine_claude_code(str(tmp_path)) if finding.check in ("plugin", "others")
+    ] == []
     assert examine(tmp_path) == [Finding("ok", "claude-code", "Claude Code is connected")]
 
 

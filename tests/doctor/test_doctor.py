@@ -27,18 +27,18 @@ def store(tmp_path):
     return store
 
 
-def save(store, title, **given):
+def save(store, title, **fields):
     writer = Writer(store, Settings(), "2026-03-02T09:30:00Z")
-    whole = {"title": title, "context": "c", "decision": "d", "rationale": "r", **given}
+    whole = {"title": title, "context": "c", "decision": "d", "rationale": "r", **fields}
     return projects.save(writer, "decision", whole, allow_secret=True)
 
 
 def findings(store):
-    found = store_checks.examine_store(store, load_settings(store.root))
-    return [(finding.severity, finding.check, finding.what.replace(store.root, "/m")) for finding in found]
+    results = store_checks.examine_store(store, load_settings(store.root))
+    return [(finding.severity, finding.check, finding.what.replace(store.root, "/m")) for finding in results]
 
 
-def wrong(store):
+def problems(store):
     return [finding for finding in findings(store) if finding[0] not in ("ok", "note")]
 
 
@@ -61,13 +61,13 @@ def test_no_store_is_worth_a_note(tmp_path):
 def test_a_broken_record(store):
     Path(store.root, "decisions/bad.json").write_text("{")
 
-    assert [finding[:2] for finding in wrong(store)] == [("error", "records")]
+    assert [finding[:2] for finding in problems(store)] == [("error", "records")]
 
 
 def test_flaws_that_leave_a_record_readable(store):
     rewrite(store, "decisions/old.json", tags=[f"t{n:02}" for n in range(13)], confidence=7)
 
-    assert wrong(store)[0] == (
+    assert problems(store)[0] == (
         "warning",
         "records",
         "decisions/old.json: tags: must have at most 12 items, and has 13 (and 1 more)",
@@ -77,7 +77,7 @@ def test_flaws_that_leave_a_record_readable(store):
 def test_a_credential(store):
     save(store, "Key", consequences=["AKIA0123456789ABCDEF"])
 
-    assert wrong(store) == [
+    assert problems(store) == [
         ("error", "secrets", "decisions/key.json: content.consequences[0] carries an AWS access key (AKIA…)")
     ]
 
@@ -85,20 +85,20 @@ def test_a_credential(store):
 def test_links_and_ids(store):
     rewrite(store, "decisions/old.json", superseded_by="nobody")
 
-    assert wrong(store) == [("warning", "links", "old is superseded by nobody, which does not exist")]
+    assert problems(store) == [("warning", "links", "old is superseded by nobody, which does not exist")]
 
 
 def test_an_index_md_that_differs_from_the_records(store):
     Path(store.root, "index.md").write_text("- [X] stray -> x #tags:\n")
 
-    assert wrong(store)[0][:2] == ("warning", "index")
-    assert wrong(store)[0][2].endswith("(and 2 more)")
+    assert problems(store)[0][:2] == ("warning", "index")
+    assert problems(store)[0][2].endswith("(and 2 more)")
 
 
 def test_a_config_that_is_misspelt(store):
     Path(store.root, "memory-config.json").write_text('{"retreival": {"enabled": true}}')
 
-    assert wrong(store) == [
+    assert problems(store) == [
         (
             "warning",
             "config",
@@ -120,7 +120,7 @@ def test_what_a_dead_writer_left(store):
     os.utime(old, (0, 0))
     Path(store.root, ".journal").write_text("{}")
 
-    assert wrong(store) == [
+    assert problems(store) == [
         ("warning", "journal", "a change was interrupted halfway"),
         ("warning", "leftovers", "/m/decisions/.tmp-1-2-x.json was left by an interrupted writer"),
     ]
@@ -131,7 +131,7 @@ def test_a_folder_that_leads_out_or_is_none(store, tmp_path):
     Path(store.root, "runbooks").symlink_to(tmp_path / "elsewhere")
     Path(store.root, "preferences").write_text("a file")
 
-    assert [finding[:2] for finding in wrong(store)] == [("error", "records"), ("error", "records")]
+    assert [finding[:2] for finding in problems(store)] == [("error", "records"), ("error", "records")]
 
 
 def test_repairs_lose_nothing_and_leave_nothing_to_repair(store, monkeypatch):
@@ -143,18 +143,18 @@ def test_repairs_lose_nothing_and_leave_nothing_to_repair(store, monkeypatch):
     broken = Path(store.root, "decisions/bad.json")
     broken.write_text("{")
 
-    done = store_checks.repair(store)
+    repairs = store_checks.repair(store)
 
-    assert done[0] == "finished the change of an interrupted writer"
-    assert {"deleted .tmp-3-4-y", "completed .gitignore"} <= set(done)
+    assert repairs[0] == "finished the change of an interrupted writer"
+    assert {"deleted .tmp-3-4-y", "completed .gitignore"} <= set(repairs)
     assert broken.read_text() == "{"
     assert store.get("old").memory.text("context") == "journalled"
-    assert [finding[:2] for finding in wrong(store)] == [("error", "records")]
+    assert [finding[:2] for finding in problems(store)] == [("error", "records")]
     assert store_checks.repair(store) == []
 
 
 def _die_while_writing(store, monkeypatch):
-    """A writer that is stopped when its journal is written and nothing else."""
+    """Stop a writer right after it has written its journal."""
 
     def die(path, text, is_lasting):
         raise KeyboardInterrupt
@@ -170,9 +170,9 @@ def _die_while_writing(store, monkeypatch):
 def test_failures_of_the_last_week_are_told():
     state_file.log_failure("hook stop", "KeyError: x")
 
-    told = [finding for finding in machine.examine() if finding.check == "failures"]
+    failures = [finding for finding in machine.examine() if finding.check == "failures"]
 
-    assert told[0].severity == "warning" and "hook stop: KeyError: x" in told[0].what
+    assert failures[0].severity == "warning" and "hook stop: KeyError: x" in failures[0].what
 
 
 def test_older_failures_are_forgotten(monkeypatch):
@@ -231,26 +231,26 @@ def test_folders_that_cannot_be_read_or_written():
         save(store, "Old")
         os.chmod(os.path.join(store.root, "decisions"), 0o700)
 
-        found = _as_nobody(lambda: wrong(store))
+        result = _as_nobody(lambda: problems(store))
 
-    assert found[:2] == [
+    assert result[:2] == [
         ["warning", "permissions", "/m cannot be written"],
         ["error", "records", "decisions: Permission denied"],
     ]
 
 
-def _as_nobody(question):
+def _as_nobody(check):
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.setuid(65534)
-        os.write(writer, json.dumps(question()).encode())
+        os.write(writer, json.dumps(check()).encode())
         os._exit(0)
     os.close(writer)
-    with open(reader, "rb") as answer:
-        told = answer.read()
+    with open(reader, "rb") as pipe:
+        output = pipe.read()
     os.waitpid(child, 0)
-    return json.loads(told)
+    return json.loads(output)
 
 
 def test_of_one_category_only_its_records_are_read(store):

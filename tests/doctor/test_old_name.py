@@ -37,7 +37,7 @@ def examine(project: GitProject) -> list[Finding]:
     return list(old_name.examine(str(project.root)))
 
 
-def one(project: GitProject) -> tuple[str, str]:
+def only_finding(project: GitProject) -> tuple[str, str]:
     (finding,) = examine(project)
     assert finding[:2] == ("note", "old name")
     return finding.what, finding.fix
@@ -51,7 +51,7 @@ def test_folders(project: GitProject, bases: Path):
     for kind in ("cache", "state", "data"):
         (bases / kind / "recollect").mkdir(parents=True)
 
-    what, fix = one(project)
+    what, fix = only_finding(project)
 
     cache, state, data = (bases / kind / "recollect" for kind in ("cache", "state", "data"))
     assert what == f"left of the old name recollect: {cache}, {state}, {data}"
@@ -64,13 +64,13 @@ def test_folders_of_the_home(project: GitProject, home: Path, monkeypatch: pytes
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     (home / ".cache" / "recollect").mkdir(parents=True)
 
-    assert one(project)[1] == f"rm -r {home}/.cache/recollect"
+    assert only_finding(project)[1] == f"rm -r {home}/.cache/recollect"
 
 
 def test_variables(project: GitProject, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("RECOLLECT_OFF", "1")
 
-    assert one(project) == (
+    assert only_finding(project) == (
         "left of the old name recollect: RECOLLECT_OFF",
         "rename RECOLLECT_OFF to ONRECORD_OFF where it is set",
     )
@@ -85,7 +85,9 @@ def test_the_merge_driver_and_the_attribute_are_replaced_by_the_printed_line(
     attributes.write_text("index.md merge=union\n*/*.json merge=recollect\n")
 
     main(["doctor", "--json", "--project", str(project.root)])
-    findings = [each for each in json.loads(capsys.readouterr().out)["findings"] if each["check"] == "old name"]
+    findings = [
+        finding for finding in json.loads(capsys.readouterr().out)["findings"] if finding["check"] == "old name"
+    ]
     program = tmp_path / "bin" / "onrecord"
     program.parent.mkdir()
     program.symlink_to(Path(__file__).parents[2] / "bin" / "onrecord")
@@ -122,7 +124,7 @@ def test_files_of_agents(project: GitProject, home: Path, file: str, text: str, 
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 
-    what, printed = one(project)
+    what, printed = only_finding(project)
 
     assert what == f"left of the old name recollect: {path}"
     assert printed.startswith(fix)

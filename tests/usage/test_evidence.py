@@ -11,15 +11,17 @@ from hypothesis import strategies as st
 from onrecord.session import transcript
 from onrecord.session.transcript import Message
 from onrecord.usage import evidence
-from tests.conversation import does, kept, prompt, result, says, told
+from tests.conversation import does, memory_context, prompt, result, says, write_transcript
 
 PATH = "decisions/it.json"
 FILE = f"/p/.claude/memory/{PATH}"
-ASKED = (prompt("q"), told((PATH, "Sessions live in auth.sessions.")))
+PROMPT_WITH_RECORD = (prompt("q"), memory_context((PATH, "Sessions live in auth.sessions.")))
 
 
-def opened(folder, *lines):
-    return evidence.is_opened(transcript.read_messages(kept(folder / "t.jsonl", *lines), contexts=True), PATH)
+def _is_opened(folder, *lines):
+    return evidence.is_opened(
+        transcript.read_messages(write_transcript(folder / "t.jsonl", *lines), contexts=True), PATH
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,17 +47,17 @@ def opened(folder, *lines):
     ],
 )
 def test_a_record_is_opened_by_a_tool_call_that_names_it(tmp_path, step, is_opened):
-    assert opened(tmp_path, *ASKED, step, says("ok")) is is_opened
+    assert _is_opened(tmp_path, *PROMPT_WITH_RECORD, step, says("ok")) is is_opened
 
 
 def test_what_was_opened_before_it_was_shown_does_not_count(tmp_path):
-    assert not opened(tmp_path, prompt("q"), does("Read", file_path=FILE), *ASKED, says("ok"))
+    assert not _is_opened(tmp_path, prompt("q"), does("Read", file_path=FILE), *PROMPT_WITH_RECORD, says("ok"))
 
 
 def test_the_record_of_another_block_is_not_the_one_that_was_shown(tmp_path):
-    other = told(("decisions/other.json", "Mail goes out through mailer.enqueue_batch()."))
+    other = memory_context(("decisions/other.json", "Mail goes out through mailer.enqueue_batch()."))
 
-    assert opened(tmp_path, *ASKED, does("Read", file_path=FILE), prompt("q2"), other, says("ok"))
+    assert _is_opened(tmp_path, *PROMPT_WITH_RECORD, does("Read", file_path=FILE), prompt("q2"), other, says("ok"))
 
 
 words = st.sampled_from(["onrecord", "show", "retire", "it", PATH, FILE, "\n", "\u202e", "🙂", "_", "-", '"', "\\"])
@@ -81,12 +83,14 @@ messages = st.lists(
 @given(messages)
 def test_an_agent_that_calls_no_tool_has_opened_nothing(conversation):
     assert evidence.is_opened(conversation, PATH) in (True, False)
-    assert not evidence.is_opened([each for each in conversation if each.kind != "tool_use"], PATH)
+    assert not evidence.is_opened([message for message in conversation if message.kind != "tool_use"], PATH)
 
 
 def test_a_transcript_of_megabytes_is_searched_within_bounds(tmp_path):
     noise = [result("x " * 15_000 + json.dumps({"n": n})) for n in range(40)]
-    file = kept(tmp_path / "t.jsonl", prompt("q"), *noise, *ASKED, does("Read", file_path=FILE))
+    file = write_transcript(
+        tmp_path / "t.jsonl", prompt("q"), *noise, *PROMPT_WITH_RECORD, does("Read", file_path=FILE)
+    )
     conversation = transcript.read_messages(file, contexts=True)
 
     assert sum(len(message.text) for message in conversation) < 2 * transcript.TAIL_BYTES

@@ -1,4 +1,4 @@
-"""Counts of what was shown and opened: on disk, from racing processes, and never in anybody's way."""
+"""Usage counts: on disk, from several processes at once, and without ever failing a hook."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from onrecord.session.ledger import Ledger
 from onrecord.store import record_names
 from onrecord.usage import usage_log
 from onrecord.usage.counts import Counts, per_record, per_week
-from tests.conversation import context, does, kept, prompt, result, says, told, write
+from tests.conversation import context, does, memory_context, prompt, result, says, write, write_transcript
 from tests.known_project import known_project
 
 ROOT = Path(__file__).parents[2]
@@ -41,24 +41,24 @@ def store(tmp_path, monkeypatch):
     return known_project(tmp_path / "project", ("decision", SESSIONS)).store.root
 
 
-def tell(session, store, *paths, stamp="v1"):
-    with Ledger(session) as known:
+def show(session, store, *paths, text_hash="v1"):
+    with Ledger(session) as session_ledger:
         for path in paths:
-            known.add_shown(os.path.join(store, path), stamp)
+            session_ledger.add_shown(os.path.join(store, path), text_hash)
     usage.injected(store, paths)
 
 
 def counts(store):
-    """The numbers alone, without the dates."""
-    return {path: _undated(found) for path, found in per_record(store).items()}
+    """Return the counts without the dates."""
+    return {path: _undated(count) for path, count in per_record(store).items()}
 
 
-def _undated(found):
-    return found._replace(last_injected="")
+def _undated(count):
+    return count._replace(last_injected="")
 
 
-ESSENCE = "User sessions live in the table auth.sessions and expire after 14 days."
-ASKED = (prompt("where are logins kept?"), told((PATH, ESSENCE)))
+STATEMENT = "User sessions live in the table auth.sessions and expire after 14 days."
+PROMPT_WITH_RECORD = (prompt("where are logins kept?"), memory_context((PATH, STATEMENT)))
 OPENING = does("Bash", command="onrecord show sessions-live-in-postgres")
 
 
@@ -70,8 +70,8 @@ def test_what_was_told_is_counted_under_its_path_in_the_store(store):
 
 
 def test_an_opened_record_is_counted_once_however_many_turns_follow(store, tmp_path):
-    tell("s1", store, PATH)
-    path = kept(tmp_path / "t.jsonl", *ASKED, OPENING, says("In auth.sessions."))
+    show("s1", store, PATH)
+    path = write_transcript(tmp_path / "t.jsonl", *PROMPT_WITH_RECORD, OPENING, says("In auth.sessions."))
 
     for _ in range(6):
         usage.observe("s1", path, [store, ""])
@@ -80,21 +80,25 @@ def test_an_opened_record_is_counted_once_however_many_turns_follow(store, tmp_p
 
 
 def test_an_answer_in_the_words_of_a_record_is_no_evidence(store, tmp_path):
-    tell("s1", store, PATH)
-    lines = [*ASKED, says("In auth.sessions, for 14 days."), prompt("no, that's outdated, auth.sessions is gone")]
+    show("s1", store, PATH)
+    lines = [
+        *PROMPT_WITH_RECORD,
+        says("In auth.sessions, for 14 days."),
+        prompt("no, that's outdated, auth.sessions is gone"),
+    ]
 
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines, says("I see.")), [store])
+    usage.observe("s1", write_transcript(tmp_path / "t.jsonl", *lines, says("I see.")), [store])
 
     assert counts(store) == {PATH: Counts(injected=1)}
 
 
 def test_a_record_opened_in_a_later_turn_is_counted(store, tmp_path):
-    tell("s1", store, PATH)
-    lines = [*ASKED, says("Let me look.")]
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines), [store])
+    show("s1", store, PATH)
+    lines = [*PROMPT_WITH_RECORD, says("Let me look.")]
+    usage.observe("s1", write_transcript(tmp_path / "t.jsonl", *lines), [store])
     assert counts(store) == {PATH: Counts(injected=1)}
 
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines, prompt("go on"), OPENING, result("…")), [store])
+    usage.observe("s1", write_transcript(tmp_path / "t.jsonl", *lines, prompt("go on"), OPENING, result("…")), [store])
 
     assert counts(store) == {PATH: Counts(injected=1, opened=1)}
 
@@ -108,18 +112,18 @@ def test_events_of_earlier_versions_are_passed_over(store):
 
 
 def test_an_opening_is_not_forgotten_when_it_has_left_the_tail(store, tmp_path):
-    tell("s1", store, PATH)
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, OPENING), [store])
+    show("s1", store, PATH)
+    usage.observe("s1", write_transcript(tmp_path / "t.jsonl", *PROMPT_WITH_RECORD, OPENING), [store])
 
-    usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("go on"), says("Done.")), [store])
+    usage.observe("s1", write_transcript(tmp_path / "t.jsonl", prompt("go on"), says("Done.")), [store])
 
     assert counts(store) == {PATH: Counts(injected=1, opened=1)}
 
 
 def test_a_record_shown_out_of_sight_is_watched(store, tmp_path):
-    tell("s1", store, PATH)
+    show("s1", store, PATH)
 
-    usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("go on"), OPENING), [store])
+    usage.observe("s1", write_transcript(tmp_path / "t.jsonl", prompt("go on"), OPENING), [store])
 
     assert counts(store) == {PATH: Counts(injected=1, opened=1)}
 
@@ -141,7 +145,7 @@ def test_a_pointer_counts_as_opened_when_the_agent_reads_the_record(store, tmp_p
     lines = [prompt("where are logins kept?"), *steps, says("Done.")]
 
     for _ in range(3):
-        usage.observe("s1", kept(tmp_path / "t.jsonl", *lines), [store])
+        usage.observe("s1", write_transcript(tmp_path / "t.jsonl", *lines), [store])
 
     assert counts(store) == {PATH: Counts(pointed=1, opened=opened)}
 
@@ -152,15 +156,15 @@ def test_what_was_read_before_the_pointer_is_not_opened_by_it(store, tmp_path):
     line = f"- decision “Sessions live in Postgres”: onrecord show {record_names.short_name(PATH)}"
     read = does("Bash", command=f"onrecord show {record_names.short_name(PATH)}")
 
-    transcript = kept(tmp_path / "t.jsonl", read, prompt("and now?"), context(line), says("Nothing."))
+    transcript = write_transcript(tmp_path / "t.jsonl", read, prompt("and now?"), context(line), says("Nothing."))
     usage.observe("s1", transcript, [store])
 
     assert counts(store) == {}
 
 
 def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, monkeypatch):
-    tell("s1", store, PATH)
-    path = kept(tmp_path / "t.jsonl", *ASKED, says("ok"))
+    show("s1", store, PATH)
+    path = write_transcript(tmp_path / "t.jsonl", *PROMPT_WITH_RECORD, says("ok"))
     for _ in range(4):
         usage.observe("s1", path, [store])
     monkeypatch.setattr(onrecord.session.transcript, "read_messages", lambda *a, **k: pytest.fail("read again"))
@@ -171,38 +175,41 @@ def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, m
 
 
 def test_a_record_shown_anew_because_it_changed_is_watched_anew(store, tmp_path):
-    tell("s1", store, PATH)
-    lines = [*ASKED, OPENING]
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines), [store])
-    tell("s1", store, PATH, stamp="v2")
+    show("s1", store, PATH)
+    lines = [*PROMPT_WITH_RECORD, OPENING]
+    usage.observe("s1", write_transcript(tmp_path / "t.jsonl", *lines), [store])
+    show("s1", store, PATH, text_hash="v2")
 
-    lines += [prompt("and now?"), told((PATH, "User sessions live in the table core.logins.")), says("Hm.")]
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines), [store])
+    lines += [prompt("and now?"), memory_context((PATH, "User sessions live in the table core.logins.")), says("Hm.")]
+    usage.observe("s1", write_transcript(tmp_path / "t.jsonl", *lines), [store])
     assert counts(store) == {PATH: Counts(injected=2, opened=1)}
 
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines, prompt("look"), OPENING), [store])
+    usage.observe("s1", write_transcript(tmp_path / "t.jsonl", *lines, prompt("look"), OPENING), [store])
     assert counts(store) == {PATH: Counts(injected=2, opened=2)}
 
 
 def test_the_digest_of_a_session_start_is_not_judged(store, tmp_path):
     record = os.path.join(store, PATH)
-    with Ledger("s1") as known:
-        known.add_shown(f"digest:{record}", "v1")
-        known.add_shown(record, "v1")
+    with Ledger("s1") as session_ledger:
+        session_ledger.add_shown(f"digest:{record}", "v1")
+        session_ledger.add_shown(record, "v1")
 
-    usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("hi"), OPENING), [store])
+    usage.observe("s1", write_transcript(tmp_path / "t.jsonl", prompt("hi"), OPENING), [store])
 
     assert counts(store) == {}
 
 
 def test_two_stores_are_counted_apart(store, tmp_path):
     own = str(tmp_path / "own")
-    tell("s1", store, PATH)
-    tell("s1", own, "preferences/tabs.json")
-    lines = (*ASKED, told(("preferences/tabs.json", "Indent with `tabwidth=7`."), source="~/.claude/memory/"))
+    show("s1", store, PATH)
+    show("s1", own, "preferences/tabs.json")
+    lines = (
+        *PROMPT_WITH_RECORD,
+        memory_context(("preferences/tabs.json", "Indent with `tabwidth=7`."), source="~/.claude/memory/"),
+    )
 
     opening = does("Bash", command="onrecord show --user tabs")
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines, opening), [store, own])
+    usage.observe("s1", write_transcript(tmp_path / "t.jsonl", *lines, opening), [store, own])
 
     assert counts(store) == {PATH: Counts(injected=1)}
     assert counts(own) == {"preferences/tabs.json": Counts(injected=1, opened=1)}
@@ -213,7 +220,7 @@ def test_two_stores_are_counted_apart(store, tmp_path):
 )
 def test_nothing_to_observe_is_no_failure(store, session, transcript):
     if session:
-        tell(session, store, PATH)
+        show(session, store, PATH)
 
     usage.observe(session, claude_code.transcript(transcript), [store])
 
@@ -222,10 +229,10 @@ def test_nothing_to_observe_is_no_failure(store, session, transcript):
 
 
 def test_a_failure_is_traced_and_goes_no_further(store, tmp_path, monkeypatch):
-    tell("s1", store, PATH)
+    show("s1", store, PATH)
     monkeypatch.setattr(ledger.Ledger, "__enter__", lambda self: 1 / 0)
 
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, says("x")), [store])
+    usage.observe("s1", write_transcript(tmp_path / "t.jsonl", *PROMPT_WITH_RECORD, says("x")), [store])
 
     assert [error for _, _, error in state_file.recent_failures()] == [
         "cannot observe a session: ZeroDivisionError: division by zero"
@@ -238,7 +245,7 @@ def test_a_state_folder_that_cannot_be_written_costs_the_counters_only(store, tm
     monkeypatch.setenv("ONRECORD_STATE_DIR", str(blocked))
 
     usage.injected(store, [PATH])
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, says("x")), [store])
+    usage.observe("s1", write_transcript(tmp_path / "t.jsonl", *PROMPT_WITH_RECORD, says("x")), [store])
 
     assert per_record(store) == {}
 
@@ -259,13 +266,13 @@ def test_any_bytes_are_a_log(data):
     os.makedirs(usage_log.folder(), exist_ok=True)
     Path(usage_log.log_file("/some/store")).write_bytes(data)
 
-    assert all(one.injected >= 0 for one in counts("/some/store").values())
+    assert all(count.injected >= 0 for count in counts("/some/store").values())
     assert isinstance(usage_log.compact("/some/store", data), bytes)
 
 
-def _tell_often(work):
+def _show_often(work):
     store, number = work
-    # So that a log is compacted every few events, and no process gives up waiting on a busy machine.
+    # Compact the log every few events, and never give up waiting on a busy machine.
     usage_log.MAX_LOG_BYTES, state_file._PATIENCE = 4_000, 60
     for _ in range(60):
         usage.injected(store, [PATH, f"decisions/own-{number}.json"])
@@ -273,7 +280,7 @@ def _tell_often(work):
 
 def test_no_event_is_lost_between_racing_processes_and_compactions(store):
     with multiprocessing.get_context("spawn").Pool(6) as pool:
-        pool.map(_tell_often, [(store, number) for number in range(6)])
+        pool.map(_show_often, [(store, number) for number in range(6)])
 
     assert os.path.getsize(usage_log.log_file(store)) < 5_000
     assert counts(store) == {
@@ -289,8 +296,8 @@ def _observe(work):
 
 
 def test_of_racing_stops_one_counts(store, tmp_path):
-    tell("shared", store, PATH)
-    path = kept(tmp_path / "t.jsonl", *ASKED, OPENING)
+    show("shared", store, PATH)
+    path = write_transcript(tmp_path / "t.jsonl", *PROMPT_WITH_RECORD, OPENING)
 
     with multiprocessing.get_context("spawn").Pool(6) as pool:
         pool.map(_observe, [(store, path)] * 12)
@@ -346,22 +353,22 @@ def test_compaction_turns_old_days_into_months_and_drops_records_long_gone(store
 
 def test_a_store_that_is_out_of_reach_loses_no_counts(store, tmp_path):
     os.makedirs(usage_log.folder(), exist_ok=True)
-    gone = str(tmp_path / "unmounted")
-    Path(usage_log.log_file(gone)).write_text(f"2025-01-01\tinjected\t{PATH}\n")
+    missing_store = str(tmp_path / "unmounted")
+    Path(usage_log.log_file(missing_store)).write_text(f"2025-01-01\tinjected\t{PATH}\n")
 
-    compact(gone)
+    compact(missing_store)
 
-    assert counts(gone) == {PATH: Counts(injected=1)}
+    assert counts(missing_store) == {PATH: Counts(injected=1)}
 
 
 def test_notes_of_sessions_long_ago_are_forgotten(store, tmp_path):
-    path = kept(tmp_path / "t.jsonl", *ASKED, says("ok"))
+    path = write_transcript(tmp_path / "t.jsonl", *PROMPT_WITH_RECORD, says("ok"))
     for session in ("old", "new"):
-        tell(session, store, PATH)
+        show(session, store, PATH)
         usage.observe(session, path, [store])
         os.utime(os.path.join(usage_log.folder(), "sessions", session), (1, 1) if session == "old" else None)
 
-    tell("newest", store, PATH)
+    show("newest", store, PATH)
     usage.observe("newest", path, [store])
     state_file.prune()
 
@@ -369,7 +376,7 @@ def test_notes_of_sessions_long_ago_are_forgotten(store, tmp_path):
 
 
 def weeks(*arguments, **options):
-    return [(monday, _undated(found)) for monday, found in per_week(*arguments, **options)]
+    return [(monday, _undated(count)) for monday, count in per_week(*arguments, **options)]
 
 
 def test_weeks_run_from_monday_and_end_with_this_one(store):
@@ -390,8 +397,8 @@ def test_weeks_run_from_monday_and_end_with_this_one(store):
 
 
 def test_hooks_pay_for_nothing_heavy(store, tmp_path):
-    path = write(tmp_path / "t.jsonl", *ASKED, OPENING)
-    tell("s1", store, PATH)
+    path = write(tmp_path / "t.jsonl", *PROMPT_WITH_RECORD, OPENING)
+    show("s1", store, PATH)
     program = (
         f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); from onrecord import usage\n"
         "usage.injected(sys.argv[1], ['a'])\n"
@@ -399,9 +406,9 @@ def test_hooks_pay_for_nothing_heavy(store, tmp_path):
         "usage.observe('s1', claude_code.transcript(sys.argv[2]), [sys.argv[1]]); print(*sys.modules)"
     )
     words = [sys.executable, "-S", "-E", "-c", program, store, path]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
+    process = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
 
     heavy = {"re", "json", "typing", "collections", "dataclasses", "datetime", "hashlib", "pathlib", "subprocess",
              "argparse", "contextlib", "functools", "enum", "sqlite3", "_sqlite3"}  # fmt: skip
-    assert heavy & set(done.stdout.split()) == set()
+    assert heavy & set(process.stdout.split()) == set()
     assert counts(store)[PATH] == Counts(injected=1, opened=1)

@@ -45,9 +45,9 @@ def test_an_address_lets_one_browser_in_and_only_the_last_one_does(browser, save
     first, second = _stranger(browser), _stranger(browser)
 
     first.get(address)
-    refused = [second.get(old).status_code for old in (before, address)]
+    statuses = [second.get(old).status_code for old in (before, address)]
 
-    assert refused == [403, 403]
+    assert statuses == [403, 403]
     assert second.get("/").status_code == 403
     assert [first.get(path).status_code for path in ("/", address)] == [200, 200]
     second.get(browser.access.new_address())
@@ -203,10 +203,10 @@ def test_a_form_that_breaks_off_halfway_changes_nothing(browser, save, project):
 
 def test_the_server_does_not_wait_for_the_browser(monkeypatch):
     """A text browser runs until the user quits it, and needs a page before that."""
-    goes_on, ended, opened = threading.Event(), threading.Event(), []
+    goes_on, ended, addresses = threading.Event(), threading.Event(), []
 
     def run_browser(address: str) -> None:
-        opened.append((address, goes_on.wait(5)))
+        addresses.append((address, goes_on.wait(5)))
         ended.set()
 
     monkeypatch.setattr(webbrowser, "open", run_browser)
@@ -215,7 +215,7 @@ def test_the_server_does_not_wait_for_the_browser(monkeypatch):
     goes_on.set()
 
     assert ended.wait(5)
-    ((address, is_served),) = opened
+    ((address, is_served),) = addresses
     assert address.startswith("http://127.0.0.1:1/?token=") and is_served
 
 
