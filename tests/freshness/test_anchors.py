@@ -26,10 +26,10 @@ DECISION = {"status": "accepted", "context": "c", "decision": "d", "rationale": 
 
 @pytest.fixture
 def project(tmp_path: Path) -> GitProject:
-    made = GitProject(tmp_path / "project")
-    made.write("src/auth.py", "def login():\n    return 1\n\n\ndef logout():\n    return 2\n")
-    made.commit()
-    return made
+    git_project = GitProject(tmp_path / "project")
+    git_project.write("src/auth.py", "def login():\n    return 1\n\n\ndef logout():\n    return 2\n")
+    git_project.commit()
+    return git_project
 
 
 def writer_of(project: GitProject, now: str = NOW) -> Writer:
@@ -48,22 +48,22 @@ def test_a_blob_id_is_the_one_git_gives(tmp_path: Path, data: bytes) -> None:
     file = tmp_path / "file"
     file.write_bytes(data)
 
-    told = subprocess.run(
+    output = subprocess.run(
         ["git", "hash-object", "--no-filters", str(file)], check=True, capture_output=True, text=True, timeout=120
     )
 
-    assert work_tree.blob_id(data) == told.stdout.strip()
+    assert work_tree.blob_id(data) == output.stdout.strip()
 
 
 def test_a_blob_id_of_64_digits_is_the_one_a_sha256_repository_gives(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", "--object-format=sha256", str(tmp_path)], check=True, timeout=120)
     (tmp_path / "file").write_text("one\n")
 
-    told = subprocess.run(
+    output = subprocess.run(
         ["git", "-C", str(tmp_path), "hash-object", "file"], check=True, capture_output=True, text=True, timeout=120
     ).stdout.strip()
 
-    assert work_tree.blob_id(b"one\n", 64) == told
+    assert work_tree.blob_id(b"one\n", 64) == output
 
 
 def test_line_endings_do_not_change_what_content_is() -> None:
@@ -209,9 +209,9 @@ class TestHead:
             assert self.head(project.root) == ""
 
     def head(self, root: Path) -> str:
-        found = find(str(root))
-        assert found is not None
-        return found.head
+        repository = find(str(root))
+        assert repository is not None
+        return repository.head
 
 
 PYTHON = """import os

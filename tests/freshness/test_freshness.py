@@ -1,4 +1,4 @@
-"""Verdicts on single histories, what is said of them, what is remembered, and what a hostile repository can do."""
+"""Verdicts on single histories, the warnings about them, the cache, and what a hostile repository can do."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ BODY = "".join(f"line {number}\n" for number in range(40))
 
 @pytest.fixture
 def project(tmp_path: Path) -> GitProject:
-    made = GitProject(tmp_path / "project")
-    made.write("src/auth.py", BODY)
-    made.write("src/other.py", "other\n" * 30)
-    made.commit()
-    return made
+    git_project = GitProject(tmp_path / "project")
+    git_project.write("src/auth.py", BODY)
+    git_project.write("src/other.py", "other\n" * 30)
+    git_project.commit()
+    return git_project
 
 
-def anchored(root: Path, *files: str) -> Memory:
+def anchored_record(root: Path, *files: str) -> Memory:
     return anchors.add_missing(Memory("decision", "x", "X", {}, related_files=files), str(root), NOW)
 
 
-def judged(root: Path, record: Memory) -> Verdict:
+def first_verdict(root: Path, record: Memory) -> Verdict:
     return Freshness(str(root)).check(anchors.to_indexed(record)[0])
 
 
-def told(root: Path, record: Memory) -> tuple[str, bool]:
+def note(root: Path, record: Memory) -> tuple[str, bool]:
     return Freshness(str(root)).note(anchors.dump(record))
 
 
-def aged(project: GitProject) -> None:
-    """Make every file look older than the clock's doubt, so that verdicts on it are remembered."""
+def age_files(project: GitProject) -> None:
+    """Make every file look older than a few seconds, so that verdicts on it are cached."""
     for path in project.root.rglob("*"):
         if path.is_file() and ".git" not in path.parts:
             os.utime(path, (1_700_000_000, 1_700_000_000))
 
 
 def test_what_has_not_changed_says_nothing(project: GitProject) -> None:
-    assert told(project.root, anchored(project.root, "src/auth.py", "src/other.py")) == ("", False)
+    assert note(project.root, anchored_record(project.root, "src/auth.py", "src/other.py")) == ("", False)
 
 
 def test_a_memory_without_anchors_says_nothing(project: GitProject) -> None:
@@ -62,79 +62,79 @@ def test_a_memory_without_anchors_says_nothing(project: GitProject) -> None:
 
 
 def test_a_change_says_how_often_and_since_when(project: GitProject) -> None:
-    record = anchored(project.root, "src/auth.py")
+    record = anchored_record(project.root, "src/auth.py")
     for number in range(3):
         project.write("src/auth.py", BODY + f"more {number}\n")
         last = project.commit()
 
-    verdict = judged(project.root, record)
+    verdict = first_verdict(project.root, record)
 
     assert (verdict.state, verdict.commits, verdict.last, verdict.day) == ("changed", 3, last, "2026-03-05")
-    assert told(project.root, record) == ("verify: `src/auth.py` changed 3 times since 2026-03-01", False)
+    assert note(project.root, record) == ("verify: `src/auth.py` changed 3 times since 2026-03-01", False)
 
 
 def test_a_change_not_committed_is_a_change(project: GitProject) -> None:
-    record = anchored(project.root, "src/auth.py")
+    record = anchored_record(project.root, "src/auth.py")
     project.write("src/auth.py", BODY + "more\n")
 
-    assert told(project.root, record) == ("verify: `src/auth.py` changed since 2026-03-01", False)
+    assert note(project.root, record) == ("verify: `src/auth.py` changed since 2026-03-01", False)
 
 
 def test_content_that_came_back_is_fresh(project: GitProject) -> None:
-    record = anchored(project.root, "src/auth.py")
+    record = anchored_record(project.root, "src/auth.py")
     project.write("src/auth.py", "different\n")
     project.commit()
     project.write("src/auth.py", BODY)
     project.commit()
 
-    assert told(project.root, record) == ("", False)
+    assert note(project.root, record) == ("", False)
 
 
 def test_what_was_anchored_before_it_was_committed_counts_from_there(project: GitProject) -> None:
     project.write("src/auth.py", BODY + "draft\n")
-    record = anchored(project.root, "src/auth.py")
+    record = anchored_record(project.root, "src/auth.py")
     project.commit()
-    assert told(project.root, record) == ("", False)
+    assert note(project.root, record) == ("", False)
 
     project.write("src/auth.py", BODY + "final\n")
     project.commit()
 
-    assert judged(project.root, record).commits == 1
+    assert first_verdict(project.root, record).commits == 1
 
 
 def test_a_deleted_file_is_missing(project: GitProject) -> None:
-    record = anchored(project.root, "src/auth.py")
+    record = anchored_record(project.root, "src/auth.py")
     (project.root / "src/auth.py").unlink()
     gone = project.commit()
 
-    assert told(project.root, record) == ("verify: `src/auth.py` no longer exists", True)
-    assert judged(project.root, record).last == gone
+    assert note(project.root, record) == ("verify: `src/auth.py` no longer exists", True)
+    assert first_verdict(project.root, record).last == gone
 
 
 def test_a_rename_is_followed(project: GitProject) -> None:
-    record = anchored(project.root, "src/auth.py")
+    record = anchored_record(project.root, "src/auth.py")
     project.git("mv", "src/auth.py", "src/login.py")
-    assert told(project.root, record) == ("`src/auth.py` is now `src/login.py`", False)
+    assert note(project.root, record) == ("`src/auth.py` is now `src/login.py`", False)
     project.commit()
-    assert told(project.root, record) == ("`src/auth.py` is now `src/login.py`", False)
+    assert note(project.root, record) == ("`src/auth.py` is now `src/login.py`", False)
 
     project.write("src/login.py", BODY + "more\n")
     project.commit()
 
     clause = "verify: `src/login.py` (was `src/auth.py`) changed once since 2026-03-01"
-    assert told(project.root, record) == (clause, False)
+    assert note(project.root, record) == (clause, False)
 
 
 def test_a_file_moved_by_hand_is_found_by_its_content(project: GitProject) -> None:
-    record = anchored(project.root, "src/auth.py")
+    record = anchored_record(project.root, "src/auth.py")
     (project.root / "lib").mkdir()
     (project.root / "src/auth.py").rename(project.root / "lib/auth.py")
 
-    assert told(project.root, record) == ("`src/auth.py` is now `lib/auth.py`", False)
+    assert note(project.root, record) == ("`src/auth.py` is now `lib/auth.py`", False)
 
 
 def test_a_rename_made_by_a_merge_is_found(project: GitProject) -> None:
-    record = anchored(project.root, "src/auth.py")
+    record = anchored_record(project.root, "src/auth.py")
     project.git("checkout", "-q", "-b", "side")
     project.git("mv", "src/auth.py", "src/login.py")
     project.commit()
@@ -143,7 +143,7 @@ def test_a_rename_made_by_a_merge_is_found(project: GitProject) -> None:
     project.commit()
     project.git("merge", "-q", "--no-edit", "side")
 
-    verdict = judged(project.root, record)
+    verdict = first_verdict(project.root, record)
 
     assert (verdict.state, verdict.now) == ("changed", "src/login.py")
     assert verdict.commits >= 1
@@ -153,7 +153,7 @@ def test_a_commit_that_was_rewritten_away_leaves_the_blob_to_count_from(project:
     project.git("checkout", "-q", "-b", "feature")
     project.write("src/auth.py", BODY + "feature\n")
     project.commit()
-    record = anchored(project.root, "src/auth.py")
+    record = anchored_record(project.root, "src/auth.py")
     project.git("checkout", "-q", "main")
     project.git("merge", "-q", "--squash", "feature")
     project.commit()
@@ -163,14 +163,14 @@ def test_a_commit_that_was_rewritten_away_leaves_the_blob_to_count_from(project:
     project.write("src/auth.py", BODY + "later\n")
     project.commit()
 
-    assert judged(project.root, record).commits == 1
+    assert first_verdict(project.root, record).commits == 1
 
 
 def test_a_commit_nobody_knows_still_gives_a_verdict(project: GitProject) -> None:
-    record = anchored(project.root, "src/auth.py")
+    record = anchored_record(project.root, "src/auth.py")
     stranger = record.anchors[0]._replace(commit="f" * 40, blob="e" * 40)
 
-    verdict = judged(project.root, record._replace(anchors=(stranger,)))
+    verdict = first_verdict(project.root, record._replace(anchors=(stranger,)))
 
     assert (verdict.state, verdict.commits) == ("changed", -1)
 
@@ -179,27 +179,27 @@ def test_a_project_inside_a_repository_is_followed_by_its_own_paths(project: Git
     project.write("pkg/app/main.py", BODY)
     project.commit()
     inner = project.root / "pkg"
-    record = anchored(inner, "app/main.py")
+    record = anchored_record(inner, "app/main.py")
     project.git("mv", "pkg/app/main.py", "pkg/app/start.py")
     project.commit()
-    assert told(inner, record) == ("`app/main.py` is now `app/start.py`", False)
+    assert note(inner, record) == ("`app/main.py` is now `app/start.py`", False)
 
     project.git("mv", "pkg/app/start.py", "elsewhere.py")
     project.commit()
 
-    assert told(inner, record) == ("verify: `app/main.py` no longer exists", True)
+    assert note(inner, record) == ("verify: `app/main.py` no longer exists", True)
 
 
 def test_without_git_there_is_changed_and_gone(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\n")
     (tmp_path / "b.txt").write_text("two\n")
-    record = anchored(tmp_path, "a.txt", "b.txt")
-    assert told(tmp_path, record) == ("", False)
+    record = anchored_record(tmp_path, "a.txt", "b.txt")
+    assert note(tmp_path, record) == ("", False)
 
     (tmp_path / "a.txt").write_text("other\n")
     (tmp_path / "b.txt").unlink()
 
-    assert told(tmp_path, record) == (
+    assert note(tmp_path, record) == (
         "verify: `a.txt` changed since 2026-03-01; `b.txt` no longer exists",
         True,
     )
@@ -209,30 +209,30 @@ def test_many_changed_files_are_counted_not_listed(tmp_path: Path) -> None:
     names = [f"{number}.txt" for number in range(5)]
     for name in names:
         (tmp_path / name).write_text("one\n")
-    record = anchored(tmp_path, *names)
+    record = anchored_record(tmp_path, *names)
     for name in names:
         (tmp_path / name).write_text("two\n")
 
-    assert told(tmp_path, record)[0].endswith("`1.txt` changed since 2026-03-01; so did 3 more files")
+    assert note(tmp_path, record)[0].endswith("`1.txt` changed since 2026-03-01; so did 3 more files")
 
 
 def test_an_unchanged_symbol_is_fresh_in_a_changed_and_renamed_file(project: GitProject) -> None:
     text = "def login():\n    return 1\n\n\n" + "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(20))
     project.write("src/auth.py", text)
     project.commit()
-    record = anchored(project.root, "src/auth.py#login")
+    record = anchored_record(project.root, "src/auth.py#login")
     project.write("src/auth.py", "import os\n\n\n" + text.replace("return 7", "return 70"))
     project.commit()
-    assert told(project.root, record) == ("", False)
+    assert note(project.root, record) == ("", False)
 
     project.git("mv", "src/auth.py", "src/login.py")
     project.commit()
-    assert told(project.root, record) == ("`src/auth.py` is now `src/login.py`", False)
+    assert note(project.root, record) == ("`src/auth.py` is now `src/login.py`", False)
 
     project.write("src/login.py", text.replace("return 1\n", "return 2\n", 1))
     project.commit()
 
-    assert judged(project.root, record).state == "changed"
+    assert first_verdict(project.root, record).state == "changed"
 
 
 @pytest.mark.parametrize(
@@ -244,15 +244,15 @@ def test_a_hostile_path_is_neither_read_nor_named(project: GitProject, tmp_path:
     os.mkfifo(project.root / "pipe")
     record = Memory("decision", "x", "X", {}, anchors=(Anchor(path, blob="a" * 40, commit="b" * 40),))
 
-    assert judged(project.root, record).state == "unknown"
-    assert told(project.root, record) == ("verify: 1 file was not checked", False)
+    assert first_verdict(project.root, record).state == "unknown"
+    assert note(project.root, record) == ("verify: 1 file was not checked", False)
 
 
 def test_a_commit_that_is_not_one_never_reaches_a_command_line(project: GitProject, tmp_path: Path) -> None:
     evil = f"--output={tmp_path}/written"
     record = Memory("decision", "x", "X", {}, anchors=(Anchor("src/auth.py", blob="a" * 40, commit=evil),))
 
-    assert judged(project.root, record).state == "changed"
+    assert first_verdict(project.root, record).state == "changed"
     assert not (tmp_path / "written").exists()
 
 
@@ -261,7 +261,7 @@ def test_nothing_a_repository_configures_is_run(project: GitProject, tmp_path: P
     script = tmp_path / "evil"
     script.write_text(f"#!/bin/sh\ntouch {witness}\n")
     script.chmod(0o755)
-    record = anchored(project.root, "src/auth.py", "src/other.py")
+    record = anchored_record(project.root, "src/auth.py", "src/other.py")
     project.write(".gitattributes", "* filter=evil diff=evil\n")
     project.write("src/auth.py", BODY + "more\n")
     (project.root / "src/other.py").rename(project.root / "src/moved.py")
@@ -273,7 +273,7 @@ def test_nothing_a_repository_configures_is_run(project: GitProject, tmp_path: P
         project.git("config", key, str(script))
     project.git("config", "log.showSignature", "true")
 
-    clause, _ = told(project.root, record)
+    clause, _ = note(project.root, record)
 
     assert clause.startswith("verify: `src/auth.py` changed once")
     assert not witness.exists()
@@ -282,7 +282,7 @@ def test_nothing_a_repository_configures_is_run(project: GitProject, tmp_path: P
 def test_a_git_that_hangs_costs_the_count_and_not_the_hook(
     project: GitProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record = anchored(project.root, "src/auth.py")
+    record = anchored_record(project.root, "src/auth.py")
     project.write("src/auth.py", BODY + "more\n")
     project.commit()
     slow = tmp_path / "bin" / "git"
@@ -300,84 +300,87 @@ def test_a_git_that_hangs_costs_the_count_and_not_the_hook(
 
 class TestNotebook:
     def test_git_is_asked_about_a_change_once(self, project: GitProject, monkeypatch: pytest.MonkeyPatch) -> None:
-        record = anchored(project.root, "src/auth.py")
+        record = anchored_record(project.root, "src/auth.py")
         project.write("src/auth.py", BODY + "more\n")
         project.commit()
-        aged(project)
-        asked = GitCalls(monkeypatch)
+        age_files(project)
+        git_calls = GitCalls(monkeypatch)
 
-        first, after_one = told(project.root, record), asked.times
+        first, after_one = note(project.root, record), git_calls.times
         project.write("unrelated.txt", "x")
         project.commit()
-        second = told(project.root, record)
+        second = note(project.root, record)
 
-        assert (first, after_one > 0, asked.times) == (second, True, after_one)
+        assert (first, after_one > 0, git_calls.times) == (second, True, after_one)
 
     def test_a_change_not_committed_is_looked_at_again_when_it_is(
         self, project: GitProject, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        record = anchored(project.root, "src/auth.py")
+        record = anchored_record(project.root, "src/auth.py")
         project.write("src/auth.py", BODY + "more\n")
-        aged(project)
-        assert judged(project.root, record).commits == 0
+        age_files(project)
+        assert first_verdict(project.root, record).commits == 0
         project.commit()
-        assert judged(project.root, record).commits == 1
-        asked = GitCalls(monkeypatch)
+        assert first_verdict(project.root, record).commits == 1
+        git_calls = GitCalls(monkeypatch)
 
-        assert judged(project.root, record).commits == 1
-        assert asked.times == 0
+        assert first_verdict(project.root, record).commits == 1
+        assert git_calls.times == 0
 
     def test_a_missing_file_that_comes_back_is_noticed(self, project: GitProject) -> None:
-        record = anchored(project.root, "src/auth.py")
+        record = anchored_record(project.root, "src/auth.py")
         (project.root / "src/auth.py").unlink()
-        assert told(project.root, record)[1]
+        assert note(project.root, record)[1]
 
         project.write("src/auth.py", BODY)
 
-        assert told(project.root, record) == ("", False)
+        assert note(project.root, record) == ("", False)
 
     def test_a_missing_file_is_looked_for_again_at_another_commit(self, project: GitProject) -> None:
-        record = anchored(project.root, "src/auth.py")
+        record = anchored_record(project.root, "src/auth.py")
         (project.root / "src/auth.py").unlink()
-        assert judged(project.root, record).state == "missing"
+        assert first_verdict(project.root, record).state == "missing"
 
         project.write("src/login.py", BODY)
         project.commit()
 
-        assert (judged(project.root, record).state, judged(project.root, record).now) == ("fresh", "src/login.py")
+        assert (first_verdict(project.root, record).state, first_verdict(project.root, record).now) == (
+            "fresh",
+            "src/login.py",
+        )
 
     def test_a_change_of_the_same_size_a_moment_later_is_noticed(self, project: GitProject) -> None:
-        record = anchored(project.root, "src/auth.py")
+        record = anchored_record(project.root, "src/auth.py")
         file = project.root / "src/auth.py"
-        seen = file.stat()
-        assert told(project.root, record) == ("", False)
+        status = file.stat()
+        assert note(project.root, record) == ("", False)
 
         file.write_bytes(b"X" + file.read_bytes()[1:])
-        os.utime(file, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+        os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
 
-        assert told(project.root, record)[0].startswith("verify:")
+        assert note(project.root, record)[0].startswith("verify:")
 
     @pytest.mark.parametrize(
         "damage", [b"\xff\xfe\n\n\t\t\t", b"", b"x" * 2_000_000], ids=["garbage", "cut short", "far too long"]
     )
     def test_a_damaged_notebook_is_of_no_consequence(self, project: GitProject, damage: bytes) -> None:
-        record = anchored(project.root, "src/auth.py")
-        aged(project)
-        told(project.root, record)
+        record = anchored_record(project.root, "src/auth.py")
+        age_files(project)
+        note(project.root, record)
         (file,) = Path(paths.cache_dir()).glob("*.anchors")
         file.write_bytes(file.read_bytes()[:-9] + damage)
 
-        assert told(project.root, record) == ("", False)
+        assert note(project.root, record) == ("", False)
 
     def test_a_cache_that_cannot_be_written_is_of_no_consequence(
         self, project: GitProject, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         (tmp_path / "file").write_text("")
         monkeypatch.setenv("ONRECORD_CACHE_DIR", str(tmp_path / "file" / "below"))
-        record = anchored(project.root, "src/auth.py")
-        aged(project)
+        record = anchored_record(project.root, "src/auth.py")
+        age_files(project)
 
-        assert told(project.root, record) == ("", False)
+        assert note(project.root, record) == ("", False)
 
     def test_it_never_grows_without_bound_and_racing_writers_leave_whole_lines(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -401,7 +404,7 @@ class TestNotebook:
 
 
 def test_what_there_was_no_time_for_is_not_called_fresh(project: GitProject) -> None:
-    record = anchored(project.root, "src/auth.py", "src/other.py")
+    record = anchored_record(project.root, "src/auth.py", "src/other.py")
     freshness = Freshness(str(project.root), patience=-1)
 
     assert [freshness.check(anchor).state for anchor in anchors.to_indexed(record)] == ["unknown"] * 2
@@ -412,18 +415,18 @@ def test_files_beyond_the_most_that_are_checked_are_counted(project: GitProject)
     for number in range(check.MAX_ANCHORS + 3):
         project.write(f"many/{number}.py", "x\n")
     names = [f"many/{number}.py" for number in range(check.MAX_ANCHORS + 3)]
-    record = anchored(project.root, *names)
+    record = anchored_record(project.root, *names)
 
-    assert told(project.root, record) == ("verify: 3 files were not checked", False)
+    assert note(project.root, record) == ("verify: 3 files were not checked", False)
     project.write("many/0.py", "changed\n")
-    assert told(project.root, record)[0].endswith("changed since 2026-03-01; 3 files were not checked")
+    assert note(project.root, record)[0].endswith("changed since 2026-03-01; 3 files were not checked")
 
 
 def test_many_expensive_files_cost_a_bounded_time(project: GitProject, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"{number}.txt" for number in range(check.MAX_ANCHORS)]
     for name in names:
         project.write(name, "x\n")
-    record = anchored(project.root, *names)
+    record = anchored_record(project.root, *names)
     used = 0.0
 
     def is_same(data: bytes, anchor: IndexedAnchor) -> bool:
@@ -435,15 +438,15 @@ def test_many_expensive_files_cost_a_bounded_time(project: GitProject, monkeypat
     monkeypatch.setattr(project_files, "is_same", is_same)
 
     # The third file uses up the share of the time; the rest is left.
-    assert told(project.root, record)[0] == f"verify: {check.MAX_ANCHORS - 3} files were not checked"
+    assert note(project.root, record)[0] == f"verify: {check.MAX_ANCHORS - 3} files were not checked"
 
 
 def test_an_ordinary_look_imports_nothing_heavy(project: GitProject) -> None:
-    record = anchored(project.root, "src/auth.py", "src/other.py")
+    record = anchored_record(project.root, "src/auth.py", "src/other.py")
     project.write("src/other.py", "changed\n")
     project.commit()
-    aged(project)
-    told(project.root, record)
+    age_files(project)
+    note(project.root, record)
     program = (
         "import sys; before = set(sys.modules); sys.path.insert(0, sys.argv[1])\n"
         "from onrecord.freshness.check import Freshness\n"
@@ -453,9 +456,11 @@ def test_an_ordinary_look_imports_nothing_heavy(project: GitProject) -> None:
     source = str(Path(__file__).parents[2] / "src")
     command = [sys.executable, "-S", "-E", "-c", program, source, str(project.root), anchors.dump(record)]
 
-    said, loaded = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout.splitlines()
+    warning, loaded = subprocess.run(
+        command, check=True, capture_output=True, text=True, timeout=120
+    ).stdout.splitlines()
 
-    assert said == "('verify: `src/other.py` changed once since 2026-03-01', False)"
+    assert warning == "('verify: `src/other.py` changed once since 2026-03-01', False)"
     heavy = {"re", "json", "typing", "collections", "dataclasses", "datetime", "hashlib", "pathlib", "subprocess"}
     assert heavy.isdisjoint(eval(loaded))
 

@@ -40,25 +40,25 @@ class Truth(NamedTuple):
 @pytest.mark.parametrize("seed", range(1, 1 + int(os.environ.get("ONRECORD_TEST_ROUNDS", "1"))))
 def test_verdicts_equal_the_truth_that_git_tells(tmp_path: Path, seed: int) -> None:
     project = GitProject(tmp_path / "project")
-    taken = _live_through(project, random.Random(seed))
+    dated_anchors = _live_through(project, random.Random(seed))
     history = _history(project)
 
     judge = Freshness(str(project.root), patience=600)
-    told = {number: _told(judge, anchor) for number, (anchor, _) in enumerate(taken)}
-    truth = {number: _truth(project, history, anchor, at) for number, (anchor, at) in enumerate(taken)}
+    verdicts = {number: _verdict(judge, anchor) for number, (anchor, _) in enumerate(dated_anchors)}
+    truth = {number: _truth(project, history, anchor, at) for number, (anchor, at) in enumerate(dated_anchors)}
 
-    assert len(taken) > 150
+    assert len(dated_anchors) > 150
     assert {state: sum(t.state == state for t in truth.values()) > 10 for state in ("fresh", "changed", "missing")} == {
         "fresh": True,
         "changed": True,
         "missing": True,
     }
-    assert sum(t.now != taken[number][0].path and t.state != "missing" for number, t in truth.items()) > 10
-    assert told == truth
-    assert {number: _told(Freshness(str(project.root)), a) for number, (a, _) in enumerate(taken)} == truth
+    assert sum(t.now != dated_anchors[number][0].path and t.state != "missing" for number, t in truth.items()) > 10
+    assert verdicts == truth
+    assert {number: _verdict(Freshness(str(project.root)), a) for number, (a, _) in enumerate(dated_anchors)} == truth
 
 
-def _told(judge: Freshness, anchor: Anchor) -> Truth:
+def _verdict(judge: Freshness, anchor: Anchor) -> Truth:
     record = Memory("decision", "x", "X", {}, anchors=(anchor,))
     verdict = judge.check(anchors.to_indexed(record)[0])
     if verdict.state == "fresh":
@@ -67,26 +67,26 @@ def _told(judge: Freshness, anchor: Anchor) -> Truth:
 
 
 def _live_through(project: GitProject, dice: random.Random) -> list[tuple[Anchor, int]]:
-    """A history of edits, rewrites, renames and deletions, with anchors taken all along, some of them in mid-edit."""
+    """Make a history of edits, rewrites, renames and deletions, and return the anchors taken on the way."""
     for number in range(FILES):
         project.write(f"src/part{number}/file{number}.py", _text(dice))
     project.commit()
-    taken: list[tuple[Anchor, int]] = []
+    dated_anchors: list[tuple[Anchor, int]] = []
     for at in range(1, COMMITS):
         for _ in range(dice.randint(1, 3)):
             _do_something(project, dice, at)
         for path in dice.sample(_files(project), 2):
-            taken.append((_anchor(project, path), at - 1))
+            dated_anchors.append((_anchor(project, path), at - 1))
         project.commit()
         for path in dice.sample(_files(project), 2):
-            taken.append((_anchor(project, path), at))
+            dated_anchors.append((_anchor(project, path), at))
     for path in dice.sample(_files(project), 4):
         project.write(path, project.read(path) + "uncommitted = 1\n")
     for path in dice.sample(_files(project), 3):
         project.git("mv", path, path + ".staged.py")
     for path in dice.sample(_files(project), 2):
         (project.root / path).unlink()
-    return taken
+    return dated_anchors
 
 
 def _do_something(project: GitProject, dice: random.Random, at: int) -> None:
@@ -121,32 +121,32 @@ def _files(project: GitProject) -> list[str]:
 
 
 def _anchor(project: GitProject, path: str) -> Anchor:
-    taken = anchors.take(str(project.root), path, "", project.git("rev-parse", "HEAD"), "2026-03-01T00:00:00Z")
-    assert taken is not None
-    return taken
+    anchor = anchors.take(str(project.root), path, "", project.git("rev-parse", "HEAD"), "2026-03-01T00:00:00Z")
+    assert anchor is not None
+    return anchor
 
 
 def _history(project: GitProject) -> list[tuple[str, list[Difference]]]:
-    """Every commit and what it did to every file, renames found by git over the whole commit."""
-    told = []
+    """Return every commit and its differences, with git's renames over the whole commit."""
+    commits = []
     for commit in project.git("rev-list", "--reverse", "HEAD").split():
-        told.append((commit, _differences(project, "diff-tree", "--root", "--no-commit-id", "-r", "-M", commit)))
-    return told
+        commits.append((commit, _differences(project, "diff-tree", "--root", "--no-commit-id", "-r", "-M", commit)))
+    return commits
 
 
 def _differences(project: GitProject, *question: str) -> list[Difference]:
     command = ("git", "-C", str(project.root), *question, "-z", "--raw", "--no-abbrev")
     parts = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout.split("\0")[:-1]
-    found = []
+    differences = []
     while parts:
         _, _, before, after, status = parts.pop(0).lstrip(":").split()
         source = parts.pop(0)
-        found.append(Difference(status[0], before, after, source, parts.pop(0) if status[0] in "RC" else source))
-    return found
+        differences.append(Difference(status[0], before, after, source, parts.pop(0) if status[0] in "RC" else source))
+    return differences
 
 
 def _truth(project: GitProject, history: list[tuple[str, list[Difference]]], anchor: Anchor, at: int) -> Truth:
-    """What became of a file: its identity is carried from commit to commit, then through the index to the disk."""
+    """Return what became of a file, followed from commit to commit, then through the index to the disk."""
     path, touched = anchor.path, []
     held = _blob_at(project, history[at][0], anchor.path)
     is_there = bool(held)
@@ -177,5 +177,5 @@ def _truth(project: GitProject, history: list[tuple[str, list[Difference]]], anc
 
 
 def _blob_at(project: GitProject, commit: str, path: str) -> str:
-    found = project.git("ls-tree", commit, "--", path).split()
-    return found[2] if found else ""
+    parts = project.git("ls-tree", commit, "--", path).split()
+    return parts[2] if parts else ""

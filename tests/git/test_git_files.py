@@ -43,7 +43,7 @@ def test_bytes_that_are_not_utf8_survive(tmp_path):
 
 
 def test_a_link_out_of_the_store_is_not_copied_into_it(tmp_path):
-    """A repository could otherwise publish a private file of whoever runs `init` in it."""
+    """Otherwise a repository could publish a private file of the user who runs `init` in it."""
     secret = tmp_path / "private"
     secret.write_text("private")
     store = tmp_path / "memory"

@@ -1,4 +1,4 @@
-"""Hostile repositories: in each place where git would run a program one is planted, and none may run.
+"""Hostile repositories: a program is planted everywhere git would run one, and none may run.
 
 Every shape is opened by every hook and every command; plain git shows that its trap is armed. The last tests hold that
 git is run in two modules only.
@@ -236,7 +236,7 @@ def _git_file(text: str) -> Callable[[Path, Trap], Path]:
 
 
 def _common_dir(text: str) -> Callable[[Path, Trap], Path]:
-    """A git folder that shares what another has: which one, git and we may read differently."""
+    """A git folder with a common folder, whose name git and we may read differently."""
 
     def plant(root: Path, trap: Trap) -> Path:
         for name in ("evil", " evil", "evil\nsafe"):
@@ -304,7 +304,7 @@ def _racy_index(root: Path, trap: Trap) -> Path:
 
 
 def _reftable(root: Path, trap: Trap) -> Path:
-    """A folder that makes us ask git for the commit."""
+    """A folder that makes us run git to read the commit."""
     trap.arm(root / ".git")
     (root / ".git" / "reftable").mkdir()
     return root
@@ -532,7 +532,7 @@ STARTERS = {
 
 
 def _names_of(tree: ast.AST) -> Iterator[str]:
-    """Every module that is imported and every attribute and name that is used."""
+    """Yield every module that is imported and every attribute and name that is used."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name.split(".")[0] for alias in node.names)
@@ -584,9 +584,9 @@ def _imported_from_git(tree: ast.AST) -> set[str]:
 def test_every_question_to_git_names_the_repository(monkeypatch: pytest.MonkeyPatch, template: Path) -> None:
     commands: list[list[str]] = []
 
-    def watch(asked: list[list[str]], *rest: object) -> list[process.ProcessResult]:
-        commands.extend(asked)
-        return [process.ProcessResult(1, b"", "") for _ in asked]
+    def watch(new_commands: list[list[str]], *rest: object) -> list[process.ProcessResult]:
+        commands.extend(new_commands)
+        return [process.ProcessResult(1, b"", "") for _ in new_commands]
 
     monkeypatch.setattr(process, "run_all", watch)
     around = repository.find(str(template))
@@ -602,16 +602,16 @@ def test_every_question_to_git_names_the_repository(monkeypatch: pytest.MonkeyPa
 
 
 class TestComparing:
-    """What differs from the index, found without git's help."""
+    """Differences from the index, computed without git."""
 
     @pytest.fixture
     def project(self, tmp_path: Path) -> GitProject:
-        made = GitProject(tmp_path / "project")
+        git_project = GitProject(tmp_path / "project")
         for name in ("a.py", "b.py", "dir/c.py"):
-            made.write(name, f"{name}\n" * 5)
-        (made.root / "link").symlink_to("a.py")
-        made.commit()
-        return made
+            git_project.write(name, f"{name}\n" * 5)
+        (git_project.root / "link").symlink_to("a.py")
+        git_project.commit()
+        return git_project
 
     def changed(self, project: GitProject) -> list[str]:
         listing = project.git("ls-files", "--stage", "--debug", "-z").encode() + b"\n"

@@ -28,9 +28,9 @@ def run(*commands: str, seconds: float = 120) -> list[process.ProcessResult]:
 def test_outputs_and_exit_codes_come_back_in_order(tmp_path: Path) -> None:
     good, bad = script(tmp_path, "echo one; echo no >&2", "good"), script(tmp_path, "echo two; exit 3", "bad")
 
-    outcomes = run(good, bad)
+    results = run(good, bad)
 
-    assert [(one.status, one.output, one.reason) for one in outcomes] == [
+    assert [(result.status, result.output, result.reason) for result in results] == [
         (0, b"one\n", ""),
         (3, b"two\n", "exit code 3"),
     ]
@@ -41,25 +41,25 @@ def test_one_that_hangs_is_killed_with_its_children_and_the_other_still_counts(t
     hanging = script(tmp_path, f"sleep 600 & echo $! >{pids}; echo $$ >>{pids}; wait", "hanging")
     quick = script(tmp_path, f"until [ -s {pids} ]; do :; done; echo done", "quick")
     # The quick one ends only after the hanging one has started its child, so the deadline cannot come too early.
-    outcomes = run(hanging, quick, seconds=5)
+    results = run(hanging, quick, seconds=5)
 
-    assert [(one.status, one.output) for one in outcomes] == [(None, b""), (0, b"done\n")]
-    assert outcomes[0].reason == "did not answer in time"
+    assert [(result.status, result.output) for result in results] == [(None, b""), (0, b"done\n")]
+    assert results[0].reason == "did not answer in time"
     assert all(_is_gone(int(pid)) for pid in pids.read_text().split())
 
 
 def test_one_that_closes_its_output_and_goes_on_is_killed_too(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    (outcome,) = run(script(tmp_path, f"echo $$ >{pid}; exec >&-; exec sleep 600"), seconds=3)
+    (result,) = run(script(tmp_path, f"echo $$ >{pid}; exec >&-; exec sleep 600"), seconds=3)
 
-    assert outcome.status is None
+    assert result.status is None
     assert _is_gone(int(pid.read_text()))
 
 
 def test_one_that_floods_is_cut_and_counts_as_done(tmp_path: Path) -> None:
-    (outcome,) = run(script(tmp_path, "exec yes"))
+    (result,) = run(script(tmp_path, "exec yes"))
 
-    assert (outcome.status, len(outcome.output)) == (0, process.MAX_OUTPUT_BYTES)
+    assert (result.status, len(result.output)) == (0, process.MAX_OUTPUT_BYTES)
 
 
 def test_what_cannot_be_started_says_so(tmp_path: Path) -> None:
@@ -67,10 +67,10 @@ def test_what_cannot_be_started_says_so(tmp_path: Path) -> None:
     broken.write_text("#!/no/such/interpreter\n")
     broken.chmod(0o755)
 
-    (outcome,) = run(str(broken))
+    (result,) = run(str(broken))
 
-    assert outcome.status is None
-    assert outcome.reason.startswith("could not be started")
+    assert result.status is None
+    assert result.reason.startswith("could not be started")
 
 
 def test_programs_are_never_taken_from_the_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +92,7 @@ def test_no_file_handle_is_left_open(tmp_path: Path) -> None:
 
 
 def _is_gone(pid: int) -> bool:
-    """Whether a process is dead, or dying: killed ones linger until their new parent looks."""
+    """True if a process is dead, or a zombie that its new parent has not reaped yet."""
     for _ in range(30_000):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -105,7 +105,7 @@ def _is_gone(pid: int) -> bool:
 
 
 class TestElsewhere:
-    """Where there is no `posix_spawn`, as on Windows; a program that hangs is not tried: `taskkill` is Windows' own."""
+    """Without `posix_spawn`, as on Windows. A program that hangs is not tested: `taskkill` exists only there."""
 
     @pytest.fixture(autouse=True)
     def _without_spawn(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,9 +119,9 @@ class TestElsewhere:
     def test_no_more_is_taken_than_wanted(self, tmp_path: Path) -> None:
         command = (script(tmp_path, "echo 123456789"),)
 
-        (outcome,) = process.run_all([command], dict(os.environ), time.monotonic() + 120, max_bytes=4)
+        (result,) = process.run_all([command], dict(os.environ), time.monotonic() + 120, max_bytes=4)
 
-        assert outcome == process.ProcessResult(0, b"1234")
+        assert result == process.ProcessResult(0, b"1234")
 
     def test_what_cannot_be_started_and_what_comes_too_late(self, tmp_path: Path) -> None:
         (missing,) = run(str(tmp_path / "nowhere"))

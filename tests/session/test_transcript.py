@@ -1,4 +1,4 @@
-"""Reading the tail of a session, whatever is in it."""
+"""Reading the end of a session, whatever it contains."""
 
 from __future__ import annotations
 
@@ -105,9 +105,9 @@ def test_messages_tell_texts_tools_and_results_apart(tmp_path):
         user([{"type": "tool_result", "is_error": True, "content": [{"type": "text", "text": "Exit code 2"}]}]),
     )
 
-    found = [(m.role, m.kind, m.text, m.name, dict(m.input)) for m in transcript.read_messages(path)]
+    messages = [(m.role, m.kind, m.text, m.name, dict(m.input)) for m in transcript.read_messages(path)]
 
-    assert found == [
+    assert messages == [
         ("user", "text", "do it", "", {}),
         ("assistant", "text", "on it", "", {}),
         ("assistant", "tool_use", "", "Bash", {"command": "make"}),

@@ -13,8 +13,8 @@ NOW = "2026-03-02T09:30:00Z"
 
 
 def decision(title):
-    given = {"title": title, "context": "c", "decision": "d", "rationale": ["r"]}
-    return compose.compose("decision", given, now=NOW)
+    fields = {"title": title, "context": "c", "decision": "d", "rationale": ["r"]}
+    return compose.compose("decision", fields, now=NOW)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A change is taken back whole, or refused with a reason; what somebody changed since is never lost."""
+"""A change is undone completely or refused with a reason, and later changes are never lost."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ CHANGES = {
 }  # fmt: skip
 
 
-def founded(store: Store) -> Store:
+def fill(store: Store) -> Store:
     store.create(sample(id="old", title="Old"))
     store.create(sample(id="other", title="Other"))
     content = {"status": "accepted", "context": "c", "decision": "Wait for it", "rationale": ["it comes"]}
@@ -85,7 +85,7 @@ def founded(store: Store) -> Store:
 
 @pytest.mark.parametrize("action", CHANGES)
 def test_every_change_is_taken_back_to_the_byte(store, action):
-    founded(store)
+    fill(store)
     before, page = texts(store), index_md.read(store.root)
 
     CHANGES[action](store)
@@ -97,7 +97,7 @@ def test_every_change_is_taken_back_to_the_byte(store, action):
 
 
 def test_undo_goes_back_step_by_step_to_the_beginning(store):
-    founded(store)
+    fill(store)
     for change in (_save, _retire):
         change(store)
 
@@ -110,7 +110,7 @@ def test_undo_goes_back_step_by_step_to_the_beginning(store):
 
 
 def test_what_was_changed_since_is_never_lost(store):
-    founded(store)
+    fill(store)
     _supersede(store)
     file = Path(store.root, "decisions", "old.json")
     mine = file.read_text(encoding="utf-8").replace("Old", "Mine")
@@ -211,7 +211,7 @@ def test_who_changed_it_is_said(store, monkeypatch):
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # fork beside xdist's threads
 @pytest.mark.parametrize("work", [_supersede, history.undo], ids=["change", "undo"])
 def test_a_writer_killed_at_any_moment_can_be_taken_back(tmp_path, monkeypatch, work):
-    template = founded(Store(str(tmp_path / "template")))
+    template = fill(Store(str(tmp_path / "template")))
     before = texts(template)
     line, died = 0, True
     while died:

@@ -1,4 +1,4 @@
-"""Files that nobody should have written: each gives one clear message, and none stops the other records."""
+"""Hostile files in a store: each gives one clear message, and the other records stay usable."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ CORPUS: dict[str, tuple[bytes, str]] = {
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """A store with one good record in it."""
-    made = Store(str(tmp_path / "store"))
-    made.create(sample(id="good"))
-    return made
+    new_store = Store(str(tmp_path / "store"))
+    new_store.create(sample(id="good"))
+    return new_store
 
 
 @pytest.mark.parametrize("name", CORPUS)
@@ -96,11 +96,11 @@ def test_wrong_types_everywhere_are_refused_or_harmless(store, value):
     places = [(record, key) for key in record]
     places += [(part, key) for part in (record["content"], record["anchors"][0], record["changes"][0]) for key in part]
     for holder, key in places:
-        kept, holder[key] = holder[key], value
+        old_value, holder[key] = holder[key], value
         _place(store, "decisions/bad.json", json.dumps(record).encode())
-        for found in store.scan():
-            assert isinstance(found, (Entry, Broken))
-        holder[key] = kept
+        for entry in store.scan():
+            assert isinstance(entry, (Entry, Broken))
+        holder[key] = old_value
     os.remove(os.path.join(store.root, "decisions", "bad.json"))
     _assert_the_rest_works(store)
 
@@ -266,7 +266,7 @@ def test_a_journal_for_a_folder_does_not_lock_the_store_for_ever(store):
 
 
 @pytest.mark.parametrize(
-    "given",
+    "fields",
     [
         {"title": "\ud800", "content": {}},
         {"title": "x", "decision": "\ud800 half"},
@@ -280,11 +280,11 @@ def test_a_journal_for_a_folder_does_not_lock_the_store_for_ever(store):
         {"title": 5},
         {"title": "x", "content": []},
     ],
-    ids=lambda given: str(given)[:40],
+    ids=lambda fields: str(fields)[:40],
 )
-def test_hostile_input_is_refused_with_a_fix(given):
+def test_hostile_input_is_refused_with_a_fix(fields):
     with pytest.raises(OnrecordError) as caught:
-        compose.compose("decision", given)
+        compose.compose("decision", fields)
 
     assert caught.value.fix
     assert len(caught.value.message) < 2_000
@@ -339,8 +339,10 @@ def test_a_folder_and_a_file_that_cannot_be_read_are_reported(store):
     store.create(sample(id="hidden"))
 
     def work():
-        found = {item.path: isinstance(item, Entry) for item in store.scan()}
-        assert found == {"decisions/good.json": True, "decisions/hidden.json": False, "runbooks": False}, found
+        is_readable = {entry.path: isinstance(entry, Entry) for entry in store.scan()}
+        assert is_readable == {"decisions/good.json": True, "decisions/hidden.json": False, "runbooks": False}, (
+            is_readable
+        )
 
     _open_to_all(store.root)
     os.chmod(os.path.join(store.root, "decisions", "hidden.json"), 0)
@@ -422,7 +424,7 @@ def _place(store: Store, path: str, data: bytes) -> None:
 
 
 def _broken(store: Store) -> list[Broken]:
-    return [found for found in store.scan() if isinstance(found, Broken)]
+    return [entry for entry in store.scan() if isinstance(entry, Broken)]
 
 
 def _writer(store: Store) -> Writer:
@@ -489,7 +491,7 @@ def _as_nobody(work) -> str:
 
 
 def _in_child(work) -> str:
-    """What went wrong with some work in a child process; empty if nothing did."""
+    """Run `work` in a child process and return its error; empty if there was none."""
     source, sink = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""Drafts wait in plain files that nothing retrieves."""
+"""Drafts are plain files that search does not read."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ def test_a_broken_file_is_reported_and_hides_no_other(tmp_path, data):
     good = box.put(draft())
     (tmp_path / "inbox" / "bad.json").write_bytes(data)
 
-    found = list(box.scan())
+    drafts = list(box.scan())
 
-    assert [one.name for one in found if isinstance(one, BrokenDraft)] == ["bad"]
-    assert [one for one in found if isinstance(one, Draft)] == [good]
+    assert [draft.name for draft in drafts if isinstance(draft, BrokenDraft)] == ["bad"]
+    assert [draft for draft in drafts if isinstance(draft, Draft)] == [good]
     with pytest.raises(BadRecord):
         box.get("bad")
 

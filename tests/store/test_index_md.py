@@ -45,20 +45,22 @@ def _memories(draw):
 
 
 @given(_memories(), _memories(), st.data())
-def test_a_revised_catalog_is_the_one_that_would_be_rendered(before, written, data):
-    gone = data.draw(st.lists(st.sampled_from(sorted(before)), unique=True) if before else st.just([]))
-    gone = [path for path in gone if path not in written]
-    after = {**{path: record for path, record in before.items() if path not in gone}, **written}
+def test_a_revised_catalog_is_the_one_that_would_be_rendered(before, changes, data):
+    removed_paths = data.draw(st.lists(st.sampled_from(sorted(before)), unique=True) if before else st.just([]))
+    removed_paths = [path for path in removed_paths if path not in changes]
+    after = {**{path: record for path, record in before.items() if path not in removed_paths}, **changes}
 
-    revised = index_md.revise(index_md.render(before.values()), removed_paths=gone, records=written.values())
+    revised = index_md.revise(index_md.render(before.values()), removed_paths=removed_paths, records=changes.values())
 
     assert revised == index_md.render(after.values())
 
 
 def test_a_catalog_out_of_order_and_with_doubles_is_put_right_by_the_next_change():
-    one, two = sample(id="a", title="A"), sample(id="b", title="B")
-    messy = "\n".join(["- [DECISION] stray text", index_md.line(two), index_md.line(one), index_md.line(two)])
+    first, second = sample(id="a", title="A"), sample(id="b", title="B")
+    messy = "\n".join(["- [DECISION] stray text", index_md.line(second), index_md.line(first), index_md.line(second)])
 
-    revised = index_md.revise(messy, removed_paths=[], records=[one])
+    revised = index_md.revise(messy, removed_paths=[], records=[first])
 
-    assert index_md.record_lines(revised) == sorted([index_md.line(one), index_md.line(two), "- [DECISION] stray text"])
+    assert index_md.record_lines(revised) == sorted(
+        [index_md.line(first), index_md.line(second), "- [DECISION] stray text"]
+    )

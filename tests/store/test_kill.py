@@ -83,12 +83,12 @@ def _rename(store):
 
 
 def _state(store):
-    """What each record says that a rename touches."""
-    found = {}
+    """Return the fields of each record that a rename touches."""
+    state = {}
     for entry in store.scan():
         assert isinstance(entry, Entry)
-        found[entry.path] = (entry.memory.title, entry.memory.supersedes, entry.memory.superseded_by)
-    return found
+        state[entry.path] = (entry.memory.title, entry.memory.supersedes, entry.memory.superseded_by)
+    return state
 
 
 def _die_at(call, number, work):
@@ -104,9 +104,9 @@ def _die_at(call, number, work):
 def _deadly(call, number):
     real, count = getattr(os, call), iter(range(1, 1_000))
 
-    def deadly(*arguments, **named):
+    def deadly(*arguments, **options):
         if next(count) == number:
             os.kill(os.getpid(), signal.SIGKILL)
-        return real(*arguments, **named)
+        return real(*arguments, **options)
 
     setattr(files.os, call, deadly)

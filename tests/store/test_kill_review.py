@@ -40,7 +40,7 @@ def _summary(number: int):
     return compose.compose("session_summary", {"title": f"Port module {number}", "content": content})
 
 
-def _found(root: Path, draft) -> Store:
+def _make_store(root: Path, draft) -> Store:
     store = Store(str(root))
     store.create(_record("Sessions in Redis", "Sessions live in Redis"))
     for number in range(5):
@@ -93,8 +93,8 @@ CASES = {
 
 
 def _killed(tmp_path: Path, draft, decide: Decision, step: int) -> Iterator[Store]:
-    """The store after a kill at every `step`-th line until the work is done."""
-    template = _found(tmp_path / "template", draft).root
+    """Yield the store after a kill at every `step`-th line until the work is done."""
+    template = _make_store(tmp_path / "template", draft).root
     line, died = 0, True
     while died:
         root = tmp_path / f"killed-{line}"
@@ -107,7 +107,7 @@ def _killed(tmp_path: Path, draft, decide: Decision, step: int) -> Iterator[Stor
 
 
 def _check(stores: Iterable[Store], is_done: Callable[[Store], bool]) -> int:
-    """What holds for the stores that kills leave, one after the other; how many there were."""
+    """Check the store that each kill leaves, and return the number of stores."""
     outcomes = []
     for store in stores:
         has_draft = bool(Inbox(store.root).names())
@@ -135,7 +135,7 @@ def test_a_review_killed_at_a_line(tmp_path, case):
 def test_a_review_killed_at_every_line(tmp_path, case):
     """Between two lines that change no file a kill leaves the same: each state on disk is tried once."""
     draft, decide, is_done = CASES[case]
-    store = _found(tmp_path / "store", draft)
+    store = _make_store(tmp_path / "store", draft)
     (tmp_path / "copies").mkdir()
 
     copies = states_during(lambda: decide(store), WATCHED, store.root, str(tmp_path / "copies"))
@@ -144,7 +144,7 @@ def test_a_review_killed_at_every_line(tmp_path, case):
 
 
 def test_a_journal_can_neither_write_a_draft_nor_take_one_that_was_changed(tmp_path):
-    store = _found(tmp_path / "store", _postgres())
+    store = _make_store(tmp_path / "store", _postgres())
     path = f"inbox/{NEW}.json"
     before = Path(store.root, path).read_bytes()
     for steps in (

@@ -23,7 +23,7 @@ PATHS = [
 
 
 @pytest.mark.parametrize(
-    ("typed", "how", "names"),
+    ("text", "how", "names"),
     [
         ("sess", PREFIX, ["sessions-live-in-postgres"]),
         ("SESS", PREFIX, ["sessions-live-in-postgres"]),
@@ -48,10 +48,10 @@ PATHS = [
         ("---", "", []),
     ],
 )
-def test_fit(typed, how, names):
-    fit = reference.match_names(typed, PATHS)
+def test_fit(text, how, names):
+    match = reference.match_names(text, PATHS)
 
-    assert (fit.how, [reference.name_of(path) for path in fit.paths]) == (how, names)
+    assert (match.how, [reference.name_of(path) for path in match.paths]) == (how, names)
 
 
 def test_a_whole_word_goes_before_the_beginning_of_one():
@@ -61,7 +61,7 @@ def test_a_whole_word_goes_before_the_beginning_of_one():
 
 
 @pytest.mark.parametrize(
-    ("typed", "names"),
+    ("text", "names"),
     [
         ("sesion", ["sessions-live-in-postgres"]),
         ("use-postgers-16", ["use-postgres-16", "sessions-live-in-postgres"]),
@@ -71,8 +71,8 @@ def test_a_whole_word_goes_before_the_beginning_of_one():
         ("", []),
     ],
 )
-def test_nearest(typed, names):
-    assert [reference.name_of(path) for path in reference.similar_paths(typed, PATHS)] == names
+def test_nearest(text, names):
+    assert [reference.name_of(path) for path in reference.similar_paths(text, PATHS)] == names
 
 
 def test_no_more_than_three_are_suggested_the_nearest_first():
@@ -88,7 +88,7 @@ NAMES = st.lists(NAME, min_size=1, max_size=5, unique=True)
 
 
 @pytest.mark.parametrize(
-    ("typed", "paths"),
+    ("text", "paths"),
     [
         ("mobile", ("decisions/a.json",)),
         ("app lifetime", ("decisions/a.json",)),
@@ -101,38 +101,37 @@ NAMES = st.lists(NAME, min_size=1, max_size=5, unique=True)
         ("!", ()),
     ],
 )
-def test_words_of_titles(typed, paths):
+def test_words_of_titles(text, paths):
     titles = [
         ("decisions/a.json", "Lifetime is a contract with the mobile_app"),
         ("decisions/b.json", "データベース"),
         ("runbooks/c.json", "Is it new? Preislisten"),
     ]
 
-    assert reference.match_titles(typed, titles).paths == paths
+    assert reference.match_titles(text, titles).paths == paths
 
 
 @settings(max_examples=50)
-@given(typed=st.text(max_size=12), names=NAMES)
-def test_any_text_fits_something_or_nothing(typed, names):
+@given(text=st.text(max_size=12), names=NAMES)
+def test_any_text_fits_something_or_nothing(text, names):
     paths = [f"decisions/{name}.json" for name in names]
 
-    fit = reference.match_names(typed, paths)
+    match = reference.match_names(text, paths)
 
-    assert set(fit.paths) <= set(paths)
-    assert bool(fit.how) == bool(fit.paths)
-    assert set(reference.similar_paths(typed, paths)) <= set(paths)
+    assert set(match.paths) <= set(paths)
+    assert bool(match.how) == bool(match.paths)
+    assert set(reference.similar_paths(text, paths)) <= set(paths)
 
 
 @settings(max_examples=50)
 @given(names=NAMES, data=st.data())
 def test_a_beginning_that_one_name_has_means_that_one(names, data):
     name = data.draw(st.sampled_from(names))
-    typed = name[: data.draw(st.integers(1, len(name)))]
-    having = [f"decisions/{each}.json" for each in names if each.startswith(typed)]
+    text = name[: data.draw(st.integers(1, len(name)))]
+    paths = [f"decisions/{other}.json" for other in names]
+    matches = tuple(path for path, other in zip(paths, names) if other.startswith(text))
 
-    assert reference.match_names(typed, [f"decisions/{each}.json" for each in names]) == NameMatch(
-        PREFIX, tuple(having)
-    )
+    assert reference.match_names(text, paths) == NameMatch(PREFIX, matches)
 
 
 TABS = {"topic": "t", "value": "v", "reason": "r"}
@@ -148,7 +147,7 @@ def project(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("typed", "name"),
+    ("text", "name"),
     [
         ("use-uv", "use-uv"),
         ("use-uv-f", "use-uv-for-tests"),
@@ -158,8 +157,8 @@ def project(tmp_path):
         ("mobile", "lifetimes-of-sessions-are-a-7f7d"),
     ],
 )
-def test_a_whole_id_goes_first_then_a_beginning_then_words(project, typed, name):
-    assert project.get(typed).memory.id == name
+def test_a_whole_id_goes_first_then_a_beginning_then_words(project, text, name):
+    assert project.get(text).memory.id == name
 
 
 def test_what_fits_several_is_refused_with_their_names(project):

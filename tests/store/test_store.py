@@ -303,9 +303,9 @@ def _overwrite(store, path, data):
 
 
 def _tree(store):
-    found = {}
+    contents = {}
     for folder, _, names in os.walk(store.root):
         for name in names:
             with open(os.path.join(folder, name), "rb") as file:
-                found[os.path.relpath(os.path.join(folder, name), store.root)] = file.read()
-    return found
+                contents[os.path.relpath(os.path.join(folder, name), store.root)] = file.read()
+    return contents

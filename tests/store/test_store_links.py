@@ -27,7 +27,7 @@ NAMES = {
     "decisions/linked.json": json.dumps(raw(id="linked", title=PRIVATE)),
     "inbox/linked.json": json.dumps({"record": raw(id="linked", title=PRIVATE), "made_at": "2026-03-02T09:30:00Z"}),
 }
-"""Every file that is read in a store, and what a link in its place could give away."""
+"""Every file that is read in a store, and a text that a link in its place could leak."""
 
 # Commands and hooks that between them read every file of a store. What they open in it is printed.
 READ_ALL = """
@@ -35,10 +35,10 @@ import io, json, os, sys
 store, home = sys.argv[1:3]
 os.environ.update(HOME=home, CLAUDE_CONFIG_DIR=home + "/.claude", EDITOR="true")
 os.chdir(os.path.dirname(os.path.dirname(store)))
-opened = set()
+opened_files = set()
 def watch(event, arguments):
     if event == "open" and isinstance(arguments[0], str) and os.path.abspath(arguments[0]).startswith(store + "/"):
-        opened.add(os.path.relpath(arguments[0], store))
+        opened_files.add(os.path.relpath(arguments[0], store))
 sys.addaudithook(watch)
 from onrecord import hooks
 from onrecord.cli import main
@@ -63,7 +63,7 @@ for name in hooks.EVENTS:
              "tool_name": "Write", "tool_input": {"file_path": store + "/decisions/linked.json"}, "error": "xyzzy jobs"}
     sys.stdin = Input(json.dumps(event).encode())
     hooks.main([name])
-print("\\nOPENED", json.dumps(sorted(opened)))
+print("\\nOPENED", json.dumps(sorted(opened_files)))
 """
 
 
@@ -72,8 +72,8 @@ def _read_all(tmp_path: Path) -> tuple[str, set[str]]:
     command = [sys.executable, "-c", READ_ALL, str(store), str(home)]
     environment = {**os.environ, "PYTHONPATH": str(SRC), "PYTHONWARNINGS": "ignore"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True, timeout=120)
-    output, _, opened = (done.stdout + done.stderr).partition("\nOPENED ")
-    return output + opened.partition("\n")[2], set(json.loads(opened.partition("\n")[0]))
+    output, _, opened_files = (done.stdout + done.stderr).partition("\nOPENED ")
+    return output + opened_files.partition("\n")[2], set(json.loads(opened_files.partition("\n")[0]))
 
 
 @pytest.fixture
@@ -117,11 +117,11 @@ def test_a_folder_that_is_a_link_out_of_the_store_gives_nothing_away(tmp_path: P
 
 
 def test_the_names_above_are_all_there_are(tmp_path: Path, store: Path) -> None:
-    """A file that somebody makes the program read in a store must be put in the table above."""
+    """A new file that the program reads in a store must be added to the table above."""
     for name, text in NAMES.items():
         (store / name).write_text(text)
 
-    _, opened = _read_all(tmp_path)
+    _, opened_files = _read_all(tmp_path)
 
-    names = {name for name in opened if ".tmp-" not in name and not (store / name).is_dir()}
+    names = {name for name in opened_files if ".tmp-" not in name and not (store / name).is_dir()}
     assert {name if name in NAMES else f"{os.path.dirname(name)}/linked.json" for name in names} == set(NAMES)

@@ -20,8 +20,8 @@ def writer(tmp_path):
 
 
 def _summary(writer, number):
-    given = {"title": f"Session {number}", "goal": "g", "content": CONTENT["session_summary"]}
-    return writer.save(compose.compose("session_summary", given, now=f"2026-03-{number:02}T00:00:00Z"))
+    fields = {"title": f"Session {number}", "goal": "g", "content": CONTENT["session_summary"]}
+    return writer.save(compose.compose("session_summary", fields, now=f"2026-03-{number:02}T00:00:00Z"))
 
 
 def test_a_rename_moves_the_file_keeps_the_history_and_the_links(writer):
@@ -200,7 +200,7 @@ def test_an_invalid_update_is_refused_whole(writer):
     with pytest.raises(Invalid):
         writer.update("sessions-in-redis", {"title": "New", "confidence": 5}, entry.hash)
 
-    assert [found.path for found in writer.store.entries()] == [entry.path]
+    assert [other.path for other in writer.store.entries()] == [entry.path]
 
 
 @pytest.mark.parametrize(
@@ -249,4 +249,4 @@ def test_a_record_is_saved_although_index_md_cannot_be_written(tmp_path, monkeyp
 
     monkeypatch.undo()
     store.create(sample(id="third"))
-    assert index_md.differences(store.root, (each.memory for each in store.entries())) == []
+    assert index_md.differences(store.root, (entry.memory for entry in store.entries())) == []
