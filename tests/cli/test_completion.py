@@ -52,7 +52,7 @@ def _texts(*words: str, splits_values: bool = False) -> list[str] | None:
         (["list", "--tag", "tooling", "--ta"], ["--tag"]),
         (["review", "--accept", ""], ["tests-run-in-docker"]),
         (["inbox", "te"], ["tests-run-in-docker"]),
-        (["connect", "co"], ["copilot", "codex"]),
+        (["connect", "co"], ["codex", "copilot"]),
         (["connect", "codex", "ge"], ["gemini"]),
         (["config", "u"], ["unset"]),
         (["remote", "a"], ["add"]),

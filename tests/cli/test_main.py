@@ -14,6 +14,29 @@ from onrecord.cli import COMMANDS, main, parser_of
 
 from .conftest import BIN, DECISION, in_own_process
 
+FAMILIES = {
+    "clean": {"clean", "gc", "index"},
+    "freshness": {"freshness", "reanchor"},
+    "log": {"log", "undo"},
+    "recall": {"recall", "digest"},
+    "retire": {"retire", "restore", "archive", "unarchive", "supersede"},
+    "": {"version"},
+}
+"""The commands that share a module, which is named after one of them; `version` has none."""
+
+
+def test_a_module_is_named_after_its_command_or_one_of_its_family():
+    modules = {}
+    for name, command in COMMANDS.items():
+        modules.setdefault(command.module, set()).add(name)
+    own = {module: names for module, names in modules.items() if module not in FAMILIES}
+
+    assert {module: modules[module] for module in FAMILIES} == FAMILIES
+    # `import_`, `list_` and `try_`, because Python uses the words itself.
+    assert {module.rstrip("_").replace("_", "-"): names for module, names in own.items()} == {
+        name: {name} for names in own.values() for name in names
+    }
+
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_has_help(name, capsys):
@@ -28,7 +51,7 @@ def test_every_command_has_help(name, capsys):
 def test_every_option_is_explained(name):
     parser = parser_of(name)
     parsers = (parser, *parser.actions.values())
-    unexplained = [action.dest for each in parsers for action in each._actions if not action.help]
+    unexplained = [action.dest for parser in parsers for action in parser._actions if not action.help]
 
     assert unexplained == []
 

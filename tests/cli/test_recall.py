@@ -27,33 +27,6 @@ def test_recall_prints_nothing_where_nothing_is_relevant(onrecord, saved):
     assert outcome == (0, "", "(nothing is relevant enough to be shown)\n")
 
 
-def test_search_looks_into_the_one_store_that_is_named(onrecord, saved):
-    nobody = onrecord("search", "rows of the table jobs", "--user")
-    assert onrecord("save", "decision", "Jobs are rows everywhere", *DECISION, "--user", "--force").code == 0
-
-    own = json.loads(onrecord("search", "rows of the table jobs", "--user", "--json").out)["results"]
-    every = json.loads(onrecord("search", "rows of the table jobs", "--json").out)["results"]
-
-    assert nobody.err.startswith("NO_STORE")
-    assert [each["id"] for each in own] == ["jobs-are-rows-everywhere"]
-    assert {each["id"] for each in every} == {"jobs-are-rows-of-the-table-jobs", "jobs-are-rows-everywhere"}
-
-
-def test_search_says_through_which_superseded_record_it_found_one(onrecord, saved):
-    assert onrecord("save", "decision", "Work waits in a queue", *DECISION, "--force").code == 0
-    assert onrecord("supersede", "jobs-are-rows-of-the-table-jobs", "work-waits-in-a-queue").code == 0
-
-    results = json.loads(onrecord("search", "rows of the table jobs", "--json").out)["results"]
-
-    assert [(one["id"], one["status"]) for one in results] == [
-        ("work-waits-in-a-queue", "active"),
-        ("jobs-are-rows-of-the-table-jobs", "superseded"),
-    ]
-    assert results[0]["via"]["id"] == "jobs-are-rows-of-the-table-jobs"
-    assert results[0]["via"]["title"] == "Jobs are rows of the table jobs"
-    assert results[1]["via"] is None
-
-
 @pytest.mark.parametrize(
     ("setting", "value", "consequence"),
     [

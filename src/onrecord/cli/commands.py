@@ -30,7 +30,7 @@ class Command(NamedTuple):
 # fmt: off
 GROUPS: dict[str, dict[str, Command]] = {
     "start here": {
-        "init": Command("upkeep", "Make a memory for this project.", (
+        "init": Command("init", "Make a memory for this project.", (
             Example("a folder of records, and the files git needs for it", "init"),
             Example("and let git merge records field by field", "init --merge-driver"),
         )),
@@ -93,7 +93,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("with every change on file", "show use-uv --history"),
             Example("for a program", "show use-uv --json"),
         )),
-        "search": Command("recall", "Find the records that answer a question.", (
+        "search": Command("search", "Find the records that answer a question.", (
             Example("in your own words", "search how do I install the dependencies"),
             Example("only runbooks, retired ones too", "search hangs --category runbook --include-retired"),
         )),
@@ -183,7 +183,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("a file for an agent that can only read files", "export --file MEMORY.md"),
             Example("a section in a file of your own", "export --into AGENTS.md"),
         )),
-        "gc": Command("upkeep", "Retire and delete records whose time is over.", (
+        "gc": Command("clean", "Retire and delete records whose time is over.", (
             Example("see what is due", "gc --dry-run"),
             Example("and do it", "gc"),
         )),
@@ -196,7 +196,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         "recall": Command("recall", "Show what the agent would get for a prompt, byte for byte.", (
             Example("and about how many tokens that is", "recall 'how do I install the dependencies?'"),
         )),
-        "digest": Command("try_", "Show what a session that starts here would be shown.", (
+        "digest": Command("recall", "Show what a session that starts here would be shown.", (
             Example("as the agent gets it", "digest"),
             Example("and why each record was chosen", "digest --why"),
         )),
@@ -209,11 +209,11 @@ GROUPS: dict[str, dict[str, Command]] = {
         "judge": Command("judge", "Test the model that gives a second opinion.", (
             Example("does it answer, how fast, and rightly", "judge test"),
         )),
-        "index": Command("upkeep", "Rebuild or check index.md, the list for people.", (
+        "index": Command("clean", "Rebuild or check index.md, the list for people.", (
             Example("how it differs from the records", "index check"),
             Example("make it again", "index rebuild"),
         )),
-        "clean": Command("upkeep", "Remove what Onrecord keeps outside your stores.", (
+        "clean": Command("clean", "Remove what Onrecord keeps outside your stores.", (
             Example("see what that is: indexes, ledgers, counts, logs", "clean --dry-run"),
             Example("remove it; no record is touched", "clean"),
         ), has_store=False),

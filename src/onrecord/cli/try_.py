@@ -1,4 +1,4 @@
-"""`onrecord try`: what an agent would have been shown for the last prompts here; `digest`: what at a new session."""
+"""`onrecord try`: what an agent would have been shown for the last prompts of a project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from onrecord import paths, timestamps
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fit, fitted, wrap
 from onrecord.cli.progress import Progress
-from onrecord.digest import digest, last_digest
 from onrecord.errors import BadInput, NoStore
 from onrecord.git import changes, repository
 from onrecord.hosts import session_files, table
@@ -25,7 +24,7 @@ from onrecord.recall.candidate import Candidate
 from onrecord.recall.replay import Turn
 from onrecord.session import transcript
 from onrecord.session.transcript import Prompt, Session, Transcript
-from onrecord.settings import DIGEST_SWITCH, PROMPT_SWITCHES, off_switches
+from onrecord.settings import PROMPT_SWITCHES, off_switches
 from onrecord.store.store import Store
 from onrecord.text import plural
 
@@ -39,7 +38,6 @@ _NEAR = 0.3
 
 _TRANSCRIPTS_HELP = "where the sessions lie (default: where the coding agents keep those of the project)"
 _IMPORT_HELP = "set the store aside and try what `onrecord import` would draft, from here or from these files"
-_EMPTY_DIGEST = "Nothing to show: no record is clearly about this work, and no session was left unfinished."
 _NOTHING = {
     "repeated": "nothing: the session was shown it before",
     "denied": "that nothing is on file about it",
@@ -49,9 +47,6 @@ _NOTHING = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    if parser.get_default("command") == "digest":
-        parser.add_argument("--why", action="store_true", help="show for each entry why it was chosen")
-        return
     parser.add_argument("prompts", nargs="*", metavar="PROMPT", help="these prompts, instead of your last ones")
     parser.add_argument(
         "--last", type=arguments.count(1), default=20, metavar="N", help="the last N prompts (default: 20)"
@@ -62,30 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
-    if args.command == "digest":
-        only, warning = arguments.only(args, project)
-        return _digest(project, only, with_reasons=args.why).warned(warning)
     only = arguments.only(args, project)[0] if args.user or args.remote else None
     recent, warning = _sessions(project, args.prompts, args.transcripts, args.last)
     return _try(project, recent, args.last, only, args.sources).warned(warning)
-
-
-def _digest(project: Project, only: StoreRef | None, *, with_reasons: bool) -> CommandResult:
-    off = "; ".join(map(str, off_switches(project.settings, DIGEST_SWITCH)))
-    if off:
-        nothing = {"entries": [], "text": "", "off": off}
-        return CommandResult(nothing, lambda screen: fitted(screen, f"Nothing to show: {off}."))
-    store_refs = project.stores_for(only).store_refs
-    with Progress("looking at the work"):
-        made = digest.make(project.root, store_refs, project.settings, only.prefix if only else "")
-    page = made.render()
-    data = last_digest.describe(made, page)
-    reasons = list(map(clean, last_digest.explain(made, page))) if with_reasons else []
-
-    def text(screen: Screen) -> str:
-        return "\n".join([page.text or fitted(screen, _EMPTY_DIGEST), *(fitted(screen, line) for line in reasons)])
-
-    return CommandResult({**data, "text": page.text}, text, warning="; ".join(made.warnings))
 
 
 def _try(

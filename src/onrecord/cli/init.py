@@ -1,0 +1,63 @@
+"""`onrecord init`: make a store, with the files that git needs for it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from onrecord import paths
+from onrecord.cli import arguments
+from onrecord.cli.output import CommandResult, Screen, clean
+from onrecord.errors import BadInput
+from onrecord.git import git_files
+from onrecord.project import Project
+from onrecord.store.store import Store
+
+_DRIVER_HELP = "register `onrecord merge-driver` in this clone's git config, so that records merge field by field"
+_IGNORED = "git ignores this folder, so other people will not see these records: check the project's .gitignore"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--merge-driver", action="store_true", help=_DRIVER_HELP)
+
+
+def run(args: argparse.Namespace) -> CommandResult:
+    if args.remote:
+        raise BadInput("a replica is made by `onrecord remote add`", fix="leave out --remote")
+    if args.merge_driver and args.user:
+        raise BadInput("--merge-driver belongs to a project's clone", fix="leave out --user")
+    store = arguments.store_of(args)
+    root = "" if args.user else Project(args.project).root
+    return _init(store, root, merge_driver=args.merge_driver).warned(*store.warnings)
+
+
+def _init(store: Store, root: str, *, merge_driver: bool) -> CommandResult:
+    """Make `store` and the files that git needs for it; running it again is harmless.
+
+    `root` is the project of the store; it is empty for the store of the user.
+    """
+    is_new = not store.exists
+    with store.writing():
+        written = git_files.ensure(store.root)
+        if not os.path.exists(os.path.join(store.root, paths.INDEX_MD)):
+            store.rebuild_index_md()
+            written.append(paths.INDEX_MD)
+    notes = _git_notes(root, merge_driver) if root else []
+    data = {"store": store.root, "created": is_new, "written": written, "notes": notes}
+
+    def text(screen: Screen) -> str:
+        verb = screen.paint("created", "green") if is_new else "there is a memory at"
+        return "\n".join([f"{verb} {clean(store.root)}", *(f"  wrote {name}" for name in written), *map(clean, notes)])
+
+    return CommandResult(data, text)
+
+
+def _git_notes(root: str, register: bool) -> list[str]:
+    notes = []
+    if register:
+        notes.append(git_files.register_driver(root))
+    elif git_files.is_clone(root) and not git_files.merge_driver(root):
+        notes.append("records can merge field by field: onrecord init --merge-driver")
+    if git_files.ignores(root, f"{paths.STORE.replace(os.sep, '/')}/{paths.INDEX_MD}"):
+        notes.append(_IGNORED)
+    return notes

@@ -1,0 +1,206 @@
+"""`onrecord search`: the records that answer a question, from the stores read here or from a hub."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from onrecord import paths, timestamps
+from onrecord.cli import arguments, record_table
+from onrecord.cli.output import CommandResult, Screen, clean, wrap
+from onrecord.cli.progress import Progress
+from onrecord.cli.record_table import ListedPath
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import BadInput, Offline
+from onrecord.paths import StoreRef
+from onrecord.project import Hit, Project
+from onrecord.record import compose, summary_line
+from onrecord.search import document, query
+from onrecord.shared import remotes
+from onrecord.shared.remotes import POSTGRES, Remote
+from onrecord.store.store import Store
+
+if TYPE_CHECKING:
+    from onrecord.shared.hub_search import ServerMatch
+
+_STYLES = {"high": "green", "medium": "yellow", "low": "dim"}
+_CUT = "More records match than were compared; add a word to find the best of them."
+
+
+class _Request(NamedTuple):
+    """A search: its text, the maximum number of results, and the records to consider."""
+
+    text: str
+    limit: int
+    categories: Sequence[str]
+    tags: Sequence[str]
+    include_retired: bool
+
+
+class _HubSearch(NamedTuple):
+    """A search on a hub: its text, the name of the remote, and the team whose records the replica has."""
+
+    text: str
+    remote: str
+    team: str
+    hidden: Mapping[str, str] = {}
+    """For each id of that team that is hidden in the project, the path of the record that hides it."""
+
+    def path(self, match: ServerMatch) -> str:
+        """Return the path to show: `acme:…` is in the replica, too; `acme#data:…` belongs to another team."""
+        return f"{self.remote}{'' if match.team == self.team else f'#{match.team}'}:{match.path}"
+
+    def hidden_by(self, match: ServerMatch) -> str:
+        return self.hidden.get(match.memory.id, "") if match.team == self.team else ""
+
+    def snippet(self, match: ServerMatch, marks: tuple[str, str] = ("", "")) -> str:
+        """Return the passage that matches best, or the record's summary line if only its title or tags match."""
+        terms = frozenset(query.parse(self.text).terms)
+        return document.marked(match.memory, terms, marks) or summary_line.render(match.memory)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="+", metavar="TEXT", help="what to look for, in your own words")
+    parser.add_argument(
+        "--limit", type=arguments.count(1), default=10, metavar="N", help="at most N results (default: 10)"
+    )
+    arguments.add(parser, "--category", "--tag")
+    parser.add_argument("--include-retired", action="store_true", help="include retired and archived records")
+
+
+def run(args: argparse.Namespace) -> CommandResult:
+    project = Project(args.project)
+    only, warning = arguments.only(args, project)
+    categories = [compose.category_of(name) for name in args.category]
+    request = _Request(" ".join(args.text), args.limit, categories, args.tag, args.include_retired)
+    if not request.text.strip():
+        raise BadInput("the text to search for is empty", fix="give a word or a question: onrecord search TEXT")
+    with Progress("searching"):
+        try:
+            result = _search_remote(remotes.get(args.remote), request, project) if args.remote else None
+        except Offline as error:
+            result, warning = None, f"{error.message}; searched the replica of {args.remote} instead"
+        return (result or _search_stores(project, only, request, is_json=args.json)).warned(warning)
+
+
+def _search_stores(project: Project, only: StoreRef | None, request: _Request, *, is_json: bool) -> CommandResult:
+    hits = project.search(
+        request.text,
+        request.limit,
+        categories=request.categories,
+        tags=[tag.lower() for tag in request.tags],
+        include_retired=request.include_retired,
+        only=only,
+    )
+    listed = [ListedPath(*hit.place) for hit in hits]
+
+    def lines(screen: Screen) -> str:
+        if not screen.is_terminal:
+            return "\n".join(_hit_lines(hit) for hit in hits)
+        return "\n".join(_numbered_lines(screen, hits, record_table.names(listed))) or record_table.NOTHING
+
+    if not is_json:
+        record_table.note(listed)
+    return CommandResult({"query": request.text, "results": [_hit_data(hit) for hit in hits]}, lines)
+
+
+def _hit_data(hit: Hit) -> dict[str, Any]:
+    return {
+        **{name: getattr(hit, name) for name in ("id", "category", "title", "source", "path")},
+        "tags": list(hit.tags),
+        "score": round(hit.score, 4),
+        "probability": round(hit.probability, 4),
+        "confidence": hit.confidence,
+        "snippet": hit.snippet(),
+        "updated_at": hit.updated_at,
+        "status": hit.status,
+        "hidden_by": hit.hidden_by,
+        "via": dict(zip(("id", "title", "since"), hit.via)) if hit.via else None,
+    }
+
+
+def _hit_lines(hit: Hit) -> str:
+    return (
+        f"{clean(hit.title)}{_status(hit)}\n"
+        f"  {hit.category}  {hit.confidence} {hit.probability:.2f}  {clean(hit.path)}\n    {clean(hit.snippet())}"
+    )
+
+
+def _numbered_lines(screen: Screen, hits: list[Hit], names: list[str]) -> Iterator[str]:
+    for number, (hit, name) in enumerate(zip(hits, names), 1):
+        score = screen.paint(f"{hit.confidence} {hit.probability:.2f}", _STYLES[hit.confidence])
+        snippet = record_table.coloured(screen, hit.snippet(record_table.MARKS))
+        yield record_table.head(screen, number, hit.title) + _status(hit)
+        yield record_table.facts(hit.category, timestamps.age(hit.updated_at), name, score)
+        yield wrap(snippet, screen.width, record_table.INDENT)
+
+
+def _status(hit: Hit) -> str:
+    status = "" if hit.status == "active" else f" [{clean(hit.status)}]"
+    status += f" [hidden here by {clean(hit.hidden_by)}]" if hit.hidden_by else ""
+    return status + (f" (replaces {clean(hit.via[1])})" if hit.via else "")
+
+
+def _search_remote(remote: Remote, request: _Request, project: Project) -> CommandResult | None:
+    """Search the server of `remote`, in all teams of the login; None if it is not a hub. Raises Offline."""
+    if remote.kind != POSTGRES:
+        return None
+    # Only this command needs the extra `hub`.
+    from onrecord.shared import hub_search
+
+    search = _HubSearch(request.text, remote.name, remotes.parse_team_address(remote.url).team)
+    results = hub_search.find(
+        remote.url,
+        request.text,
+        request.limit,
+        categories=request.categories,
+        tags=request.tags,
+        include_retired=request.include_retired,
+    )
+    own_ids = [match.memory.id for match in results.hits if match.team == search.team]
+    search = search._replace(hidden=project.hidden(Store(paths.replica(remote.name).root), own_ids))
+    data = {
+        "query": request.text,
+        "results": [_match_data(search, match) for match in results.hits],
+        "is_cut": results.is_cut,
+    }
+
+    def lines(screen: Screen) -> str:
+        text = "\n".join(line for match in results.hits for line in _match_lines(search, match, screen))
+        return text or (record_table.NOTHING if screen.is_terminal else "")
+
+    return CommandResult(data, lines, note=_CUT if results.is_cut else "")
+
+
+def _match_data(search: _HubSearch, match: ServerMatch) -> dict[str, Any]:
+    """Return `match` with the fields of a hit; its probability is not known."""
+    record = match.memory
+    return {
+        **{name: getattr(record, name) for name in ("id", "category", "title")},
+        "source": search.remote,
+        "path": search.path(match),
+        "tags": list(record.tags),
+        "score": round(match.score, 4),
+        "probability": None,
+        "confidence": "",
+        "snippet": search.snippet(match),
+        "updated_at": record.updated_at,
+        "status": "superseded" if record.superseded_by else record.record_status,
+        "hidden_by": search.hidden_by(match),
+        "via": None,
+        "team": match.team,
+        "has_all_words": match.has_all,
+    }
+
+
+def _match_lines(search: _HubSearch, match: ServerMatch, screen: Screen) -> Iterator[str]:
+    record, path = match.memory, clean(search.path(match))
+    hidden = f" [hidden here by {clean(search.hidden_by(match))}]" if search.hidden_by(match) else ""
+    if not screen.is_terminal:
+        yield f"{clean(record.title)}{hidden}\n  {record.category}  {path}\n    {clean(search.snippet(match))}"
+        return
+    yield screen.paint(clean(record.title), "bold") + hidden
+    yield record_table.facts(record.category, timestamps.age(record.updated_at), path)
+    snippet = record_table.coloured(screen, search.snippet(match, record_table.MARKS))
+    yield wrap(snippet, screen.width, record_table.INDENT)
