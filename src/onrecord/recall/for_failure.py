@@ -103,7 +103,9 @@ def best(stores: Stores, symptoms: str, settings: Settings) -> Candidate | None:
         for candidate, threshold in store.attempt(_quoting_runbooks, symptoms, lines, queries, settings):
             candidates.append(candidate)
             with_phrase.update([candidate.record] if threshold is PHRASE else [])
-    ranked = sorted(distinct(candidates), key=lambda found: (found.record not in with_phrase, -found.match.probability))
+    ranked = sorted(
+        distinct(candidates), key=lambda runbook: (runbook.record not in with_phrase, -runbook.match.probability)
+    )
     return ranked[0] if ranked else None
 
 

@@ -20,11 +20,11 @@ _MAX_ENTRIES = 4_000
 """Files and folders that are looked at for a glob: a few milliseconds. With more, the record counts as fitting."""
 
 _MAX_COMPARED_CHARACTERS = 2_000_000
-"""Letters of paths that globs are compared with, for all records: half a second, whatever the globs are. A record that
-would need more counts as fitting."""
+"""Characters of paths that globs are compared with, for all records: half a second, whatever the globs are. A record
+that would need more counts as fitting."""
 
 _GLOB_COST = 2_000
-"""Letters that take as long as looking for the paths that begin and end as a glob does."""
+"""Fixed cost of one glob, in characters compared."""
 
 _MAX_NAMES = 2_000
 """Names that are looked at for languages, in the project's folder and in the folders directly in it."""
