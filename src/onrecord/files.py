@@ -202,7 +202,7 @@ class locked:  # noqa: N801
             )
 
     def __exit__(
-        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._handle >= 0:
             os.close(self._handle)

@@ -209,7 +209,7 @@ class override:  # noqa: N801
         os.environ.update(self._variables)
 
     def __exit__(
-        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         for name, value in self._before.items():
             if value is None:

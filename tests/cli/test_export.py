@@ -227,5 +227,5 @@ def test_a_section_that_somebody_has_changed_is_left_alone(filled, onrecord):
 
     outcome = onrecord("retire", "seven-calls", "--reason=r")
 
-    assert "it names a category that there is not" in outcome.err
+    assert "it names a category that does not exist" in outcome.err
     assert "opinions" in (filled / "MEMORY.md").read_text()

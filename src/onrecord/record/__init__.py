@@ -1,1 +1,1 @@
-"""What a record is: its fields, rules and text form."""
+"""A record: its fields and checks, its file, drafts, changes over time, merging, export, and secrets in it."""

@@ -1,4 +1,4 @@
-"""A whole record from a partial one: ids, dates, defaults and clean tags filled in."""
+"""New records from partial ones: ids, dates, defaults and clean tags are filled in, and the result is checked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COMMON = frozenset("a an and are as at be by for from in is it no not of on or 
 
 
 def category_of(name: str) -> str:
-    """The category meant by a name such as `decisions` or `tech-debt`; BadInput with the nearest one otherwise."""
+    """Return the category of a name such as `decisions` or `tech-debt`. Raises BadInput with the most similar one."""
     plain = name.strip().lower().replace("-", "_")
     for category, folder in schema.FOLDERS.items():
         if plain in (category, f"{category}s", folder.replace("-", "_")):
@@ -27,10 +27,10 @@ def category_of(name: str) -> str:
     raise BadInput(f"{shorten(name)!r} is not a category", fix=hint)
 
 
-def compose(category: str, partial: Mapping[str, Any], *, now: str = "", allow_secret: bool = False) -> Memory:
-    """A valid new record from a partial one; Invalid or SecretFound says what is in the way."""
+def compose(category: str, fields: Mapping[str, Any], *, now: str = "", allow_secret: bool = False) -> Memory:
+    """Return a valid new record from a partial one. Raises Invalid or SecretFound."""
     now = now or timestamps.now()
-    raw = _arranged(category, partial)
+    raw = _arrange(category, fields)
     title = raw.get("title")
     if not isinstance(title, str) or not naming.clean_title(title):
         raise Invalid(
@@ -53,7 +53,7 @@ def compose(category: str, partial: Mapping[str, Any], *, now: str = "", allow_s
 
 
 def check(raw: Mapping[str, Any], *, allow_secret: bool = False) -> Memory:
-    """The memory a JSON object describes, if it may be written at all."""
+    """Return the record of a JSON object, if it may be written. Raises Invalid or SecretFound."""
     flaws = memory.flaws_in(raw)
     if flaws:
         fix = _how_to_fix(str(raw.get("category")), flaws)
@@ -64,7 +64,7 @@ def check(raw: Mapping[str, Any], *, allow_secret: bool = False) -> Memory:
 
 
 def refuse_secrets(value: Any) -> None:
-    """SecretFound if a credential stands anywhere in a JSON value."""
+    """Raise SecretFound if any text in a JSON value contains a credential."""
     for leak in secrets.find_leaks(value):
         fix = (
             "write where the secret is kept (a variable, a vault), not the secret; save and update can insist: "
@@ -73,27 +73,27 @@ def refuse_secrets(value: Any) -> None:
         raise SecretFound(str(leak), fix, ((leak.where, f"carries {leak.kind}; {fix}"),))
 
 
-def _arranged(category: str, partial: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys in their places: content fields may stand at the top, single texts may stand for lists."""
-    if not isinstance(partial, Mapping):
+def _arrange(category: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON object of a partial record: content fields at the top are moved, single texts become lists."""
+    if not isinstance(fields, Mapping):
         raise Invalid("the record must be a JSON object", fix='for example {"title": "…", "content": {…}}')
-    raw = {key: value for key, value in partial.items() if value is not None}
-    named = raw.pop("category", category)
-    if named != category:
+    raw = {key: value for key, value in fields.items() if value is not None}
+    own_category = raw.pop("category", category)
+    if own_category != category:
         raise Invalid(
-            f"category: is {named!r} in the record and {category!r} on the command line", fix="make them agree"
+            f"category: is {own_category!r} in the record and {category!r} on the command line", fix="make them agree"
         )
     content = raw.get("content", {})
     if not isinstance(content, dict):
         raise Invalid("content: must be an object with the fields of its category", fix=_how_to_fix(category, ()))
     content = {key: value for key, value in content.items() if value is not None}
-    fields = {field.name: field for field in schema.content_fields(category)}
-    loose = {key: raw.pop(key) for key in list(raw) if key in fields and key not in schema.KEYS}
+    known = {field.name: field for field in schema.content_fields(category)}
+    loose = {key: raw.pop(key) for key in list(raw) if key in known and key not in schema.KEYS}
     _refuse_misspelt(raw, schema.KEYS)
     content = {**deepcopy(dict(categories.CATEGORIES[category].defaults)), **content, **loose}
-    _refuse_misspelt(content, tuple(fields))
+    _refuse_misspelt(content, tuple(known))
     raw["content"] = {
-        key: [value] if isinstance(value, str) and key in fields and isinstance(fields[key].kind, ListOf) else value
+        key: [value] if isinstance(value, str) and key in known and isinstance(known[key].kind, ListOf) else value
         for key, value in content.items()
     }
     return raw
@@ -107,7 +107,7 @@ def _refuse_misspelt(raw: Mapping[str, Any], names: tuple[str, ...]) -> None:
 
 
 def _tags(raw: Mapping[str, Any]) -> list[str]:
-    """The tags, cleaned; where there are none, the longest words of the title."""
+    """Return clean tags; if there are none, the longest words of the title."""
     tags = raw.get("tags", [])
     if isinstance(tags, str):
         tags = tags.split(",")

@@ -1,4 +1,4 @@
-"""A draft: a record that waits for review, what it rests on, and how both lie in a file of the inbox."""
+"""Drafts: records that wait for review, their files in the inbox, and the changes that they propose to a record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MISSING = object()
 
 
 class Draft(NamedTuple):
-    """A record that waits for review, and what it rests on."""
+    """A record that waits for review, with its evidence."""
 
     name: str
     record: Memory
@@ -26,22 +26,22 @@ class Draft(NamedTuple):
     session: str = ""
     evidence: tuple[str, ...] = ()
     updates: str = ""
-    """The record it would change, if it is no new one."""
+    """The record that it would change, unless it is a new one."""
 
     revises: str = ""
-    """The hash of the version of that record that it would take the place of; empty if it only adds to it."""
+    """The hash of the version of that record that it would replace; empty if it only adds to it."""
 
     fields: tuple[str, ...] = ()
-    """The fields that it changes in that record, such as `title` or `content.decision`; empty if nobody noted them."""
+    """The fields that it changes in that record, such as `title` or `content.decision`; empty if unknown."""
 
     summary: str = ""
     """What changes in that record and why, for its history."""
 
     supersedes: str = ""
-    """The record it would replace."""
+    """The record that it would replace."""
 
     hash: str = ""
-    """The hash of the file that it was read from; empty for one that was not."""
+    """The hash of the file that it was read from; empty for a new draft."""
 
     @property
     def is_machine_made(self) -> bool:
@@ -49,7 +49,7 @@ class Draft(NamedTuple):
 
 
 def render(draft: Draft) -> bytes:
-    """The file of a draft."""
+    """Return the file of a draft."""
     about: dict[str, Any] = {key: getattr(draft, key) for key in _TEXTS}
     about |= {"evidence": list(draft.evidence), "fields": list(draft.fields)}
     body = {"draft": {key: value for key, value in about.items() if value}, "record": memory.to_json(draft.record)}
@@ -57,7 +57,7 @@ def render(draft: Draft) -> bytes:
 
 
 def parse(name: str, data: bytes) -> Draft:
-    """The draft in a file; BadRecord if there is none."""
+    """Parse the file of a draft. Raises BadRecord."""
     where = f"{paths.INBOX}/{name}.json"
     raw = memory.decode(data, where)
     about = raw.get("draft", {}) if isinstance(raw, dict) else None
@@ -75,9 +75,9 @@ def _lines(value: object) -> tuple[str, ...]:
 
 
 def draft_patch(draft: Draft, record: Memory) -> dict[str, Any]:
-    """What a draft changes in a record: the fields it names, else all that differs where it revises the record.
+    """Return the patch that a draft makes to a record.
 
-    One that does neither only adds to it.
+    It has the fields that the draft names, else all that differs if the draft revises the record, else additions only.
     """
     if not draft.revises and not draft.fields:
         return additions(record, draft.record)
@@ -85,12 +85,12 @@ def draft_patch(draft: Draft, record: Memory) -> dict[str, Any]:
     if not draft.fields:
         return patch
     content = {name: value for name, value in patch.pop("content", {}).items() if f"content.{name}" in draft.fields}
-    chosen = {key: value for key, value in patch.items() if key in draft.fields}
-    return {**chosen, "content": content} if content else chosen
+    named = {key: value for key, value in patch.items() if key in draft.fields}
+    return {**named, "content": content} if content else named
 
 
 def changed_fields(before: Memory, after: Memory) -> tuple[str, ...]:
-    """The names of the fields that a change is about, those of the content as `content.decision`."""
+    """Return the names of the fields that differ, those of the content as `content.decision`."""
     patch = _changes(before, after)
     content = patch.pop("content", {})
     return (*patch, *(f"content.{name}" for name in content))
@@ -102,7 +102,7 @@ def _changes(before: Memory, after: Memory) -> dict[str, Any]:
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """The patch that leads from one JSON object to another; null removes a key."""
+    """Return the patch from one JSON object to another; null removes a key."""
     patch: dict[str, Any] = {}
     for key in dict.fromkeys((*old, *new)):
         before, after = old.get(key, _MISSING), new.get(key)
@@ -115,35 +115,35 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]
 
 
 def apply(raw: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON object that such a patch leads to."""
-    changed = dict(patch)
-    if isinstance(changed.get("content"), dict):
-        changed["content"] = apply(raw.get("content", {}), changed["content"])
-    return {key: value for key, value in {**raw, **changed}.items() if changed.get(key, key) is not None}
+    """Return the JSON object with a patch of `difference` applied."""
+    changes = dict(patch)
+    if isinstance(changes.get("content"), dict):
+        changes["content"] = apply(raw.get("content", {}), changes["content"])
+    return {key: value for key, value in {**raw, **changes}.items() if changes.get(key, key) is not None}
 
 
-def additions(record: Memory, draft: Memory) -> dict[str, Any]:
-    """The patch that adds a draft to a record: texts are replaced, lists and sets grow, the title stays."""
+def additions(record: Memory, proposed: Memory) -> dict[str, Any]:
+    """Return the patch that adds `proposed` to a record: texts are replaced, lists grow, the title stays."""
     content = {
-        key: _grown(record.content.get(key), value)
-        for key, value in draft.content.items()
-        if value != record.content.get(key) and draft.category == record.category
+        key: _grow(record.content.get(key), value)
+        for key, value in proposed.content.items()
+        if value != record.content.get(key) and proposed.category == record.category
     }
     patch: dict[str, Any] = {"content": content} if content else {}
     for field in ("tags", "related_files"):
-        if set(getattr(draft, field)) - set(getattr(record, field)):
-            patch[field] = list(getattr(draft, field))
-    triggers = list(dict.fromkeys((*record.triggers, *draft.triggers)))
+        if set(getattr(proposed, field)) - set(getattr(record, field)):
+            patch[field] = list(getattr(proposed, field))
+    triggers = list(dict.fromkeys((*record.triggers, *proposed.triggers)))
     if triggers != list(record.triggers):
         patch["triggers"] = triggers
-    if draft.source and not record.source:
-        patch["source"] = draft.source
+    if proposed.source and not record.source:
+        patch["source"] = proposed.source
     return patch
 
 
-def _grown(old: Any, new: Any) -> Any:
-    if isinstance(old, list) and isinstance(new, list):
-        return [*old, *(each for each in new if each not in old)]
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        return {**old, **{key: _grown(old.get(key), value) for key, value in new.items()}}
-    return new
+def _grow(value: Any, addition: Any) -> Any:
+    if isinstance(value, list) and isinstance(addition, list):
+        return [*value, *(item for item in addition if item not in value)]
+    if isinstance(value, Mapping) and isinstance(addition, Mapping):
+        return {**value, **{key: _grow(value.get(key), part) for key, part in addition.items()}}
+    return addition

@@ -1,4 +1,4 @@
-"""Records as text for other tools: Markdown, JSON Lines, or a section of AGENTS.md that can be renewed in place."""
+"""Records as text for other tools: Markdown, JSON Lines, or a section of AGENTS.md that can be updated in place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEAD = "## Project memory\n\nWritten by `onrecord export`. Change the records, 
 
 
 def markdown(records: Iterable[Memory]) -> str:
-    """Every record with all of its fields, under the heading of its category."""
+    """Return all records with all fields, under the headings of their categories."""
     parts = ["# Project memory"]
     for heading, group in _by_category(records):
         parts += [f"## {heading}", *map(record_page, group)]
@@ -27,12 +27,12 @@ def markdown(records: Iterable[Memory]) -> str:
 
 
 def json_lines(records: Iterable[Memory]) -> str:
-    """The records as they are stored, one in a line."""
+    """Return the records as they are stored, one per line."""
     return "".join(json.dumps(memory.to_json(record), ensure_ascii=False) + "\n" for record in records)
 
 
 class SectionFilter(NamedTuple):
-    """Which records a section has; what is empty does not restrict."""
+    """The categories and tags of the records in a section; an empty tuple does not restrict."""
 
     categories: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class SectionFilter(NamedTuple):
 
     @property
     def comment(self) -> str:
-        """The line of a section that says which records it has, so that it can be renewed; empty for all."""
+        """The line of a section with its filter, which an update reads; empty for all records."""
         words = [*self.categories, *(f"#{tag}" for tag in self.tags)]
         return f"{_ONLY}{' '.join(words)} -->" if words else ""
 
@@ -50,52 +50,52 @@ class SectionFilter(NamedTuple):
 ALL_RECORDS = SectionFilter()
 
 
-def read_filter(page: str) -> SectionFilter:
-    """Which records the section of a page has; ValueError if what it says is none of ours."""
-    start = page.find(_ONLY, page.find(BEGIN), page.find(END))
-    words = page[start + len(_ONLY) : page.find(" -->", start)].split() if start >= 0 else []
-    chosen = tuple(word for word in words if not word.startswith("#"))
-    if not set(chosen) <= set(categories.CATEGORIES):
-        raise ValueError("it names a category that there is not")
-    return SectionFilter(chosen, tuple(word[1:] for word in words if word.startswith("#")))
+def read_filter(page_text: str) -> SectionFilter:
+    """Return the filter of the section in a page. Raises ValueError for an unknown category."""
+    start = page_text.find(_ONLY, page_text.find(BEGIN), page_text.find(END))
+    words = page_text[start + len(_ONLY) : page_text.find(" -->", start)].split() if start >= 0 else []
+    names = tuple(word for word in words if not word.startswith("#"))
+    if not set(names) <= set(categories.CATEGORIES):
+        raise ValueError("it names a category that does not exist")
+    return SectionFilter(names, tuple(word[1:] for word in words if word.startswith("#")))
 
 
-def agents_section(records: Iterable[Memory], only: SectionFilter = ALL_RECORDS) -> str:
-    """What the records say, a line for each, between two marks."""
-    parts = [BEGIN, *filter(None, [only.comment]), _HEAD]
+def agents_section(records: Iterable[Memory], section_filter: SectionFilter = ALL_RECORDS) -> str:
+    """Return a section with the summary line of each record, between two marks."""
+    parts = [BEGIN, *filter(None, [section_filter.comment]), _HEAD]
     for heading, group in _by_category(records):
         parts.append(f"### {heading}\n\n" + "\n".join(f"- {_line(record)}" for record in group))
     return "\n\n".join((*parts, END)) + "\n"
 
 
-def replace_section(page: str, section: str) -> str | None:
-    """A page with the section in the place of the earlier one, or at its end; None if its marks are not one pair."""
-    begins, ends = page.count(BEGIN), page.count(END)
+def replace_section(page_text: str, section: str) -> str | None:
+    """Return a page with its section replaced, or added at the end; None if its marks are not one pair."""
+    begins, ends = page_text.count(BEGIN), page_text.count(END)
     if not begins and not ends:
-        gap = "" if not page else "\n" if page.endswith("\n") else "\n\n"
-        return page + gap + section
-    start, stop = page.find(BEGIN), page.find(END)
+        gap = "" if not page_text else "\n" if page_text.endswith("\n") else "\n\n"
+        return page_text + gap + section
+    start, stop = page_text.find(BEGIN), page_text.find(END)
     if begins != 1 or ends != 1 or stop < start:
         return None
-    return page[:start] + section.rstrip("\n") + page[stop + len(END) :]
+    return page_text[:start] + section.rstrip("\n") + page_text[stop + len(END) :]
 
 
 def _by_category(records: Iterable[Memory]) -> Iterator[tuple[str, Sequence[Memory]]]:
-    every = sorted(records, key=lambda record: record.id)
+    by_id = sorted(records, key=lambda record: record.id)
     for name, category in categories.CATEGORIES.items():
-        group = [record for record in every if record.category == name]
+        group = [record for record in by_id if record.category == name]
         if group:
             yield category.folder.replace("-", " ").capitalize(), group
 
 
 def _line(record: Memory) -> str:
-    """The summary line of a record, and its files; nothing in it can end the section."""
+    """Return the summary line of a record, and its files; nothing in it can end the section."""
     files = f" (`{'`, `'.join(record.related_files)}`)" if record.related_files else ""
     return escape_for_agent(" ".join((summary_line.render(record) + files).split()))
 
 
 def record_page(record: Memory) -> str:
-    """One record with all of its fields."""
+    """Return one record with all of its fields."""
     lines = [f"### {_flat(record.title)}", ""]
     lines += [f"- {name}: {_flat(text)}" for name, text in _about(record) if text]
     for name, value in record.content.items():
@@ -124,7 +124,7 @@ def _value(value: Any) -> list[str]:
 
 
 def value_text(value: Any) -> str:
-    """A value on one line; the fields of an object one after the other."""
+    """Return a value on one line."""
     if isinstance(value, dict):
         return "; ".join(f"{name.replace('_', ' ')}: {value_text(part)}" for name, part in value.items())
     if isinstance(value, (list, tuple)):

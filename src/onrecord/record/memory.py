@@ -1,4 +1,4 @@
-"""Memory: one thing a project decided, learned or prefers. Parsed from its file once, here, and rendered back."""
+"""A record: its type `Memory`, parsing from a file, and rendering to one."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from onrecord.scopes import Scope
 
 MAX_FILE_BYTES = 1_000_000
 MAX_DEPTH = 100
-"""How deeply a record may nest: every Python reads and writes that much."""
+"""Levels of nesting in a record; every Python can read and write that many."""
 
 
 class Anchor(NamedTuple):
-    """The state of a file when a memory about it was saved."""
+    """The state of a file when a record about it was saved."""
 
     path: str = ""
     blob: str = ""
@@ -32,7 +32,7 @@ class Anchor(NamedTuple):
 
 
 class HistoryEntry(NamedTuple):
-    """One line of a memory's history."""
+    """One line of a record's history."""
 
     date: str = ""
     summary: str = ""
@@ -43,7 +43,7 @@ class HistoryEntry(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """A record. `content` holds the fields of its category, as the schema describes them."""
+    """A record: one thing that a project decided, learned or prefers. `content` has the fields of its category."""
 
     category: str
     id: str
@@ -70,20 +70,20 @@ class Memory(NamedTuple):
     archived_at: str = ""
     archived_reason: str = ""
     unknown: Mapping[str, Any] = {}
-    """Keys this version does not know; they are written back as they were."""
+    """Keys that this version does not know; they are written back unchanged."""
 
     @property
     def path(self) -> str:
-        """Where it belongs in its store."""
+        """Its path in the store."""
         return f"{schema.FOLDERS[self.category]}/{self.id}.json"
 
     @property
     def is_current(self) -> bool:
-        """Whether it may be presented as what holds now."""
+        """True if it is active and no other record replaces it."""
         return self.record_status == "active" and not self.superseded_by
 
     def text(self, field: str) -> str:
-        """A content field as text: lists are joined with "; ", and `a.b` is a field of an object."""
+        """Return a content field as text: lists are joined with "; ", and `a.b` is a field of an object."""
         value = self._value(field)
         return "; ".join(self.lines(field)) if isinstance(value, list) else str(value or "")
 
@@ -93,7 +93,7 @@ class Memory(NamedTuple):
         return value if not dot else value.get(inner) if isinstance(value, dict) else None
 
     def lines(self, field: str) -> tuple[str, ...]:
-        """A content field as lines."""
+        """Return a content field as lines."""
         value = self._value(field)
         if isinstance(value, list):
             return tuple(item for item in value if isinstance(item, str))
@@ -101,7 +101,7 @@ class Memory(NamedTuple):
 
 
 def parse(data: bytes, where: str = "record") -> Memory:
-    """The memory a file holds; BadRecord if it cannot be one."""
+    """Parse a record file. Raises BadRecord."""
     raw = decode(data, where)
     flaw = next((flaw for flaw in schema.flaws(raw) if flaw.is_structural), None)
     if flaw:
@@ -110,7 +110,7 @@ def parse(data: bytes, where: str = "record") -> Memory:
 
 
 def decode(data: bytes, where: str) -> Any:
-    """The JSON value in a file, or BadRecord saying why there is none."""
+    """Return the JSON value in a file. Raises BadRecord."""
     reason = ""
     value = None
     if len(data) > MAX_FILE_BYTES:
@@ -126,14 +126,14 @@ def decode(data: bytes, where: str) -> Any:
             reason = f"not JSON ({error})"
         else:
             if b"\\ud" in data.lower() or data.count(b"[") + data.count(b"{") > MAX_DEPTH:
-                reason = _obstacle(value)
+                reason = _storage_problem(value)
     if reason:
         raise BadRecord(f"{where}: {reason}", fix=f"restore it with git, or move it out of the store: {where}")
     return value
 
 
 def from_json(raw: Mapping[str, Any]) -> Memory:
-    """A memory from a JSON object whose shape has been checked."""
+    """Return the record of a JSON object that has no structural flaw."""
     values: dict[str, Any] = {key: raw[key] for key in schema.KEYS if raw.get(key) is not None}
     for key in ("tags", "triggers", "related_files", "supersedes"):
         values[key] = tuple(values.get(key, ()))
@@ -144,42 +144,42 @@ def from_json(raw: Mapping[str, Any]) -> Memory:
     return Memory(**values, unknown=unknown)
 
 
-def to_json(memory: Memory) -> dict[str, Any]:
-    """The JSON object of a memory, keys in their stable order, empty optional fields left out."""
-    values = memory._asdict()
-    values["scope"] = _filled(memory.scope)
-    values["anchors"] = [_filled(anchor) for anchor in memory.anchors]
-    values["changes"] = [_filled(change) for change in memory.changes]
+def to_json(record: Memory) -> dict[str, Any]:
+    """Return the JSON object of a record, keys in stable order, without empty optional fields."""
+    values = record._asdict()
+    values["scope"] = _filled(record.scope)
+    values["anchors"] = [_filled(anchor) for anchor in record.anchors]
+    values["changes"] = [_filled(change) for change in record.changes]
     body = {key: _plain(values[key]) for key in schema.KEYS if key in _REQUIRED or not _is_empty(values[key])}
-    return {**body, **memory.unknown}
+    return {**body, **record.unknown}
 
 
-def render(memory: Memory) -> bytes:
-    """The file of a memory: UTF-8, two-space indent, stable key order, final newline."""
-    return _written(to_json(memory))
+def render(record: Memory) -> bytes:
+    """Return the file of a record: UTF-8, two-space indent, stable key order, final newline."""
+    return _encode(to_json(record))
 
 
-def flaws(memory: Memory) -> list[Flaw]:
-    """What would have to be fixed before this memory may be written."""
-    return flaws_in(to_json(memory))
+def flaws(record: Memory) -> list[Flaw]:
+    """Return what must be fixed before the record may be written."""
+    return flaws_in(to_json(record))
 
 
 def new_flaws(raw: object, *earlier: object) -> list[Flaw]:
-    """What is wrong with a JSON object and with no earlier version: older flaws are no reason to refuse a change."""
-    # A flaw counts as the same wherever it stands in a list: a history moves up as it grows.
+    """Return the flaws of `raw` that no earlier version has: old flaws are no reason to refuse a change."""
+    # The position in a list does not matter: entries of a history move up as it grows.
     old = {(without_positions(flaw.where), flaw.message) for before in earlier for flaw in flaws_in(before)}
     return [flaw for flaw in flaws_in(raw) if (without_positions(flaw.where), flaw.message) not in old]
 
 
 def without_positions(where: str) -> str:
-    """The place of a flaw without positions in lists: `changes.date` for `changes[3].date`."""
+    """Return the path of a flaw without positions in lists: `changes.date` for `changes[3].date`."""
     return re.sub(r"\[[0-9]+\]", "", where)
 
 
 def flaws_in(raw: object) -> list[Flaw]:
-    """What would have to be fixed before a JSON object may be written as a record."""
-    reason = _obstacle(raw)
-    if not reason and len(_written(raw)) > MAX_FILE_BYTES:
+    """Return what must be fixed before a JSON object may be written as a record."""
+    reason = _storage_problem(raw)
+    if not reason and len(_encode(raw)) > MAX_FILE_BYTES:
         reason = f"larger than {MAX_FILE_BYTES:,} bytes"
     return [Flaw("record", reason, is_structural=True)] if reason else list(schema.flaws(raw))
 
@@ -195,17 +195,17 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _part(record: Any, raw: Mapping[str, Any]) -> Any:
-    """An anchor, a change or a scope from its JSON object, keys it does not know kept aside."""
-    fields = {key: value for key, value in raw.items() if key in record._fields and key != "unknown"}
+def _part(part_type: Any, raw: Mapping[str, Any]) -> Any:
+    """Return an anchor, a change or a scope from its JSON object, with unknown keys in `unknown`."""
+    fields = {key: value for key, value in raw.items() if key in part_type._fields and key != "unknown"}
     present = {
-        key: tuple(v) if isinstance(v, list) and record is Scope else v for key, v in fields.items() if v is not None
+        key: tuple(v) if isinstance(v, list) and part_type is Scope else v for key, v in fields.items() if v is not None
     }
-    return record(**present, unknown={key: value for key, value in raw.items() if key not in fields})
+    return part_type(**present, unknown={key: value for key, value in raw.items() if key not in fields})
 
 
-def _filled(record: Any) -> dict[str, Any]:
-    values = record._asdict()
+def _filled(part: Any) -> dict[str, Any]:
+    values = part._asdict()
     unknown = values.pop("unknown")
     filled = {
         key: _plain(v) for key, v in values.items() if v is not None and (key in ("old", "new") or not _is_empty(v))
@@ -213,26 +213,26 @@ def _filled(record: Any) -> dict[str, Any]:
     return {**filled, **unknown}
 
 
-def _written(raw: object) -> bytes:
+def _encode(raw: object) -> bytes:
     return (json.dumps(raw, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode("utf-8")
 
 
-def _obstacle(value: Any) -> str:
-    """Why no file can carry a value, or no reader would take it; empty if there is no reason."""
+def _storage_problem(value: Any) -> str:
+    """Return why a value cannot be stored as JSON, or would not load again; nothing if it can."""
     if _depth_exceeds(value, MAX_DEPTH):
         return "nested too deeply"
     try:
         _loads(json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8").decode("utf-8"))
     except UnicodeEncodeError:
-        return "holds half a surrogate pair, which no file can carry"
+        return "contains half a surrogate pair, which no file can store"
     except (TypeError, ValueError) as error:
         return f"cannot be written as JSON ({error})"
     return ""
 
 
-def _depth_exceeds(value: Any, most: int) -> bool:
+def _depth_exceeds(value: Any, limit: int) -> bool:
     level = [value]
-    for _ in range(most):
+    for _ in range(limit):
         level = [item for outer in level for item in _items(outer) if isinstance(item, (dict, list))]
         if not level:
             return False
@@ -259,7 +259,7 @@ def _finite(text: str) -> float:
 
 
 def _bounded(text: str) -> int:
-    # What needs more than 64 bits overflows in SQLite, in floats, and in most other programs that read JSON.
+    # A number of more than 64 bits overflows in SQLite, in floats, and in most other programs that read JSON.
     if len(text) > 20 or not -(2**63) <= int(text) < 2**63:
         raise ValueError(f"{text[:40]} is too large a number")
     return int(text)

@@ -1,4 +1,4 @@
-"""What a record says, in one or two lines that stand alone, with its literal values."""
+"""The summary line of a record: its statement with literal values, complete without the file."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from onrecord.text import cut
 MAX_CHARACTERS = 420
 
 
-def render(memory: Memory) -> str:
-    """The statement itself and the details its category adds, so that nobody has to open the file."""
-    category = CATEGORIES[memory.category]
-    statement = _titled(memory, _about(memory.text(category.topic), memory.text(category.statement)))
+def render(record: Memory) -> str:
+    """Return the statement of a record, and the details that its category adds."""
+    category = CATEGORIES[record.category]
+    statement = _add_title(record, _add_topic(record.text(category.topic), record.text(category.statement)))
     if category.statement_length:
         statement = cut(statement, category.statement_length)
-    marks = [mark for (field, value), mark in category.marks.items() if memory.text(field) == value]
+    marks = [mark for (field, value), mark in category.marks.items() if record.text(field) == value]
     details = [
-        _detail(memory, label, field, longest)
-        for label, field, longest, needless_with in category.details
-        if not (needless_with and memory.text(needless_with))
+        _detail(record, label, field, max_characters)
+        for label, field, max_characters, replaced_by in category.details
+        if not (replaced_by and record.text(replaced_by))
     ]
     attached = "".join(mark for mark in marks if mark.startswith(" "))
     text = _sentences(statement + attached, *(mark for mark in marks if not mark.startswith(" ")), *details)
-    return cut(" ".join(text.split()) or memory.title, MAX_CHARACTERS)
+    return cut(" ".join(text.split()) or record.title, MAX_CHARACTERS)
 
 
-def _about(topic: str, statement: str) -> str:
-    """The statement, led by its topic where it does not name it."""
+def _add_topic(topic: str, statement: str) -> str:
+    """Return the statement, after its topic if it does not name that."""
     return f"{topic}: {statement}" if topic and topic.lower() not in statement.lower() else statement
 
 
-def _titled(memory: Memory, text: str) -> str:
-    """The text, led by the title where the title says something that the text does not."""
-    words = {word for word in _words(memory.title) if len(word) > 2}
-    if len(text) < len(memory.title) or len(words - set(_words(text))) > len(words) / 3:
-        return f"{memory.title}: {text}" if text else memory.title
+def _add_title(record: Memory, text: str) -> str:
+    """Return the text, after the title if the title says more than the text."""
+    words = {word for word in _words(record.title) if len(word) > 2}
+    if len(text) < len(record.title) or len(words - set(_words(text))) > len(words) / 3:
+        return f"{record.title}: {text}" if text else record.title
     return text
 
 
@@ -44,13 +44,13 @@ def _words(text: str) -> list[str]:
     return lowered.translate({ord(char): " " for char in set(lowered) if not char.isalnum()}).split()
 
 
-def _detail(memory: Memory, label: str, field: str, longest: int) -> str:
-    """One content field with its label; a list without a limit is numbered, for its order matters."""
-    if not longest:
-        steps = " ".join(f"{number}. {step.rstrip('.')}." for number, step in enumerate(memory.lines(field), 1))
+def _detail(record: Memory, label: str, field: str, max_characters: int) -> str:
+    """Return a content field with its label; without a limit, its items are numbered steps."""
+    if not max_characters:
+        steps = " ".join(f"{number}. {step.rstrip('.')}." for number, step in enumerate(record.lines(field), 1))
         return f"{label} {steps}" if steps else ""
-    text = memory.text(field)
-    return f"{label}: {cut(text, longest)}" if text else ""
+    text = record.text(field)
+    return f"{label}: {cut(text, max_characters)}" if text else ""
 
 
 def _sentences(*parts: str) -> str:
