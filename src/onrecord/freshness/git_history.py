@@ -60,7 +60,7 @@ class Trail(NamedTuple):
 
 
 class FileHistory(NamedTuple):
-    """What git knows of an anchored file: its current path, and the commits that changed it since."""
+    """The current path of an anchored file, and the commits that changed it since."""
 
     path: str
     """Relative to the project; empty if the file is gone."""

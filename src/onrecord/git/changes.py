@@ -95,7 +95,7 @@ def _unstaged(repository: Repository, index: ProcessResult, deadline: float) -> 
         return []
     paths, is_complete = work_tree.changed_paths(index.output, repository.root, deadline)
     if not is_complete or len(index.output) >= MAX_LISTING_BYTES:
-        repository.notes.append("there are more files than could be compared")
+        repository.notes.append("not all files could be compared")
     return paths
 
 

@@ -36,7 +36,7 @@ PINNED = (
     "-c", "log.showSignature=false",
 )  # fmt: skip
 _USERS_CONFIG = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
-NO_GIT = "there is no git to ask"
+NO_GIT = "git was not found"
 _NEUTRAL_FOLDER = os.path.dirname(os.path.abspath(__file__))
 """Git's current folder for commands that need no file of the project: a folder outside of it."""
 

@@ -191,7 +191,7 @@ def _undoable(change: LoggedChange) -> LoggedChange:
     if change.is_whole:
         return change
     raise CannotUndo(
-        f"the {change.action} of {change.at} changed {len(change.files):,} files, too much to keep what they held",
+        f"the {change.action} of {change.at} changed {len(change.files):,} files, too much to keep the old versions",
         fix="restore them with git: git log -- .claude/memory",
     )
 
@@ -249,5 +249,5 @@ def _read_file(root: str, path: str) -> bytes | None:
         return None
     except OSError as error:
         raise Unwritable(
-            f"cannot read {os.path.join(root, path)}: {error}", fix="check what it is, and its permissions"
+            f"cannot read {os.path.join(root, path)}: {error}", fix="check the file's type and permissions"
         ) from error

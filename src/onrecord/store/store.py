@@ -308,16 +308,6 @@ class Batch:
         return {**texts, **{path: None for path in self._drops if path not in texts}}
 
 
-def _fix_for_existing(store: Store, path: str, record_id: str) -> str:
-    from onrecord.record import lifecycle
-
-    try:
-        record = store.read(path).memory
-    except OnrecordError:
-        return f"the file {path} is broken, to see why: onrecord doctor"
-    return lifecycle.fix_for_status(record, f"onrecord edit {record_id}; or give the new record another title")
-
-
 class DryRunStore(Store):
     """A store for `--dry-run`: changes are checked but not written, and later reads see them."""
 
@@ -359,3 +349,13 @@ class _DryRunBatch(Batch):
     def commit(self) -> None:
         self._dry_run.planned.update(self.written)
         self._dry_run.dropped += self._drops
+
+
+def _fix_for_existing(store: Store, path: str, record_id: str) -> str:
+    from onrecord.record import lifecycle
+
+    try:
+        record = store.read(path).memory
+    except OnrecordError:
+        return f"the file {path} is broken, to see why: onrecord doctor"
+    return lifecycle.fix_for_status(record, f"onrecord edit {record_id}; or give the new record another title")

@@ -43,13 +43,13 @@ class Writer:
         """
         record = anchors.add_missing(record, self._project, self.now)
         with self.store.writing("accept" if draft else "save") as batch:
-            record = self._with_id_of_its_category(record)
+            record = self._with_id_of_no_other_category(record)
             self.store.refuse_existing(record.id)
             if draft:
                 batch.drop_draft(draft.name, draft.hash)
             if supersedes:
                 before = self.store.get(supersedes).memory
-                linked, record = self._linked(before, record)
+                linked, record = self._supersede(before, record)
                 batch.put(linked, over=before)
             entry = batch.put(record)
             if categories.CATEGORIES[record.category].max_active:
@@ -106,11 +106,10 @@ class Writer:
         with self.store.writing("reject") as batch:
             batch.drop_draft(name, expected_hash)
 
-    def _with_id_of_its_category(self, record: Memory) -> Memory:
-        """Return `record` with an id that no record of another category has."""
-        return (
-            record if _exists(self.store, record) else record._replace(id=naming.unused_name(record.id, self.store.has))
-        )
+    def _with_id_of_no_other_category(self, record: Memory) -> Memory:
+        if self.store.has(record.path):
+            return record
+        return record._replace(id=naming.unused_name(record.id, self.store.has))
 
     def _retire_oldest(self, batch: Batch, category: str) -> None:
         limit = self.settings.count(f"categories.{category}.max_retained")
@@ -215,7 +214,7 @@ class Writer:
         """Link two records so that retrieval shows the new one wherever the old one matches."""
         with self.store.writing("supersede") as batch:
             before, after = self._current(old, expected_hash), self.store.get(new).memory
-            linked, successor = self._linked(before, after)
+            linked, successor = self._supersede(before, after)
             return batch.put(linked, over=before), batch.put(successor, over=after)
 
     def replace_shared(self, shared_name: str, new: str) -> Entry:
@@ -224,7 +223,7 @@ class Writer:
             after = self.store.get(new).memory
             return batch.put(lifecycle.add_supersedes(after, shared_name, self.now), over=after)
 
-    def _linked(self, before: Memory, after: Memory) -> tuple[Memory, Memory]:
+    def _supersede(self, before: Memory, after: Memory) -> tuple[Memory, Memory]:
         if before.id in self._successors(after):
             raise WrongState(
                 f"{after.id} is itself superseded by {before.id}",
@@ -267,8 +266,3 @@ class Writer:
                         reason = f"past its retention of {days} days"
                         batch.put(lifecycle.retire(record, reason, self.now), over=record)
         return collected
-
-
-def _exists(store: Store, record: Memory) -> bool:
-    """True if a record of this category has this id."""
-    return store.has(record.path)
