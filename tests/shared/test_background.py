@@ -104,18 +104,18 @@ IN_TIME = """
 import signal, sys, threading
 from onrecord import budget
 from onrecord.cli import main
-from onrecord.shared.git_mirror import _Conversation
-is_reaching, guard = threading.Event(), _Conversation._guard
+from onrecord.shared.git_mirror import _Run
+is_reaching, guard = threading.Event(), _Run._enforce_limits
 def watched_guard(self, deadline):
-    if self._grows:
+    if self._growing_folder:
         is_reaching.set()
     guard(self, deadline)
-_Conversation._guard = watched_guard
+_Run._enforce_limits = watched_guard
 def end():
     sys.stdin.readline()
     is_reaching.wait()
     budget._limits.wall = 0
-    signal.setitimer(signal.ITIMER_REAL, 0.001, budget._AGAIN)
+    signal.setitimer(signal.ITIMER_REAL, 0.001, budget._REPEAT)
 threading.Thread(target=end, daemon=True).start()
 sys.exit(main(["sync", "--automatic"]))
 """

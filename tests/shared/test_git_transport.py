@@ -649,13 +649,18 @@ def _killed_while_git_waits(bob, ssh):
     return git
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a program that is a script")
-def test_a_start_of_git_that_is_interrupted_leaves_none_behind(tmp_path, monkeypatch):
+@pytest.fixture
+def endless_git(tmp_path, monkeypatch):
+    """A program that is found as git and does not end."""
     program = tmp_path / "bin" / "git"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\nexec sleep 600\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a program that is a script")
+def test_a_start_of_git_that_is_interrupted_leaves_none_behind(endless_git, tmp_path, monkeypatch):
     started, start = [], subprocess.Popen._execute_child
 
     def interrupted(child, *words):
@@ -669,3 +674,23 @@ def test_a_start_of_git_that_is_interrupted_leaves_none_behind(tmp_path, monkeyp
         Mirror(str(tmp_path / "repository")).run_local("cat-file", "--batch")
 
     assert started[0].wait(60) == -signal.SIGKILL
+
+
+@pytest.mark.skipif(not hasattr(subprocess, "_fork_exec") or not hasattr(os, "pidfd_open"), reason="Linux, Python 3.11")
+def test_a_signal_that_arrives_before_the_process_is_known_ends_it(endless_git, tmp_path, monkeypatch):
+    started, start = [], subprocess._fork_exec
+
+    def interrupted(*words):
+        process = start(*words)
+        started.append(os.pidfd_open(process))
+        signal.raise_signal(signal.SIGINT)
+        return process
+
+    monkeypatch.setattr(subprocess, "_fork_exec", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        Mirror(str(tmp_path / "repository")).run_local("cat-file", "--batch")
+
+    assert select.select(started, [], [], 60)[0] == started
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    os.close(started[0])

@@ -12,6 +12,8 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable
+from types import FrameType
 from typing import IO
 
 from onrecord import files
@@ -33,6 +35,9 @@ _MAX_MIRROR_BYTES = 4_000_000_000
 _CHECK_SECONDS = 0.5
 _JOIN_SECONDS = 1.0
 """Wait for output after git has ended: a program that it left running, as SSH does, may keep the pipe open."""
+
+_RAISING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGPROF")
+"""From Ctrl-C, a service manager, a closed terminal, and the two timers of `budget`."""
 
 _PINNED = (
     *("-c", "push.followTags=false", "-c", "push.gpgSign=false", "-c", "push.recurseSubmodules=no"),
@@ -104,11 +109,12 @@ class Mirror:
             return GitResult(None, b"", NO_GIT)
         git_dir = (f"--git-dir={self.folder}",) if exists else ()
         command = (program, *git_dir, *repository.PINNED, *_PINNED, *words)
-        try:
-            child = _Git(command, self._environment(is_remote))
-        except OSError as error:
-            return GitResult(None, b"", f"git could not be started: {error}")
-        return _Run(child, self.folder if is_remote else "").finish(stdin, seconds)
+        with _HeldSignals() as held:
+            try:
+                child = _Git(command, self._environment(is_remote))
+            except OSError as error:
+                return GitResult(None, b"", f"git could not be started: {error}")
+            return _Run(child, self.folder if is_remote else "").finish(stdin, seconds, held)
 
     def _environment(self, is_remote: bool) -> dict[str, str]:
         environment = repository.environment()
@@ -119,6 +125,40 @@ class Mirror:
             # A project's repository may contain large files: nothing here reads them, but git does while it fetches.
             environment = {**environment, **own, **silent, "GIT_ALLOW_PROTOCOL": PROTOCOLS, "GIT_ALLOC_LIMIT": "1g"}
         return environment
+
+
+class _HeldSignals:
+    """Signals that raise an exception, held back until their exception ends git.
+
+    While git starts, nothing knows its process: an exception then would leave it behind. For use with `with`.
+    """
+
+    def __init__(self) -> None:
+        self._handlers: dict[int, Callable[[int, FrameType | None], object]] = {}
+        self._arrived: list[tuple[int, FrameType | None]] = []
+
+    def __enter__(self) -> _HeldSignals:
+        if threading.current_thread() is threading.main_thread():
+            for number in filter(None, (getattr(signal, name, None) for name in _RAISING)):
+                handler = signal.getsignal(number)
+                if callable(handler):
+                    self._handlers[number] = handler
+                    signal.signal(number, self._hold)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def _hold(self, number: int, frame: FrameType | None) -> None:
+        self._arrived.append((number, frame))
+
+    def release(self) -> None:
+        """Let signals through again, those first that have arrived."""
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        while self._arrived:
+            number, frame = self._arrived.pop(0)
+            self._handlers[number](number, frame)
 
 
 class _Git(subprocess.Popen[bytes]):
@@ -144,6 +184,11 @@ class _Git(subprocess.Popen[bytes]):
             # Interrupted so early that it has no process group yet.
             pass
         self.kill()
+        try:
+            self.wait(_JOIN_SECONDS)
+        except subprocess.TimeoutExpired:
+            # It waits for a disk or a network file system, and ends after that.
+            pass
 
 
 class _Run:
@@ -157,7 +202,7 @@ class _Run:
         self._reason = ""
         self._ended = threading.Event()
 
-    def finish(self, stdin: bytes, seconds: float) -> GitResult:
+    def finish(self, stdin: bytes, seconds: float, held: _HeldSignals) -> GitResult:
         child = self._child
         assert child.stdin and child.stdout and child.stderr
         threads = [
@@ -168,6 +213,7 @@ class _Run:
         try:
             for thread in threads:
                 thread.start()
+            held.release()
             output = child.stdout.read(MAX_OUTPUT_BYTES + 1)
             if len(output) > MAX_OUTPUT_BYTES:
                 self._kill(f"answered more than {MAX_OUTPUT_BYTES:,} bytes")
