@@ -10,6 +10,21 @@ from onrecord.freshness import anchors, check
 from onrecord.freshness.check import Freshness, Verdict
 from onrecord.store.store import Entry, Store
 
+TIMEOUT_SECONDS = 60.0
+"""Total time for git: a large history needs ten seconds, and a hostile repository can make git wait forever."""
+
+
+class RecordFreshness(NamedTuple):
+    """A record, the verdicts on its anchors, and its files that have no anchor."""
+
+    entry: Entry
+    verdicts: tuple[Verdict, ...]
+    loose: tuple[str, ...]
+
+    @property
+    def is_stale(self) -> bool:
+        return bool(self.loose) or any(verdict.state != check.FRESH or verdict.is_moved for verdict in self.verdicts)
+
 
 def collect(
     store: Store, entries: Sequence[Entry], watch_entries: Callable[[Iterable[Entry]], Iterable[Entry]] = iter
@@ -25,22 +40,6 @@ def collect(
             if changes:
                 messages[result.entry.memory.id] = "; ".join(changes[:3])
     return Evidence(changed=states[check.CHANGED], missing=states[check.MISSING])
-
-
-TIMEOUT_SECONDS = 60.0
-"""Total time for git: a large history needs ten seconds, and a hostile repository can make git wait forever."""
-
-
-class RecordFreshness(NamedTuple):
-    """A record, the verdicts on its anchors, and its files that have no anchor."""
-
-    entry: Entry
-    verdicts: tuple[Verdict, ...]
-    loose: tuple[str, ...]
-
-    @property
-    def is_stale(self) -> bool:
-        return bool(self.loose) or any(verdict.state != check.FRESH or verdict.is_moved for verdict in self.verdicts)
 
 
 def check_all(store: Store, entries: Iterable[Entry]) -> list[RecordFreshness]:

@@ -32,6 +32,42 @@ _MENTION = re.compile(r"[\w@.-]{1,80}(?:/[\w@.-]{1,80}){1,12}")
 _MAX_MENTIONS = 40
 _RECIPE = "write eight to ten, in other words than the title"
 
+_MAX_TEXT_CHARS = 20_000
+"""Characters of a text that are searched."""
+
+_REFERENCE_ELSEWHERE = re.compile(
+    r"(?i)\b(?:"
+    # A named source ("as described in RFC 7231") can be looked up.
+    r"as (?:we )?(?:just )?(?:discussed|agreed|mentioned|described|explained|noted|said)(?! (?:in|by|at|under|on)\b)"
+    r"|(?:as|like|shown|results|described|mentioned|discussed|given|defined) (?:above|below|earlier|previously)"
+    r"|the (?:above|aforementioned) (?:approach|option|decision|solution|problem|issue|discussion|comment)"
+    # "The chat" may be part of the program.
+    r"|(?:this|our) (?:chat|conversation)|(?:this|our|the) (?:slack|email|teams) thread"
+    r"|see (?:above|below|(?:the )?(?:thread|chat|conversation|previous (?:message|section|comment)))"
+    r"|wie (?:oben|besprochen|erwähnt|vereinbart|beschrieben|gehabt)(?! (?:in|im|unter|auf)\b)|siehe (?:oben|unten)"
+    r"|como (?:se (?:discutió|acordó|mencionó|dijo)|comentamos|acordamos|hablamos|discutimos)"
+    r"|(?:ver|véase) (?:más )?(?:arriba|abajo)"
+    r")\b"
+)
+_RELATIVE_DATE = re.compile(
+    r"(?i)\b(?:yesterday|tomorrow|earlier today|the other day|(?:last|next) (?:week|month|night|sprint|quarter|year)"
+    r"|this (?:week|sprint)|gestern|letzte woche|nächste woche|ayer|la semana pasada|la próxima semana)\b"
+)
+# An option with its name is clear: "option B (Redis)".
+_OPTION = re.compile(
+    r"\b(?:[Oo]ption|[Aa]lternative|[Vv]ariant|[Aa]pproach|[Pp]roposal) (?:[A-E]|[1-9])\b(?! ?[(:–—,-])"
+)
+_VAGUE_OPENING = re.compile(
+    # "It is important to …" does not refer to earlier text.
+    r"(?i)\W{0,9}((?:it|they)\b(?!(?:'s| is| was) \w{1,20} (?:to|that)\b)"
+    r"|(?:this|that|these|those) (?:is|was|are|were|must|should|can|cannot|will|has|have|does|did|means|needs|works)\b)"
+)
+_VAGUE_OBJECT = re.compile(
+    r"(?i)\W{0,9}(?:(?:always|never|please|don't|do not) )?"
+    r"((?:use|do|fix|change|make|keep|move|put|set|run|remove|avoid|call|try|check) (?:it|them|this|that)"
+    r"(?=\W{0,9}$| (?:in|for|to|with|again|instead|from|on|like|as)\b))"
+)
+
 
 class Reason(NamedTuple):
     """One thing that makes a record hard to find."""
@@ -40,7 +76,7 @@ class Reason(NamedTuple):
     message: str
     fix: str
     weight: int
-    """Position in the list: a record without triggers is missed most often."""
+    """Higher weights come first: a record without triggers is missed most often."""
 
 
 class HardToFind(NamedTuple):
@@ -156,43 +192,6 @@ def _no_files(record: Memory, project: str) -> Iterator[Reason]:
     else:
         fix = f"if it is about certain files, add them as related_files: onrecord edit {record.id}"
         yield Reason("files", "has no related files, so it is shown for prompts only", fix, 1)
-
-
-_MAX_TEXT_CHARS = 20_000
-"""Characters of a text that are searched."""
-
-_REFERENCE_ELSEWHERE = re.compile(
-    r"(?i)\b(?:"
-    # A named source ("as described in RFC 7231") can be looked up.
-    r"as (?:we )?(?:just )?(?:discussed|agreed|mentioned|described|explained|noted|said)(?! (?:in|by|at|under|on)\b)"
-    r"|(?:as|like|shown|results|described|mentioned|discussed|given|defined) (?:above|below|earlier|previously)"
-    r"|the (?:above|aforementioned) (?:approach|option|decision|solution|problem|issue|discussion|comment)"
-    # "The chat" may be part of the program.
-    r"|(?:this|our) (?:chat|conversation)|(?:this|our|the) (?:slack|email|teams) thread"
-    r"|see (?:above|below|(?:the )?(?:thread|chat|conversation|previous (?:message|section|comment)))"
-    r"|wie (?:oben|besprochen|erwähnt|vereinbart|beschrieben|gehabt)(?! (?:in|im|unter|auf)\b)|siehe (?:oben|unten)"
-    r"|como (?:se (?:discutió|acordó|mencionó|dijo)|comentamos|acordamos|hablamos|discutimos)"
-    r"|(?:ver|véase) (?:más )?(?:arriba|abajo)"
-    r")\b"
-)
-_RELATIVE_DATE = re.compile(
-    r"(?i)\b(?:yesterday|tomorrow|earlier today|the other day|(?:last|next) (?:week|month|night|sprint|quarter|year)"
-    r"|this (?:week|sprint)|gestern|letzte woche|nächste woche|ayer|la semana pasada|la próxima semana)\b"
-)
-# An option with its name is clear: "option B (Redis)".
-_OPTION = re.compile(
-    r"\b(?:[Oo]ption|[Aa]lternative|[Vv]ariant|[Aa]pproach|[Pp]roposal) (?:[A-E]|[1-9])\b(?! ?[(:–—,-])"
-)
-_VAGUE_OPENING = re.compile(
-    # "It is important to …" does not refer to earlier text.
-    r"(?i)\W{0,9}((?:it|they)\b(?!(?:'s| is| was) \w{1,20} (?:to|that)\b)"
-    r"|(?:this|that|these|those) (?:is|was|are|were|must|should|can|cannot|will|has|have|does|did|means|needs|works)\b)"
-)
-_VAGUE_OBJECT = re.compile(
-    r"(?i)\W{0,9}(?:(?:always|never|please|don't|do not) )?"
-    r"((?:use|do|fix|change|make|keep|move|put|set|run|remove|avoid|call|try|check) (?:it|them|this|that)"
-    r"(?=\W{0,9}$| (?:in|for|to|with|again|instead|from|on|like|as)\b))"
-)
 
 
 def unclear_phrases(record: Memory) -> list[str]:

@@ -31,6 +31,43 @@ _MISSING_FIX = (
 _OUTDATED = "says itself that it is outdated"
 _MENTION = re.compile(r"`([\w@.-]+(?:/[\w@.-]+)+\.\w{1,8})`")
 
+_MIN_TEXT_CHARS = 20
+_MAX_ANALYZED_CHARS = 5_000
+_MAX_FRAGMENT_CHARS = 160
+"""A longer statement says something, however it begins."""
+
+_PLACEHOLDER = re.compile(
+    r"(?i)^(?:untitled|new (?:memory|note|record)|note(?: ?\d+)?|test(?:ing)?(?: ?\d+)?|todo|tbd|n/?a|none|asdf\w*|foo"
+    r"|bar|placeholder|lorem ipsum.*|session (?:started|ended)|heartbeat|hello(?: world)?|\W*)$"
+)
+_ECHO = re.compile(r"(?i)<memory-context|<system-reminder|^\s*(?:human|assistant|user)\s*:", re.MULTILINE)
+_DUMP = re.compile(
+    r"(?m)^(?:Traceback \(most recent call last\)|\s+at [\w.$<>]+\(.*\)$"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*(?:INFO|DEBUG|WARN))"
+)
+# A number, a letter, or a heading that says nothing about the content.
+_HEADING = re.compile(
+    r"(?i)^\W*(?:\d{1,3}|[a-z]|§\s?[\d.]+)\W*$|^\d{1,3}\)\s"
+    r"|^\W*(?:[\d.]+\W+)?(?:overview|introduction|general|miscellaneous|misc|guidelines?|rules|important|notes?|background"
+    r"|context|summary|conventions|principles|non-negotiables|do'?s and don'?ts|other|tl;?dr|decision|status)\W*$"
+)
+_OPTION = re.compile(
+    r"(?i)^\W*(?:(?:we|the team) )?(?:chose|choose|pick|picked|go(?:es)? with|went with|decided (?:on|for))?\W*"
+    r"(?:the )?"
+    r"(?:option|alternative|variant|proposal|solution|approach|choice)s?\s+(?:[a-h]|\d{1,2}|[ivx]{1,4})\b"
+    r"(?:\W+(?:and|or|with|a|the|as|fallback|to|plus|option|alternative|then|[a-h]|\d{1,2}))*\W*$"
+)
+# The end of a sentence or of a heading ("Chosen options:" without its first letters).
+_FRAGMENT = re.compile(r"^\s*(?:[a-z]{0,2}\s?[:;,)\]]|(?:and|or|but|because|which)\s)")
+_HALF_QUOTED = re.compile(r'(?:^|\s)"\w[^"]*$')
+_REFERENCE = re.compile(
+    r"(?i)^\W*(?:please )?(?:see|refer to|cf\.?|read|check)\s(?:also )?(?:the )?"
+    r"(?:section|chapter|§|above|below|page|appendix|document|guide|file|[\w./-]+\.md)\b.{0,80}$"
+)
+_NO_REASON = re.compile(
+    r"(?i)^\W*(?:it )?(?:goes against|violates|breaks|contradicts)\s\S+\.md\W*$|^\W*\S+\.md says so\W*$"
+)
+
 
 class AuditFinding(NamedTuple):
     """A problem of one or more records, and its fix."""
@@ -149,44 +186,6 @@ def _junk(item: AuditItem) -> tuple[str, str] | None:
 def _measure(items: Sequence[AuditItem], check: Callable[[AuditItem], tuple[str, str] | None]) -> Measure:
     findings = tuple(AuditFinding((item.id,), *result) for item in items if (result := check(item)))
     return Measure(len(findings), len(items), findings)
-
-
-_MIN_TEXT_CHARS = 20
-_MAX_ANALYZED_CHARS = 5_000
-_MAX_FRAGMENT_CHARS = 160
-"""A longer statement says something, however it begins."""
-
-_PLACEHOLDER = re.compile(
-    r"(?i)^(?:untitled|new (?:memory|note|record)|note(?: ?\d+)?|test(?:ing)?(?: ?\d+)?|todo|tbd|n/?a|none|asdf\w*|foo"
-    r"|bar|placeholder|lorem ipsum.*|session (?:started|ended)|heartbeat|hello(?: world)?|\W*)$"
-)
-_ECHO = re.compile(r"(?i)<memory-context|<system-reminder|^\s*(?:human|assistant|user)\s*:", re.MULTILINE)
-_DUMP = re.compile(
-    r"(?m)^(?:Traceback \(most recent call last\)|\s+at [\w.$<>]+\(.*\)$"
-    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*(?:INFO|DEBUG|WARN))"
-)
-# A number, a letter, or a heading that says nothing about the content.
-_HEADING = re.compile(
-    r"(?i)^\W*(?:\d{1,3}|[a-z]|§\s?[\d.]+)\W*$|^\d{1,3}\)\s"
-    r"|^\W*(?:[\d.]+\W+)?(?:overview|introduction|general|miscellaneous|misc|guidelines?|rules|important|notes?|background"
-    r"|context|summary|conventions|principles|non-negotiables|do'?s and don'?ts|other|tl;?dr|decision|status)\W*$"
-)
-_OPTION = re.compile(
-    r"(?i)^\W*(?:(?:we|the team) )?(?:chose|choose|pick|picked|go(?:es)? with|went with|decided (?:on|for))?\W*"
-    r"(?:the )?"
-    r"(?:option|alternative|variant|proposal|solution|approach|choice)s?\s+(?:[a-h]|\d{1,2}|[ivx]{1,4})\b"
-    r"(?:\W+(?:and|or|with|a|the|as|fallback|to|plus|option|alternative|then|[a-h]|\d{1,2}))*\W*$"
-)
-# The end of a sentence or of a heading ("Chosen options:" without its first letters).
-_FRAGMENT = re.compile(r"^\s*(?:[a-z]{0,2}\s?[:;,)\]]|(?:and|or|but|because|which)\s)")
-_HALF_QUOTED = re.compile(r'(?:^|\s)"\w[^"]*$')
-_REFERENCE = re.compile(
-    r"(?i)^\W*(?:please )?(?:see|refer to|cf\.?|read|check)\s(?:also )?(?:the )?"
-    r"(?:section|chapter|§|above|below|page|appendix|document|guide|file|[\w./-]+\.md)\b.{0,80}$"
-)
-_NO_REASON = re.compile(
-    r"(?i)^\W*(?:it )?(?:goes against|violates|breaks|contradicts)\s\S+\.md\W*$|^\W*\S+\.md says so\W*$"
-)
 
 
 def junk_reason(item: AuditItem) -> str:

@@ -147,18 +147,18 @@ def _switches(settings: Sequence[SettingsFile]) -> Iterator[Finding]:
 
 def _activity(own: Plugin | None, project: str, last_session: Session) -> Iterator[Finding]:
     """Yield a finding on whether hooks ran in the last session of this project."""
-    time = last_session.prompts[-1].at
+    last_prompt_at = last_session.prompts[-1].at
     transcripts = [os.path.join(folder, f"{last_session.name}.jsonl") for folder in claude_code.folders(project)]
     lines = [line for file in transcripts for line in transcript.tail_lines(file, _MAX_TRANSCRIPT_BYTES)[0]]
-    failures = list(_hook_failures(lines))
+    failures, since = list(_hook_failures(lines)), _store_created_at(project)
     for event, message in failures[-1:]:
         fix = "in a terminal, to see which Python hooks find: onrecord doctor; claude --debug shows more"
         yield Finding("error", "hooks", f"a hook failed in the last session ({event}): {message}", fix)
     if ledger.exists(last_session.name) or any(LAUNCHER.encode() in line and b"hookInfos" in line for line in lines):
-        yield Finding("ok", "hooks", f"hooks ran in the last session here, {time or last_session.name}")
-    elif not failures and own and own.is_enabled and time > max(own.installed_at, _store_created_at(project)):
+        yield Finding("ok", "hooks", f"hooks ran in the last session here, {last_prompt_at or last_session.name}")
+    elif not failures and own and own.is_enabled and last_prompt_at > max(own.installed_at, since):
         fix = "restart Claude Code in a trusted folder; /hooks should list the plugin's hooks"
-        what = f"no hook ran in the last session here, {time}, though the plugin is enabled"
+        what = f"no hook ran in the last session here, {last_prompt_at}, though the plugin is enabled"
         yield Finding("warning", "hooks", what, fix)
 
 
@@ -197,7 +197,7 @@ def _other_hooks(plugins: Sequence[Plugin], settings: Sequence[SettingsFile], *,
             if host_files.HOOK_MARK in command and not has_plugin:
                 continue
             if LAUNCHER in command or "onrecord" in command:
-                fix = f"take it out of {file.path}: the plugin has its own hooks"
+                fix = f"remove it from {file.path}: the plugin has its own hooks"
                 yield Finding("warning", "others", f"{file.path} runs Onrecord's hook a second time: {command}", fix)
             else:
                 yield Finding("note", "others", f"{file.path} has another hook on every prompt: {command}")
@@ -236,8 +236,8 @@ def _plugins(settings: Iterable[SettingsFile]) -> list[Plugin]:
         name, _, market = key.partition("@")
         folder = _local_folder(name, _mapping(markets.get(market))) or newest.get("installPath")
         version, installed_at = (str(newest.get(field, "")) for field in ("version", "installedAt"))
-        where = folder if isinstance(folder, str) else ""
-        plugins.append(Plugin(key, version, installed_at, where, enabled.get(key) is not False))
+        folder = folder if isinstance(folder, str) else ""
+        plugins.append(Plugin(key, version, installed_at, folder, enabled.get(key) is not False))
     return plugins
 
 
@@ -305,12 +305,8 @@ def _connected_agent(setup: HostSetup, state: ConnectionState) -> Iterator[Findi
     elif OUTDATED in (state.entrance, state.server):
         missing = _missing_launchers(setup)
         if missing:
-            yield Finding(
-                "error",
-                host,
-                f"{title} is set up to start {missing[0]}, which does not exist, so it gets no memory",
-                fix,
-            )
+            what = f"{title} is set up to start {missing[0]}, which does not exist, so it gets no memory"
+            yield Finding("error", host, what, fix)
         else:
             yield Finding("warning", host, f"{title}: its entries were written by another version", fix)
     elif host != "claude-code" or state.entrance != PLUGIN:

@@ -27,6 +27,7 @@ _LEFTOVER_SECONDS = 60
 _CLOCK_TOLERANCE_SECONDS = 3_600
 """Difference between the clocks of two machines that needs no warning."""
 
+_REMOTES = "remotes"
 Scanned = Union[Entry, Broken]
 
 
@@ -236,9 +237,6 @@ def _circles(by_id: Mapping[str, Memory]) -> Iterator[Finding]:
                 "error", "links", f"records supersede each other in a circle: {' → '.join([*circle, current])}", fix
             )
         visited.update(path)
-
-
-_REMOTES = "remotes"
 
 
 def examine_remotes(settings: Settings) -> Iterator[Finding]:

@@ -32,6 +32,25 @@ from onrecord.web import (
 from onrecord.web.access import Access
 
 IDLE_SECONDS = 3600.0
+STATIC_FOLDER = os.path.join(os.path.dirname(__file__), "static")
+STATIC = {"app.css": "text/css", "app.js": "text/javascript"}
+"""Static files and their types; no other file is served."""
+
+_STATUS = {"NOT_FOUND": 404, "NO_STORE": 404, "CHANGED_SINCE_READ": 409, "LOCKED": 503, "UNWRITABLE": 500}
+
+_PAGES = (
+    home_page,
+    search_page,
+    edit_page,
+    record_page,
+    inbox_page,
+    agent_page,
+    browse_page,
+    health_page,
+    usage_page,
+    settings_page,
+)
+ROUTES = tuple(route for page in _PAGES for route in page.ROUTES)
 
 
 def bind(port: int) -> socket.socket:
@@ -76,27 +95,6 @@ class _Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         return await super().on_tick(counter) or self._is_idle()
-
-
-STATIC_FOLDER = os.path.join(os.path.dirname(__file__), "static")
-STATIC = {"app.css": "text/css", "app.js": "text/javascript"}
-"""Static files and their types; no other file is served."""
-
-_STATUS = {"NOT_FOUND": 404, "NO_STORE": 404, "CHANGED_SINCE_READ": 409, "LOCKED": 503, "UNWRITABLE": 500}
-
-_PAGES = (
-    home_page,
-    search_page,
-    edit_page,
-    record_page,
-    inbox_page,
-    agent_page,
-    browse_page,
-    health_page,
-    usage_page,
-    settings_page,
-)
-ROUTES = tuple(route for page in _PAGES for route in page.ROUTES)
 
 
 def create_app(site: view.Site, on_request: Callable[[], None] = lambda: None) -> ASGIApp:
