@@ -56,8 +56,8 @@ def _tool(tool: Tool) -> Iterator[str]:
 def _values(argument: Argument) -> str:
     if argument.choices:
         return " / ".join(f"`{choice}`" for choice in argument.choices)
-    least, most = argument.range
-    return f"{least} to {most}" if most else _KINDS[argument.kind]
+    minimum, maximum = argument.range
+    return f"{minimum} to {maximum}" if maximum else _KINDS[argument.kind]
 
 
 def _cell(text: str) -> str:

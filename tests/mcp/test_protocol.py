@@ -117,7 +117,7 @@ def test_what_is_no_request_gets_an_error_and_the_next_one_is_answered(client, s
 
 
 def test_a_line_without_end_is_skipped_and_not_kept(client):
-    client.send(b'"' + b"x" * (pipe.LARGEST + 10))
+    client.send(b'"' + b"x" * (pipe.MAX_MESSAGE_BYTES + 10))
     client.send(b'"\n')
 
     assert client.receive()["error"]["code"] == -32600
@@ -268,11 +268,11 @@ def test_an_answer_is_not_waited_for_without_end():
     connection = pipe.Pipe(source, sink)
     os.write(sink, b'{"id": "mine", "method": "ping"}\n{"id": "other", "result": {}}\n')
 
-    assert connection.answer_to("mine", 0.05) is None
-    assert connection.answer_to("other", 60) == {"id": "other", "result": {}}
+    assert connection.response_to("mine", 0.05) is None
+    assert connection.response_to("other", 60) == {"id": "other", "result": {}}
     assert connection.take() == {"id": "mine", "method": "ping"}
     os.close(sink)
-    assert connection.answer_to("mine", 60) is None
+    assert connection.response_to("mine", 60) is None
     os.close(source)
 
 

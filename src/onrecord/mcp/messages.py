@@ -1,4 +1,4 @@
-"""JSON-RPC messages as the protocol has them: parsed from a line, and answered in the shape of a version."""
+"""JSON-RPC messages of the protocol: parsing requests, and building responses and errors."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ if TYPE_CHECKING:
     Id = Union[str, int, float, None]
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-"""Versions that a client agrees on with `initialize`."""
+"""Versions that are negotiated with `initialize`."""
 
 STATELESS = "2026-07-28"
-"""The version in which every request names its version itself."""
+"""The version in which each request has its version."""
 
 VERSIONS = (STATELESS, *reversed(HANDSHAKE))
 WITH_BATCHES = "2025-03-26"
-"""The one version that has batches."""
+"""The only version that has batches."""
 
-MOST_IN_A_BATCH = 1_000
+MAX_BATCH_SIZE = 1_000
 
 NOT_JSON, NOT_A_REQUEST, NO_METHOD, BAD_PARAMS, OUR_FAULT = -32700, -32600, -32601, -32602, -32603
 NO_VERSION = -32022
 
 _META = "io.modelcontextprotocol/"
-_VERSION_KEY, _ABLE_KEY, _CLIENT_KEY = f"{_META}protocolVersion", f"{_META}clientCapabilities", f"{_META}clientInfo"
+_VERSION_KEY, _CLIENT_KEY = f"{_META}protocolVersion", f"{_META}clientInfo"
+_CAPABILITIES_KEY = f"{_META}clientCapabilities"
 SERVER_KEY = f"{_META}serverInfo"
 _NOTHING: Mapping[str, Any] = {}
 
 
 class Fault(Exception):
-    """A request that is answered with an error of the protocol."""
+    """An error of the protocol, in response to a request."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -44,7 +45,7 @@ class Fault(Exception):
         self.data = data
 
 
-class Request(NamedTuple):
+class RpcRequest(NamedTuple):
     """A request, or a notification if it has no id."""
 
     id: Id
@@ -52,14 +53,14 @@ class Request(NamedTuple):
     params: Mapping[str, Any] = _NOTHING
 
     def text(self, name: str) -> str:
-        """A parameter that must be a text."""
+        """Return a parameter that must be a text. Raises Fault."""
         value = self.params.get(name)
         if not isinstance(value, str):
             raise Fault(BAD_PARAMS, f"{self.method} needs the text {name!r}")
         return value
 
     def object(self, name: str) -> Mapping[str, Any]:
-        """A parameter that is an object, or is left out."""
+        """Return a parameter that must be an object; an empty one if it is missing. Raises Fault."""
         value = self.params.get(name)
         if value is not None and not isinstance(value, dict):
             raise Fault(BAD_PARAMS, f"{name!r} must be an object")
@@ -67,21 +68,21 @@ class Request(NamedTuple):
 
 
 class Envelope(NamedTuple):
-    """What a request of the stateless version says about itself."""
+    """Version and client that a request of the stateless version names."""
 
     version: str
     client: str
 
 
 def is_id(value: object) -> bool:
-    """Whether a value can be the id of a request: a text or a finite number."""
+    """True if a value can be the id of a request: a text or a finite number."""
     if isinstance(value, float):
         return abs(value) < float("inf")
     return isinstance(value, (str, int)) and not isinstance(value, bool)
 
 
-def parse(value: object) -> Request:
-    """The request in a JSON value; Fault if it is none."""
+def parse(value: object) -> RpcRequest:
+    """Return the request in a JSON value. Raises Fault."""
     if not isinstance(value, dict) or value.get("jsonrpc") != "2.0" or not isinstance(value.get("method"), str):
         raise Fault(NOT_A_REQUEST, "not a JSON-RPC 2.0 request")
     if "id" in value and not is_id(value["id"]):
@@ -89,17 +90,17 @@ def parse(value: object) -> Request:
     params = value.get("params")
     if params is not None and not isinstance(params, dict):
         raise Fault(BAD_PARAMS, "params must be an object")
-    return Request(value.get("id"), value["method"], params or _NOTHING)
+    return RpcRequest(value.get("id"), value["method"], params or _NOTHING)
 
 
-def envelope(request: Request) -> Envelope | None:
-    """What a request says about its version; None if it says nothing, as all before the stateless version."""
+def envelope(request: RpcRequest) -> Envelope | None:
+    """Return version and client of a request; None before the stateless version. Raises Fault."""
     meta = request.params.get("_meta")
     if not isinstance(meta, dict) or _VERSION_KEY not in meta:
         return None
     version = meta[_VERSION_KEY]
-    if not isinstance(version, str) or not isinstance(meta.get(_ABLE_KEY), dict):
-        raise Fault(BAD_PARAMS, f"_meta needs the text {_VERSION_KEY} and the object {_ABLE_KEY}")
+    if not isinstance(version, str) or not isinstance(meta.get(_CAPABILITIES_KEY), dict):
+        raise Fault(BAD_PARAMS, f"_meta needs the text {_VERSION_KEY} and the object {_CAPABILITIES_KEY}")
     if version not in VERSIONS:
         data = {"supported": list(VERSIONS), "requested": version}
         raise Fault(NO_VERSION, "Unsupported protocol version", data)
@@ -107,24 +108,24 @@ def envelope(request: Request) -> Envelope | None:
 
 
 def client_name(info: object) -> str:
-    """What a client calls itself; empty if it does not say."""
+    """Return the name of a client, or an empty text."""
     name = info.get("name") if isinstance(info, dict) else None
     return flat(name) if isinstance(name, str) else ""
 
 
-def result(request: Request, body: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to a request."""
+def result(request: RpcRequest, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the response to a request."""
     return {"jsonrpc": "2.0", "id": request.id, "result": body}
 
 
 def error(request_id: Id, fault: Fault) -> dict[str, Any]:
-    """The answer to a request that cannot be carried out; the id is null where it could not be read."""
+    """Return the error for a request; `request_id` is None if it could not be read."""
     body: dict[str, Any] = {"code": fault.code, "message": fault.message}
     if fault.data is not None:
         body["data"] = fault.data
     return {"jsonrpc": "2.0", "id": request_id, "error": body}
 
 
-def line(message: object) -> bytes:
-    """A message as it is sent: one line of ASCII."""
+def encode(message: object) -> bytes:
+    """Return a message as it is sent: one line of ASCII."""
     return coldstart.dumps(message).encode("ascii") + b"\n"

@@ -1,4 +1,4 @@
-"""The two ends of the connection to a client: lines of bounded length in, whole lines out."""
+"""Pipe: the standard streams as a connection to a client. It reads lines up to a limit and writes whole lines."""
 
 from __future__ import annotations
 
@@ -13,62 +13,63 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-LARGEST = 4_000_000
-"""Bytes of a message: a record has at most a quarter of it."""
+MAX_MESSAGE_BYTES = 4_000_000
+"""Size of a message: a record has at most a quarter of it."""
 
-_AT_ONCE = 65_536
+_READ_BYTES = 65_536
 
 
 class Pipe:
-    """Messages of a client, read ahead as far as they have arrived."""
+    """The messages of a client, read as far as they have arrived."""
 
-    def __init__(self, source: int, sink: int) -> None:
-        self._source = source
-        self._sink = sink
-        self._begun = bytearray()
+    def __init__(self, source_fd: int, sink_fd: int) -> None:
+        self._source_fd = source_fd
+        self._sink_fd = sink_fd
+        self._line = bytearray()
         self._is_skipping = False
         self._has_ended = False
         self._ahead = 0
-        self.waiting: list[Any] = []
-        """Messages that were read and not taken yet: JSON values, or a Fault for what is none."""
+        self.pending: list[Any] = []
+        """Messages that were read and not taken yet: JSON values, or a Fault for an invalid one."""
         self.cancelled: list[Any] = []
-        """The ids in cancellations, which overtake what waits."""
+        """The ids of cancelled requests; cancellations overtake pending messages."""
 
     def take(self) -> Any:
-        """The next message, waited for; EOFError when the client has closed its end."""
-        while not self.waiting:
+        """Wait for the next message and return it. Raises EOFError when the client has closed the connection."""
+        while not self.pending:
             if self._has_ended:
                 raise EOFError
             self._ahead = 0
             self._read()
-        return self.waiting.pop(0)
+        return self.pending.pop(0)
 
     def look_ahead(self) -> None:
-        """Read what has arrived, without waiting, up to a limit: a client that sends more waits for answers first."""
-        while not self._has_ended and self._ahead < LARGEST and _has_arrived(self._source):
+        """Read what has arrived, without waiting, up to a limit: beyond it a client has to wait for responses."""
+        while not self._has_ended and self._ahead < MAX_MESSAGE_BYTES and _has_arrived(self._source_fd):
             self._read()
 
-    def answer_to(self, request_id: str, seconds: float) -> Any:
-        """The client's answer to a request of ours, waited for so long; it overtakes what waits. None if none comes."""
+    def response_to(self, request_id: str, seconds: float) -> Any:
+        """Wait for the client's response to a request of ours, which overtakes pending messages; None if it is late."""
         deadline = time.monotonic() + seconds
         while True:
-            for message in self.waiting:
+            for message in self.pending:
                 if isinstance(message, dict) and message.get("id") == request_id and "method" not in message:
-                    self.waiting.remove(message)
+                    self.pending.remove(message)
                     return message
-            left = max(deadline - time.monotonic(), 0.0)
-            if self._has_ended or self._ahead >= LARGEST or not left or not _has_arrived(self._source, left):
+            remaining = max(deadline - time.monotonic(), 0.0)
+            is_over = self._has_ended or self._ahead >= MAX_MESSAGE_BYTES or not remaining
+            if is_over or not _has_arrived(self._source_fd, remaining):
                 return None
             self._read()
 
     def send(self, data: bytes) -> None:
-        """Write a whole line; BrokenPipeError if nobody reads any more."""
+        """Write a whole line. Raises BrokenPipeError if the client does not read any more."""
         rest = memoryview(data)
         while rest:
-            rest = rest[os.write(self._sink, rest) :]
+            rest = rest[os.write(self._sink_fd, rest) :]
 
     def _read(self) -> None:
-        data = os.read(self._source, _AT_ONCE)
+        data = os.read(self._source_fd, _READ_BYTES)
         self._has_ended = not data
         self._ahead += len(data)
         *lines, last = data.split(b"\n")
@@ -79,59 +80,59 @@ class Pipe:
         if self._has_ended:
             self._end_line()
 
-    def _add(self, part: bytes) -> None:
-        """Keep a part of a line, unless the line has become too long."""
-        if len(self._begun) + len(part) > LARGEST:
+    def _add(self, data: bytes) -> None:
+        """Append a part of a line, unless the line is too long."""
+        if len(self._line) + len(data) > MAX_MESSAGE_BYTES:
             self._is_skipping = True
-            self._begun.clear()
+            self._line.clear()
         if not self._is_skipping:
-            self._begun += part
+            self._line += data
 
     def _end_line(self) -> None:
         if self._is_skipping:
-            self.waiting.append(Fault(NOT_A_REQUEST, f"a message has more than {LARGEST:,} bytes"))
-        elif self._begun.strip():
-            self._sort(_value(bytes(self._begun)))
+            self.pending.append(Fault(NOT_A_REQUEST, f"a message has more than {MAX_MESSAGE_BYTES:,} bytes"))
+        elif self._line.strip():
+            self._add_message(_decode(bytes(self._line)))
         self._is_skipping = False
-        self._begun.clear()
+        self._line.clear()
 
-    def _sort(self, message: Any) -> None:
-        is_named = isinstance(message, dict) and message.get("method") == "notifications/cancelled"
-        if is_named and "id" not in message and isinstance(message.get("params"), dict):
+    def _add_message(self, message: Any) -> None:
+        is_cancellation = isinstance(message, dict) and message.get("method") == "notifications/cancelled"
+        if is_cancellation and "id" not in message and isinstance(message.get("params"), dict):
             self.cancelled.append(message["params"].get("requestId"))
         else:
-            self.waiting.append(message)
+            self.pending.append(message)
 
 
-def _value(line: bytes) -> Any:
+def _decode(data: bytes) -> Any:
     try:
-        return coldstart.loads(line.decode("utf-8"))
+        return coldstart.loads(data.decode("utf-8"))
     except ValueError:
         return Fault(NOT_JSON, "not JSON in UTF-8")
 
 
-def _has_arrived(source: int, seconds: float = 0) -> bool:
+def _has_arrived(source_fd: int, seconds: float = 0) -> bool:
     import select
 
     try:
-        return bool(select.select([source], [], [], seconds)[0])
+        return bool(select.select([source_fd], [], [], seconds)[0])
     except (OSError, ValueError):
-        # Windows can ask this of sockets only: there, messages are read one after the other.
+        # Windows supports this only for sockets: there, nothing is read ahead.
         return False
 
 
-def claim() -> Pipe:
-    """The standard streams for the protocol alone: what else this process prints goes to standard error.
+def claim_standard_streams() -> Pipe:
+    """Reserve the standard streams for the protocol; other output of this process goes to standard error.
 
-    A program that it starts could otherwise read the client's messages, and one `print` would break the connection.
+    Otherwise a child process could read the client's messages, and one `print` would break the connection.
     """
     sys.stdout.flush()
-    source, sink = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
+    source_fd, sink_fd = os.dup(0), os.dup(1)
+    null_fd = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null_fd, 0)
     try:
         os.dup2(2, 1)
     except OSError:
-        os.dup2(nothing, 1)
-    os.close(nothing)
-    return Pipe(source, sink)
+        os.dup2(null_fd, 1)
+    os.close(null_fd)
+    return Pipe(source_fd, sink_fd)

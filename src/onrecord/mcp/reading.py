@@ -1,4 +1,4 @@
-"""The tools that read: what matters for a task, what a search finds, one record whole. They change no record."""
+"""The tools that read: recall for a task, search, and show for one record. They change no record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from onrecord import usage
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import NotFound
 from onrecord.freshness import anchors
-from onrecord.mcp.tools import MOST_FILES, Outcome
+from onrecord.mcp.tools import MAX_FILES, ToolResult
 from onrecord.paths import PROJECT_PREFIX, prefix_of, store_name
 from onrecord.project import Hit, Project
 from onrecord.recall import explanation, for_file, for_prompt
@@ -22,44 +22,44 @@ from onrecord.store.store import Entry, Store
 from onrecord.text import AgentMarkup, element, fence, join
 
 
-class _About(NamedTuple):
+class _FileRecord(NamedTuple):
     """A record about a file."""
 
     candidate: Candidate
     file: str
 
 
-def recall(project: Project, task: str, *, files: Sequence[str] = ()) -> Outcome:
-    """What hooks would show for a task, as for the first prompt of a session, and for files; no model is asked."""
+def recall(project: Project, task: str, *, files: Sequence[str] = ()) -> ToolResult:
+    """Return what hooks would show for a task as the first prompt of a session, and for `files`, without the judge."""
     note = project.require_a_store()
     silence = explanation.silence(task, project.settings)
     if silence:
-        return Outcome({"records": [], "note": silence}, f"Nothing is shown: {silence}.")
+        return ToolResult({"records": [], "note": silence}, f"Nothing is shown: {silence}.")
     decision = for_prompt.decide(project.stores, Request(task, is_first=True), project.settings)
     rules = {candidate.record for candidate in decision.rules}
-    beside = [about for about in _about(project, files) if about.candidate.record not in rules]
-    count_shown([*decision.shown, *(about.candidate for about in beside)])
+    by_file = [about for about in _about_files(project, files) if about.candidate.record not in rules]
+    count_shown([*decision.shown, *(about.candidate for about in by_file)])
     records = [_shown(candidate, candidate.shown) for candidate in decision.shown]
-    data = {"records": [*records, *({**_shown(each.candidate, "file"), "file": each.file} for each in beside)]}
-    block = render_block([each.candidate.item for each in beside], PROJECT_PREFIX)
+    data = {"records": [*records, *({**_shown(about.candidate, "file"), "file": about.file} for about in by_file)]}
+    block = render_block([about.candidate.item for about in by_file], PROJECT_PREFIX)
     text = join(decision.text, block) or "Nothing in the project memory is relevant enough to this to be shown."
-    return Outcome(_filled({**data, "note": note}), join(text, note))
+    return ToolResult(_without_empty({**data, "note": note}), join(text, note))
 
 
-def _about(project: Project, files: Sequence[str]) -> list[_About]:
-    """The records about some files, each once."""
+def _about_files(project: Project, files: Sequence[str]) -> list[_FileRecord]:
+    """Return the records about `files` without duplicates."""
     if not project.settings.flag("retrieval.files"):
         return []
-    by_record: dict[str, _About] = {}
-    for file in files[:MOST_FILES]:
+    by_record: dict[str, _FileRecord] = {}
+    for file in files[:MAX_FILES]:
         for candidate in for_file.about(project.stores, project.root, file, project.settings):
-            by_record.setdefault(candidate.record, _About(candidate, file))
+            by_record.setdefault(candidate.record, _FileRecord(candidate, file))
     return list(by_record.values())
 
 
 def _shown(candidate: Candidate, how: str) -> dict[str, Any]:
     match = candidate.match
-    return _filled(
+    return _without_empty(
         {
             "id": match.id,
             "category": match.category,
@@ -81,15 +81,15 @@ def search(
     tags: Sequence[str] = (),
     limit: int = 10,
     include_retired: bool = False,
-) -> Outcome:
-    """The records that answer a question, in all stores that are read here."""
+) -> ToolResult:
+    """Return the records that match `query`, in all stores of the project."""
     note = project.require_a_store()
-    categories, lowered = [category] if category else [], [tag.lower() for tag in tags]
-    hits = project.search(query, limit, categories=categories, tags=lowered, include_retired=include_retired)
-    data = _filled({"query": query, "results": [_hit(hit) for hit in hits], "note": note})
+    categories, lower_tags = [category] if category else [], [tag.lower() for tag in tags]
+    hits = project.search(query, limit, categories=categories, tags=lower_tags, include_retired=include_retired)
+    data = _without_empty({"query": query, "results": [_hit(hit) for hit in hits], "note": note})
     nothing = "Nothing found. Other words may help, or include_retired for what no longer holds."
     text = fence({"source": PROJECT_PREFIX}, map(_line, hits)) if hits else nothing
-    return Outcome(data, join(text, note))
+    return ToolResult(data, join(text, note))
 
 
 def _hit(hit: Hit) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
 def _line(hit: Hit) -> AgentMarkup:
     status = "" if hit.status == "active" else hit.status
     replaces = f" (replaces “{hit.via[1]}”)" if hit.via else ""
-    about = {
+    attributes = {
         "category": hit.category,
         "status": status,
         "source": "" if hit.source in ("project", "user") else hit.source,
@@ -113,11 +113,11 @@ def _line(hit: Hit) -> AgentMarkup:
         "updated": hit.updated_at[:10],
         "path": hit.path,
     }
-    return element("result", about, f"{hit.title}{replaces}: {hit.snippet()}")
+    return element("result", attributes, f"{hit.title}{replaces}: {hit.snippet()}")
 
 
-def show(project: Project, id: str) -> Outcome:
-    """One record with all of its fields, and what to check before relying on it."""
+def show(project: Project, id: str) -> ToolResult:
+    """Return a record with all of its fields, and what to check before relying on it. Raises NotFound."""
     store, entry = find(project, id)
     usage.injected(store.root, [entry.path])
     record = entry.memory
@@ -136,34 +136,33 @@ def show(project: Project, id: str) -> Outcome:
         "caution": caution,
         "record": memory.to_json(record),
     }
-    return Outcome(_filled(data), _page(store, entry, hidden_by))
+    return ToolResult(_without_empty(data), _page(store, entry, hidden_by))
 
 
-def find(project: Project, typed: str) -> tuple[Store, Entry]:
-    """A record by its id, the beginning or words of it, or its path, in the first store that has it."""
+def find(project: Project, name: str) -> tuple[Store, Entry]:
+    """Return a record by its id, a prefix or words of the id, or its path, from the first store that has it.
+
+    Raises NotFound.
+    """
     project.require_a_store()
     store_refs = project.store_refs
-    named = [
-        store_ref
-        for store_ref in store_refs
-        if store_ref.prefix != PROJECT_PREFIX and typed.startswith(store_ref.prefix)
-    ]
+    with_prefix = [ref for ref in store_refs if ref.prefix != PROJECT_PREFIX and name.startswith(ref.prefix)]
     failures = []
-    for root, source in named or store_refs:
+    for root, prefix in with_prefix or store_refs:
         store = Store(root)
         try:
-            return store, store.read(listing.resolve(store, typed.removeprefix(source)))
+            return store, store.read(listing.resolve(store, name.removeprefix(prefix)))
         except NotFound as error:
             failures.append(error.message)
-    raise NotFound((failures or [f"no record {typed[:80]!r}"])[0], fix="call search for it")
+    raise NotFound((failures or [f"no record {name[:80]!r}"])[0], fix="call search for it")
 
 
-def exactly(store: Store, typed: str) -> Entry:
-    """A record by its whole id or path; NotFound names the nearest."""
-    if not store.find_paths(typed):
-        failure = reference.not_found(store.root, typed, list(record_names.paths(store.root)))
+def get_exactly(store: Store, name: str) -> Entry:
+    """Return a record by its whole id or path. Raises NotFound, which names the nearest."""
+    if not store.find_paths(name):
+        failure = reference.not_found(store.root, name, list(record_names.paths(store.root)))
         raise NotFound(failure.message, fix="call search for it")
-    return store.get(typed)
+    return store.get(name)
 
 
 def _page(store: Store, entry: Entry, hidden_by: str) -> str:
@@ -192,7 +191,7 @@ def _hidden_by(project: Project, store: Store, record_id: str) -> str:
 
 
 def _caution(store: Store, entry: Entry) -> str:
-    """What to say where the files of a record have changed since it was saved."""
+    """Return the warning that files of a record have changed since it was saved, or an empty text."""
     root = anchors.project_root(store.root)
     indexed = anchors.dump(entry.memory) if root else ""
     return Cautions().check(store.root, prefix_of(store.root), indexed)[0]
@@ -203,6 +202,6 @@ def _status(entry: Entry) -> str:
     return "superseded" if record.superseded_by and record.record_status == "active" else record.record_status
 
 
-def _filled(data: dict[str, Any]) -> dict[str, Any]:
-    """The same without texts that say nothing."""
+def _without_empty(data: dict[str, Any]) -> dict[str, Any]:
+    """Return `data` without empty texts."""
     return {key: value for key, value in data.items() if value != ""}

@@ -1,10 +1,11 @@
-"""The tools: what each is for, what it takes and what it gives. The checks of arguments come from this table, too."""
+"""The table of tools: purpose, arguments and result of each; it is also what the arguments of a call are checked by."""
 
 from __future__ import annotations
 
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
-from onrecord.mcp.messages import BAD_PARAMS, Fault, Request
+from onrecord.errors import BadInput
+from onrecord.mcp.messages import BAD_PARAMS, Fault, RpcRequest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,9 +13,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 TEXT, TEXTS, COUNT, FLAG, OBJECT = "text", "texts", "count", "flag", "object"
-MOST_RESULTS = 50
-MOST_FILES = 20
+MAX_RESULTS = 50
+MAX_FILES = 20
 
+_MAX_TEXT_CHARS = 20_000
+"""Length of an argument that is a text; what is longer is a document."""
+
+_KIND_NAMES = {
+    TEXT: "a text",
+    TEXTS: "a list of texts",
+    COUNT: "a whole number",
+    FLAG: "true or false",
+    OBJECT: "an object",
+}
 _KINDS: Mapping[str, Mapping[str, Any]] = {
     TEXT: {"type": "string"},
     TEXTS: {"type": "array", "items": {"type": "string"}},
@@ -44,15 +55,15 @@ class Argument(NamedTuple):
         return schema
 
 
-class Outcome(NamedTuple):
-    """What a tool gives: data for programs, and the same as a text."""
+class ToolResult(NamedTuple):
+    """The result of a tool: data for programs, and the same as text."""
 
     data: Mapping[str, Any]
     text: str
 
 
 class Tool(NamedTuple):
-    """One tool; `calls` names the function that carries it out."""
+    """One tool; `server` has the function that it runs."""
 
     name: str
     title: str
@@ -63,7 +74,7 @@ class Tool(NamedTuple):
 
     @property
     def definition(self) -> dict[str, Any]:
-        """The tool as a client is told of it."""
+        """The tool as it is listed for a client."""
         hints = {
             "title": self.title,
             "readOnlyHint": self.is_read_only,
@@ -87,10 +98,10 @@ class Tool(NamedTuple):
 
 
 def _object(required: str, optional: str = "", **properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of an object; properties that are not described are texts."""
+    """Return the schema of an object; properties without a schema are texts."""
     names = [*required.split(), *optional.split()]
-    described = {name: properties.get(name, {"type": "string"}) for name in names}
-    return {"type": "object", "properties": described, "required": required.split()}
+    schemas = {name: properties.get(name, {"type": "string"}) for name in names}
+    return {"type": "object", "properties": schemas, "required": required.split()}
 
 
 def _list_of(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,7 +109,7 @@ def _list_of(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _content() -> str:
-    """The fields of each category's content in a line; what may be left out has a question mark."""
+    """Return one line with the fields of each category; optional fields have a question mark."""
     lines = (
         f"{category.name}: {', '.join(_fields(category.content, category.defaults))}"
         for category in CATEGORIES.values()
@@ -147,7 +158,7 @@ _AS_FOR_SAVE = tuple(
     argument._replace(doc="As for save.") if argument.name in ("content", "triggers") else argument
     for argument in _RECORD
 )
-"""Agents read all definitions with every request, so what is long stands there once."""
+"""Agents read all definitions with every request, so long descriptions are given once."""
 
 _REVIEW = "The result says whether it waits as a draft for the user's review, or is a record at once."
 
@@ -159,7 +170,7 @@ TOOLS = (
         "act on and as pointers to read with show. It is strict: for most tasks there is nothing.",
         (
             Argument("task", TEXT, "The task, question or error in the user's own words.", True),
-            Argument("files", TEXTS, f"Files that you are about to change, at most {MOST_FILES}."),
+            Argument("files", TEXTS, f"Files that you are about to change, at most {MAX_FILES}."),
         ),
         _object("records", "note", records=_list_of(_SHOWN)),
     ),
@@ -173,7 +184,7 @@ TOOLS = (
             Argument("query", TEXT, "What to look for.", True),
             Argument("category", TEXT, "Only this category.", choices=tuple(CATEGORIES)),
             Argument("tags", TEXTS, "Only records with all of these tags."),
-            Argument("limit", COUNT, "At most so many results; 10 if left out.", range=(1, MOST_RESULTS)),
+            Argument("limit", COUNT, "At most so many results; 10 if left out.", range=(1, MAX_RESULTS)),
             Argument("include_retired", FLAG, "Also what no longer holds, for questions about the past."),
         ),
         _object("query results", "note", results=_list_of(_HIT)),
@@ -213,8 +224,56 @@ TOOLS = (
 BY_TOOL = {tool.name: tool for tool in TOOLS}
 
 
-def listed(request: Request) -> Mapping[str, Any]:
-    """All tools; they fit on one page."""
+def list_tools(request: RpcRequest) -> Mapping[str, Any]:
+    """Return all tools, on one page. Raises Fault."""
     if request.params.get("cursor") is not None:
         raise Fault(BAD_PARAMS, "there is no such page")
     return {"tools": [tool.definition for tool in TOOLS]}
+
+
+def check(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call without nulls. Raises BadInput if one is missing, unknown or of the wrong kind."""
+    names = {argument.name: argument for argument in tool.arguments}
+    for name in arguments:
+        if name not in names:
+            import difflib
+
+            nearest = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean {nearest[0]}?" if nearest else f"use {', '.join(names)}"
+            raise BadInput(f"{tool.name} has no argument {name[:80]!r}", fix=hint)
+    values = {name: value for name, value in arguments.items() if value is not None}
+    for argument in tool.arguments:
+        if argument.name in values:
+            _check_value(argument, values[argument.name])
+        elif argument.is_required:
+            raise BadInput(f"{tool.name} needs {argument.name}", fix=f"{argument.name}: {argument.doc}")
+    return values
+
+
+def _check_value(argument: Argument, value: Any) -> None:
+    if not _fits(argument, value):
+        allowed = f"one of {', '.join(argument.choices)}" if argument.choices else _KIND_NAMES[argument.kind]
+        minimum, maximum = argument.range
+        within = f" from {minimum} to {maximum}" if maximum else ""
+        raise BadInput(f"{argument.name} must be {allowed}{within}", fix=f"{argument.name}: {argument.doc}")
+
+
+def _fits(argument: Argument, value: Any) -> bool:
+    if argument.choices:
+        return value in argument.choices
+    if argument.kind == TEXT:
+        return _is_text(value)
+    if argument.kind == TEXTS:
+        return isinstance(value, list) and all(map(_is_text, value))
+    if argument.kind == COUNT:
+        return (
+            isinstance(value, int) and not isinstance(value, bool) and argument.range[0] <= value <= argument.range[1]
+        )
+    return isinstance(value, bool if argument.kind == FLAG else dict)
+
+
+def _is_text(value: Any) -> bool:
+    """True if a value is a text that is not too long and can be written to a file."""
+    if not isinstance(value, str) or len(value) > _MAX_TEXT_CHARS:
+        return False
+    return value == value.encode("utf-8", "replace").decode("utf-8")
