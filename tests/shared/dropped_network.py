@@ -92,7 +92,7 @@ def report(name: str, url: str) -> None:
 
 
 def main(repository: str, name: str) -> None:
-    git_transport._MOVE = git_transport._LOOK = _PATIENCE
+    git_transport._LIST_SECONDS = git_transport._TRANSFER_SECONDS = _PATIENCE
     switch(_UP_RUNNING)
     daemon, port = serve(os.path.dirname(repository))
     proxy = Proxy(port)

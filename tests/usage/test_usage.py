@@ -273,7 +273,7 @@ def test_any_bytes_are_a_log(data):
 def _show_often(work):
     store, number = work
     # Compact the log every few events, and never give up waiting on a busy machine.
-    usage_log.MAX_LOG_BYTES, state_file._PATIENCE = 4_000, 60
+    usage_log.MAX_LOG_BYTES, state_file._LOCK_SECONDS = 4_000, 60
     for _ in range(60):
         usage.injected(store, [PATH, f"decisions/own-{number}.json"])
 
@@ -291,7 +291,7 @@ def test_no_event_is_lost_between_racing_processes_and_compactions(store):
 
 def _observe(work):
     store, path = work
-    state_file._PATIENCE = 60
+    state_file._LOCK_SECONDS = 60
     usage.observe("shared", path, [store])
 
 
