@@ -139,7 +139,7 @@ def _count(stores: list[str], page: Page) -> None:
     from onrecord import usage
 
     for store in stores:
-        usage.in_digest(store, [pick.candidate.key for pick in page.shown])
+        usage.count_digest(store, [pick.candidate.key for pick in page.shown])
 
 
 def _in_digest(key: str) -> str:

@@ -119,7 +119,7 @@ def _line(hit: Hit) -> AgentMarkup:
 def show(project: Project, id: str) -> ToolResult:
     """Return a record with all of its fields, and what to check before relying on it. Raises NotFound."""
     store, entry = find(project, id)
-    usage.injected(store.root, [entry.path])
+    usage.count_injected(store.root, [entry.path])
     record = entry.memory
     caution = _caution(store, entry)
     hidden_by = _hidden_by(project, store, record.id)

@@ -129,8 +129,8 @@ def count_shown(candidates: Sequence[Candidate]) -> None:
 
     for root in dict.fromkeys(candidate.match.root for candidate in candidates):
         here = [candidate for candidate in candidates if candidate.match.root == root]
-        usage.injected(root, [candidate.match.path for candidate in here if candidate.form != POINTER])
-        usage.pointed(root, [candidate.match.path for candidate in here if candidate.form == POINTER])
+        usage.count_injected(root, [candidate.match.path for candidate in here if candidate.form != POINTER])
+        usage.count_pointed(root, [candidate.match.path for candidate in here if candidate.form == POINTER])
 
 
 def render_block(items: list[Item], source: str, pointers: Sequence[str] = ()) -> str:

@@ -1,4 +1,4 @@
-"""Counts of the records that agents were shown and opened, in the user's state folder, never in the records."""
+"""Counts of how often agents were shown records and opened them, in the user's state folder, never in the records."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ if TYPE_CHECKING:
     from onrecord.session.transcript import Transcript
 
 
-def injected(store_root: str, paths: list[str]) -> None:
-    """Count records as shown, each by its path, absolute or within the store. Never raises."""
+def count_injected(store_root: str, paths: list[str]) -> None:
+    """Count records as shown; `paths` are absolute or relative to the store. Never raises."""
     from onrecord.usage import usage_log
 
     usage_log.append(store_root, [("injected", path) for path in paths])
 
 
-def pointed(store_root: str, paths: list[str]) -> None:
+def count_pointed(store_root: str, paths: list[str]) -> None:
     """Count records as pointed to. Never raises."""
     from onrecord.usage import usage_log
 
     usage_log.append(store_root, [("pointed", path) for path in paths])
 
 
-def in_digest(store_root: str, paths: list[str]) -> None:
-    """Count records of a store as shown when a session started, each by its absolute path. Never raises."""
+def count_digest(store_root: str, paths: list[str]) -> None:
+    """Count records as shown in a digest; absolute `paths` outside the store are ignored. Never raises."""
     from onrecord.usage import usage_log
 
     usage_log.append(store_root, [("digest", path) for path in paths if path.startswith(store_root)])
 
 
 def observe(session: str, transcript: Transcript, stores: list[str]) -> None:
-    """Count at the end of a turn the records that the session was shown and opened. Never raises."""
+    """Count the shown records that the agent opened, at the end of a turn. Never raises."""
     from onrecord.usage import usage_log
 
     usage_log.observe(session, transcript, stores)
