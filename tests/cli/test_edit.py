@@ -116,7 +116,7 @@ def test_leaving_the_form_alone_changes_nothing(onrecord, saved, edits):
     [
         (("\naccepted", "\nmaybe"), "## status\n<!-- ERROR status: must be one of proposed"),
         (("# Jobs are rows", "# "), "# \n<!-- ERROR title: is missing"),
-        (("- queue", "- queue\n## related files\n- no.py"), "<!-- ERROR related files: stands here twice"),
+        (("- queue", "- queue\n## related files\n- no.py"), "<!-- ERROR related files: is here twice"),
         (("- queue\n- wrong", "-"), "## tags\n<!-- ERROR tags: is missing -->"),
         ((TEXT, ""), "## decision\n<!-- ERROR decision: is missing"),
         (("Imports must survive a restart.", "AKIA0123456789ABCDEF"), "## context\n<!-- ERROR context: carries "),

@@ -121,14 +121,18 @@ def test_what_people_type_is_understood():
     ("category", "text", "problem"),
     [
         ("decision", "# T\n## decission\nx", FieldProblem("decission", "is no field of this form (")),
-        ("decision", "# T\n## decision\nx\n## Decision\ny", FieldProblem("decision", "stands here twice")),
+        ("decision", "# T\n## decision\nx\n## Decision\ny", FieldProblem("decision", "is here twice")),
         ("decision", "# T\n## decision\n<!-- x", FieldProblem("decision", "has a comment without an end")),
         (
             "decision",
             "# T\n## alternatives\n- Poetry",
             FieldProblem("alternatives", "each item needs the lines 'option: …'"),
         ),
-        ("decision", "# T\nmore\n## decision\nx", FieldProblem("", "above the first ## heading stands only the title")),
+        (
+            "decision",
+            "# T\nmore\n## decision\nx",
+            FieldProblem("", "above the first ## heading there may be only the title"),
+        ),
         ("decision", "<!-- # T\n## decision\nx", FieldProblem("", "a comment above the first heading has no end")),
         ("constraint", "## active\nmaybe", FieldProblem("active", "must be true or false")),
         ("constraint", "## confidence\n1.2.3", FieldProblem("confidence", "must be a number")),

@@ -1,4 +1,4 @@
-"""A record as a Markdown form that a person fills in: fields are headings, hints are comments that are dropped.
+"""A record as a Markdown form for a text editor: fields are headings, hints are comments that are dropped.
 
 # Use uv
 
@@ -32,7 +32,7 @@ _IF_PRESENT = ("scope", "confidence", "source")
 _RECORD = {field.name: field for field in schema.RECORD if field.name in (*_ALWAYS, *_IF_PRESENT)}
 _TITLE_FIELD = "title"
 _WIDTH = 80
-_HOW = """<!-- {what} Write below the headings. Comments like this one are dropped.
+_INTRODUCTION = """<!-- {what} Write below the headings. Comments like this one are dropped.
      Save the file and close the editor to go on. A form left empty or as it is saves nothing. -->"""
 
 _ERROR = "<!-- ERROR "
@@ -43,7 +43,7 @@ _ITEM = re.compile(r"(?:[-*]|[0-9]{1,3}[.)])(?:[ \t]+|$)")
 _WORDS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
 _INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _JOINERS = "\u200c\u200d"
-"""Part of how Persian and Indic words, and many emoji, are spelt."""
+"""Characters in Persian and Indic words and in many emoji."""
 
 _CODE = re.compile(r"(?<!\\)(\\+)u\{([0-9a-f]{1,6})\}")
 _BEFORE_CODE = re.compile(r"(\\*)(\W)")
@@ -54,25 +54,25 @@ _MARKED = re.compile(r"\\+(?:##(?!#)|\s|$)")
 
 
 class FieldProblem(NamedTuple):
-    """What is wrong with a form: the field, or empty for the whole form, and how."""
+    """A problem with a form: the field, empty for the whole form, and a message."""
 
     field: str
     message: str
 
 
 class FilledForm(NamedTuple):
-    """What a form says: the fields as a partial record, and what of it cannot be read."""
+    """The content of a form: the fields as a partial record, and the problems."""
 
     fields: Mapping[str, Any]
     problems: tuple[FieldProblem, ...] = ()
 
 
 class Unreadable(ValueError):
-    """What somebody wrote cannot be the value of its field; the message says why."""
+    """The error for text that cannot be the value of its field."""
 
 
 class _Section(NamedTuple):
-    """The lines below a heading without comments; `is_open` if a comment in it has no end."""
+    """The lines below a heading without comments; `is_open` if a comment has no end."""
 
     name: str
     lines: list[str]
@@ -80,32 +80,34 @@ class _Section(NamedTuple):
 
 
 def field_name(label: str) -> str:
-    """The field that a heading or label means: `Root cause` is `root_cause`."""
+    """Return the field of a heading or label: `root_cause` for `Root cause`."""
     return "_".join(label.strip().rstrip(":").lower().replace("-", " ").split())
 
 
 def field_label(name: str) -> str:
-    """How a field is called in a form."""
+    """Return the name of a field in a form."""
     return name.replace("_", " ")
 
 
-def render(category: str, fields: Mapping[str, Any], what: str = "") -> str:
-    """The form of a partial record; `what` tells in a sentence what it is for, to somebody who gets it in an editor."""
+def render(category: str, fields: Mapping[str, Any], purpose: str = "") -> str:
+    """Return the form of a partial record; `purpose` is a sentence that explains it to the user in an editor."""
     title = fields.get(_TITLE_FIELD, "")
-    parts = [*((_HOW.format(what=_comment(what)), "") if what else ()), f"# {escape_line(title)}"]
+    parts = [*((_INTRODUCTION.format(what=_comment(purpose)), "") if purpose else ()), f"# {escape_line(title)}"]
     content = fields.get("content", {})
-    for field in _offered(category, fields):
+    for field in _form_fields(category, fields):
         value = (content if field.name not in _RECORD else fields).get(field.name)
         parts += ["", f"## {field_label(field.name)}", *_hint(field)]
         parts += value_lines(field.kind, value)
     return "\n".join(parts) + "\n"
 
 
-def _offered(category: str, fields: Mapping[str, Any]) -> Iterator[Field]:
-    """The fields of a form: what must be written first, then what may be, then what has a usual value."""
+def _form_fields(category: str, fields: Mapping[str, Any]) -> Iterator[Field]:
+    """Yield the fields of a form: required ones first, then optional ones, then those with a default."""
     content = fields.get("content", {})
     defaults = categories.CATEGORIES[category].defaults
-    for field in sorted(schema.content_fields(category), key=lambda each: (each.name in defaults, not each.required)):
+    for field in sorted(
+        schema.content_fields(category), key=lambda field: (field.name in defaults, not field.required)
+    ):
         if can_show(field.kind, content.get(field.name)):
             yield field
     for name in (*_ALWAYS, *(name for name in _IF_PRESENT if fields.get(name) is not None)):
@@ -125,12 +127,12 @@ def _hint(field: Field) -> list[str]:
 
 
 def _comment(text: str) -> str:
-    """Text that cannot end the comment it stands in."""
+    """Return `text` for a comment, which it cannot end."""
     return " ".join(text.replace("-->", "→").replace("<!--", "‹!").split())
 
 
 def can_show(kind: Kind, value: Any) -> bool:
-    """Whether a form can show a value: it has no keys that its field does not have."""
+    """True if a form can show `value`: it has no keys that the schema does not have."""
     if value is None:
         return True
     if isinstance(kind, ListOf):
@@ -142,7 +144,7 @@ def can_show(kind: Kind, value: Any) -> bool:
 
 
 def value_lines(kind: Kind, value: Any) -> list[str]:
-    """A value as the lines below its heading; for a missing value what somebody begins with."""
+    """Return a value as the lines below its heading; for a missing value the empty form of it."""
     if isinstance(kind, ListOf):
         items = list(value or ())
         return [line for number, item in enumerate(items or [None], 1) for line in _item_lines(kind, item, number)]
@@ -155,34 +157,34 @@ def value_lines(kind: Kind, value: Any) -> list[str]:
     return _text_lines(value)
 
 
-def _item_lines(kind: ListOf, item: Any, number: int) -> list[str]:
-    mark = f"{number}. " if kind.is_ordered else "- "
-    if isinstance(kind.item, Object):
-        lines = _labelled(kind.item, item or {})
+def _item_lines(list_kind: ListOf, item: Any, number: int) -> list[str]:
+    mark = f"{number}. " if list_kind.is_ordered else "- "
+    if isinstance(list_kind.item, Object):
+        lines = _labelled(list_kind.item, item or {})
     else:
         lines = [""] if item is None else _text_lines(item, is_inside=True)
     return [mark + lines[0], *(" " * len(mark) + line if line else "" for line in lines[1:])]
 
 
-def _labelled(kind: Object, value: Mapping[str, Any]) -> list[str]:
-    """An object of texts: `name: text`, further lines of a text moved in."""
+def _labelled(object_kind: Object, values: Mapping[str, Any]) -> list[str]:
+    """Return an object of texts as lines `name: text`; further lines of a text are indented."""
     result = []
-    for field in kind.fields:
-        text = value.get(field.name)
+    for field in object_kind.fields:
+        text = values.get(field.name)
         first, *rest = [""] if text is None else _text_lines(text, is_inside=True)
         result += [f"{field_label(field.name)}: {first}", *(f"  {line}" if line else "" for line in rest)]
     return result
 
 
-def _subsections(kind: Object, value: Mapping[str, Any]) -> list[str]:
+def _subsections(object_kind: Object, values: Mapping[str, Any]) -> list[str]:
     result = []
-    for field in kind.fields:
-        result += [f"### {field_label(field.name)}", *value_lines(field.kind, value.get(field.name))]
+    for field in object_kind.fields:
+        result += [f"### {field_label(field.name)}", *value_lines(field.kind, values.get(field.name))]
     return result
 
 
 def parse(category: str, text: str) -> FilledForm:
-    """What a form says; a field without text is left out, except a list that a record must have."""
+    """Parse a form. A field without text is left out, except a required list that may be empty."""
     preamble, *sections = _sections(text)
     kinds = {field.name: field for field in (*schema.content_fields(category), *_RECORD.values())}
     fields: dict[str, Any] = {"content": {}}
@@ -199,8 +201,8 @@ def parse(category: str, text: str) -> FilledForm:
         field = kinds[section.name]
         if value is None and isinstance(field.kind, ListOf) and field.required and not field.kind.min_items:
             value = []
-        into = fields if section.name in _RECORD else fields["content"]
-        into[section.name] = value
+        target = fields if section.name in _RECORD else fields["content"]
+        target[section.name] = value
     return FilledForm(_present(fields), tuple(problems))
 
 
@@ -209,31 +211,31 @@ def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {**{key: value for key, value in fields.items() if value is not None}, "content": content}
 
 
-def _wrong_heading(section: _Section, kinds: Mapping[str, Field], fields: Mapping[str, Any]) -> str:
-    """Why the text below a heading belongs to no field; empty if it does."""
-    if section.name not in kinds:
+def _wrong_heading(part: _Section, kinds: Mapping[str, Field], fields: Mapping[str, Any]) -> str:
+    """Return what is wrong with a heading, or nothing."""
+    if part.name not in kinds:
         names = ", ".join(field_label(name) for name in kinds)
         return f"is no field of this form ({names}); to write a line that begins with ## put a backslash before it"
-    if section.name in fields or section.name in fields["content"]:
-        return "stands here twice"
-    return "has a comment without an end: add --> to it" if section.is_open else ""
+    if part.name in fields or part.name in fields["content"]:
+        return "is here twice"
+    return "has a comment without an end: add --> to it" if part.is_open else ""
 
 
-def _title(preamble: _Section, fields: dict[str, Any]) -> Iterator[FieldProblem]:
+def _title(preamble: _Section, result: Any) -> Iterator[FieldProblem]:
     lines = [line for line in preamble.lines if line.strip()]
     if preamble.is_open:
         yield FieldProblem("", "a comment above the first heading has no end: add --> to it")
     elif len(lines) > 1:
-        yield FieldProblem("", "above the first ## heading stands only the title, in one line")
+        yield FieldProblem("", "above the first ## heading there may be only the title, in one line")
     elif lines:
         heading = _TITLE.fullmatch(lines[0])
         title = parse_line(heading[1] if heading else lines[0])
         if title:
-            fields[_TITLE_FIELD] = title
+            result[_TITLE_FIELD] = title
 
 
 def _sections(text: str) -> list[_Section]:
-    """What stands above the first heading, and below each."""
+    """Return the section above the first heading, and those below each heading."""
     bodies: list[tuple[str, list[str]]] = [("", [])]
     for line in text.lstrip("\ufeff").replace("\r\n", "\n").split("\n"):
         heading = _HEADING.fullmatch(line)
@@ -245,7 +247,7 @@ def _sections(text: str) -> list[_Section]:
 
 
 def _without_comments(lines: Sequence[str]) -> tuple[list[str], bool]:
-    """The lines without comments and without those that held nothing else; whether the last comment has no end."""
+    """Return the lines without comments, and without lines of comments only; and whether the last one has no end."""
     result: list[str] = []
     is_open = False
     for line in lines:
@@ -258,20 +260,20 @@ def _without_comments(lines: Sequence[str]) -> tuple[list[str], bool]:
 
 
 def _outside(line: str, is_open: bool) -> tuple[str, bool]:
-    """What of a line stands in no comment, and whether one is open at its end."""
-    text, at = "", 0
+    """Return the part of a line outside of comments, and whether a comment is open at its end."""
+    text, start = "", 0
     while True:
         mark = "-->" if is_open else "<!--"
-        end = line.find(mark, at)
+        end = line.find(mark, start)
         if not is_open:
-            text += line[at:] if end < 0 else line[at:end]
+            text += line[start:] if end < 0 else line[start:end]
         if end < 0:
             return text, is_open
-        at, is_open = end + len(mark), not is_open
+        start, is_open = end + len(mark), not is_open
 
 
 def parse_value(kind: Kind, lines: Sequence[str]) -> Any:
-    """The value that the lines below a heading mean, None if there is none; Unreadable if they cannot mean any."""
+    """Return the value of the lines below a heading; None if they are blank. Raises Unreadable."""
     if isinstance(kind, ListOf):
         items = [_item(kind.item, item) for item in _items(lines)]
         return [item for item in items if item is not None] or None
@@ -296,15 +298,15 @@ def _word(kind: Kind, text: str) -> Any:
 
 
 def _text(lines: Sequence[str]) -> str | None:
-    """The text of some lines, None if all are blank; blank lines around it are not part of it."""
-    filled = [at for at, line in enumerate(lines) if line.strip()]
-    if not filled:
+    """Return the text of lines without blank ones around it; None if all are blank."""
+    numbers = [number for number, line in enumerate(lines) if line.strip()]
+    if not numbers:
         return None
-    return "\n".join(_unescaped(_unmarked(line)) for line in lines[filled[0] : filled[-1] + 1])
+    return "\n".join(_unescaped(_unmarked(line)) for line in lines[numbers[0] : numbers[-1] + 1])
 
 
 def _items(lines: Sequence[str]) -> list[list[str]]:
-    """The lines of each item of a list: a mark begins one, and so does a line behind a blank one, if not moved in."""
+    """Return the lines of each item of a list: a mark starts one, and so does an unindented line after a blank one."""
     items: list[list[str]] = []
     indent, is_after_blank = 0, True
     for line in lines:
@@ -319,23 +321,23 @@ def _items(lines: Sequence[str]) -> list[list[str]]:
             indent = 0
             items.append([line])
         else:
-            items[-1].append(_moved_out(line, indent))
+            items[-1].append(_dedent(line, indent))
         is_after_blank = not line.strip()
     return items
 
 
-def _moved_out(line: str, most: int) -> str:
+def _dedent(line: str, limit: int) -> str:
     width = len(line) - len(line.lstrip(" "))
-    return line[min(width, most) :]
+    return line[min(width, limit) :]
 
 
-def _item(kind: Any, lines: list[str]) -> Any:
+def _item(kind: Kind, lines: list[str]) -> Any:
     return _from_labels(kind, lines) if isinstance(kind, Object) else _text(lines)
 
 
-def _from_labels(kind: Object, lines: list[str]) -> Any:
-    """An object from lines of the form `name: text`; None if every text is empty."""
-    names = [field.name for field in kind.fields]
+def _from_labels(object_kind: Object, lines: list[str]) -> Any:
+    """Return an object from lines `name: text`; None if every text is empty."""
+    names = [field.name for field in object_kind.fields]
     texts: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in lines:
@@ -344,16 +346,16 @@ def _from_labels(kind: Object, lines: list[str]) -> Any:
         if name in names and name not in texts:
             current = texts[name] = [rest.lstrip(" \t")]
         elif current is not None:
-            current.append(_moved_out(line, 2))
+            current.append(_dedent(line, 2))
         elif line.strip():
-            example = ", ".join(f"'{field_label(each)}: …'" for each in names)
+            example = ", ".join(f"'{field_label(name)}: …'" for name in names)
             raise Unreadable(f"each item needs the lines {example}")
     values = {name: text for name, body in texts.items() if (text := _text(body)) is not None}
     return values or None
 
 
-def _object(kind: Object, lines: Sequence[str]) -> Any:
-    kinds = {field.name: field.kind for field in kind.fields}
+def _object(object_kind: Object, lines: Sequence[str]) -> Any:
+    kinds = {field.name: field.kind for field in object_kind.fields}
     headings = ", ".join(f"### {field_label(name)}" for name in kinds)
     bodies: dict[str, list[str]] = {}
     current: list[str] | None = None
@@ -375,48 +377,48 @@ def _object(kind: Object, lines: Sequence[str]) -> Any:
 
 
 def error_problems(error: OnrecordError) -> tuple[FieldProblem, ...]:
-    """What an error says of the fields of a form."""
+    """Return the problems of an error for a form."""
     return tuple(FieldProblem(_field(where), message) for where, message in error.field_errors)
 
 
 def _field(where: str) -> str:
-    """The field of a form that a place in a record belongs to: `alternatives` for `content.alternatives[0].option`."""
+    """Return the field of a path in a record: `alternatives` for `content.alternatives[0].option`."""
     return memory.without_positions(where).removeprefix("content.").partition(".")[0]
 
 
 def insert_problems(text: str, problems: Sequence[FieldProblem]) -> str:
-    """The form as it was written, with what is wrong as comments below the headings; earlier ones are gone."""
+    """Return a filled form with the problems as comments below the headings, in place of earlier ones."""
     lines = [line for line in text.split("\n") if not line.startswith(_ERROR)]
-    places = {field_name(match[1]): at for at, line in enumerate(lines) if (match := _HEADING.fullmatch(line))}
-    titles = [at for at, line in enumerate(lines) if _TITLE.fullmatch(line)]
+    headings = {field_name(match[1]): n for n, line in enumerate(lines) if (match := _HEADING.fullmatch(line))}
+    titles = [n for n, line in enumerate(lines) if _TITLE.fullmatch(line)]
     if titles:
-        places.setdefault(_TITLE_FIELD, titles[0])
-    for problem in sorted(problems, key=lambda each: places.get(each.field, -1), reverse=True):
+        headings.setdefault(_TITLE_FIELD, titles[0])
+    for problem in sorted(problems, key=lambda problem: headings.get(problem.field, -1), reverse=True):
         name = field_label(problem.field) + ": " if problem.field else ""
         comment = f"{_ERROR}{_comment(name + problem.message)} -->"
-        lines.insert(places.get(problem.field, -1) + 1, comment)
+        lines.insert(headings.get(problem.field, -1) + 1, comment)
     return "\n".join(lines)
 
 
 def escape_line(text: str) -> str:
-    """A text for a single line of a form."""
+    """Return `text` escaped for a single line of a form."""
     return _escaped(text).strip()
 
 
 def parse_line(line: str) -> str:
-    """The text of a single line."""
+    """Return the text of a single line of a form."""
     return _unescaped(line.strip())
 
 
 def _text_lines(text: str, *, is_inside: bool = False) -> list[str]:
-    """The lines of a text; `is_inside` an item, the spaces before the first line would be lost."""
+    """Return the lines of a text; `is_inside` an item, spaces before the first line need a mark."""
     lines = [_escaped(line) for line in text.split("\n")]
     last = len(lines) - 1
-    return [_marked(line, at in (0, last), is_inside and at == 0) for at, line in enumerate(lines)]
+    return [_marked(line, n in (0, last), is_inside and n == 0) for n, line in enumerate(lines)]
 
 
 def _marked(line: str, is_edge: bool, is_first_inside: bool) -> str:
-    """A line with a backslash before it if it would otherwise be read as something else."""
+    """Return a line with a backslash before it if it would be parsed as something else."""
     is_blank = not line.strip() and (is_edge or bool(line))
     is_special = line[:1] == "\\" or line[:2] == "##" or is_blank or (is_first_inside and line[:1].isspace())
     return "\\" + line if is_special and _NEEDS_MARK.match(line) else line
@@ -427,7 +429,7 @@ def _unmarked(line: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text with codes for what is hidden in it; backslashes before a code, or what looks like one, are doubled."""
+    """Return `text` with codes for invisible characters; backslashes before what looks like a code are doubled."""
     text = _CODE.sub(lambda match: match[1] + match[0], _COMMENT.sub(r"<\\", text))
     return text if text.isprintable() else _BEFORE_CODE.sub(_coded, text)
 

@@ -1,6 +1,6 @@
-"""What happens to a record after it was saved: changed, retired, restored, archived, replaced, collected.
+"""Changes to a saved record: revise, retire, restore, archive, supersede, share, and when to collect it.
 
-Pure: each function takes a record and returns the record that should take its place. `store.writer` writes it.
+Pure: each function takes a record and returns the one that replaces it. `store.writer` writes it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from shlex import quote
 from typing import Any
 
-from onrecord import categories, timestamps
+from onrecord import timestamps
 from onrecord.categories import CATEGORIES
 from onrecord.errors import BadInput, Invalid, WrongState
 from onrecord.record import compose, memory, naming, schema
@@ -21,21 +21,23 @@ MAX_CHANGES = schema.max_items("changes")
 MAX_TAGS = schema.max_items("tags")
 MAX_SUMMARY_CHARACTERS = 300
 MAX_REASON_CHARACTERS = 500
-_LOG_LONGEST = 200
-"""Characters of an old or new value in the history: enough to recognise it by; git has the rest."""
+_MAX_VALUE_CHARACTERS = 200
+"""Characters of an old or new value in the history: enough to recognise it; git has the rest."""
 
 UNPATCHABLE = frozenset(
     "id category schema_version created_at updated_at changes times_updated record_status"
     " retired_at retired_reason archived_at archived_reason".split()
 )
+"""Fields that a patch may not change."""
 
 
 def revise(
     record: Memory, patch: Mapping[str, Any], *, now: str, summary: str = "", may_shrink: bool = False
 ) -> Memory:
-    """The record with a patch applied, each change logged: fields of the patch replace, null removes.
+    """Return the record with a patch applied and its changes in the history. Raises Invalid.
 
-    Tags and files only grow, unless whoever changes them had the whole list before their eyes.
+    Fields of the patch replace, null removes. Tags and files only grow, unless `may_shrink`: the patch was made from
+    the whole lists.
     """
     old = memory.to_json(record)
     refused = sorted(key for key in UNPATCHABLE.intersection(patch) if patch[key] != old.get(key))
@@ -43,7 +45,7 @@ def revise(
         raise Invalid(f"{refused[0]}: cannot be changed by an update", fix=_other_command(refused[0]))
     fields = {key: value for key, value in patch.items() if key not in UNPATCHABLE}
     new = {key: value for key, value in {**old, **fields}.items() if fields.get(key, key) is not None}
-    new["content"] = _merged_content(record, patch)
+    new["content"] = _merge_content(record, patch)
     if isinstance(new.get("title"), str):
         new["title"] = naming.clean_title(new["title"])
     dropped = _set_tags(new, record, fields["tags"], may_shrink) if fields.get("tags") is not None else ()
@@ -91,36 +93,35 @@ def unarchive(record: Memory, now: str) -> Memory:
     return add_history(record._replace(record_status="active", archived_at="", archived_reason=""), change)
 
 
-def supersede(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
-    """Both records with the link between them; the old one stays on file, but is no longer current."""
-    if old.id == new.id:
-        raise BadInput(f"{old.id} cannot supersede itself", fix="name the old record first and the new one second")
-    if new.record_status != "active":
-        raise WrongState(f"{new.id} is {new.record_status} and cannot replace {old.id}", fix=fix_for_status(new))
-    if old.superseded_by and old.superseded_by != new.id:
+def supersede(record: Memory, successor: Memory, now: str) -> tuple[Memory, Memory]:
+    """Return a record and its successor, linked; the first is no longer current. Raises BadInput or WrongState."""
+    record_id, new_id, status = record.id, successor.id, successor.record_status
+    if record_id == new_id:
+        raise BadInput(f"{record_id} cannot supersede itself", fix="name the old record first and the new one second")
+    if status != "active":
+        raise WrongState(f"{new_id} is {status} and cannot replace {record_id}", fix=fix_for_status(successor))
+    if record.superseded_by and record.superseded_by != new_id:
         raise WrongState(
-            f"{old.id} is superseded by {old.superseded_by} already",
-            fix=f"onrecord supersede {quote(old.superseded_by)} {new.id}",
+            f"{record_id} is superseded by {record.superseded_by} already",
+            fix=f"onrecord supersede {quote(record.superseded_by)} {new_id}",
         )
-    content = {**old.content, **categories.CATEGORIES[old.category].when_superseded}
-    linked = old._replace(superseded_by=new.id, content=content)
-    return (
-        add_history(linked, HistoryEntry(now, f"Superseded by {new.id}", "superseded_by", None, new.id)),
-        add_supersedes(new, old.id, now),
-    )
+    content = {**record.content, **CATEGORIES[record.category].when_superseded}
+    linked = record._replace(superseded_by=new_id, content=content)
+    change = HistoryEntry(now, f"Superseded by {new_id}", "superseded_by", None, new_id)
+    return add_history(linked, change), add_supersedes(successor, record_id, now)
 
 
-def add_supersedes(new: Memory, old_id: str, now: str) -> Memory:
-    """A record that says it replaces another one."""
-    successor = new._replace(supersedes=tuple(dict.fromkeys((*new.supersedes, old_id))))
+def add_supersedes(record: Memory, old_id: str, now: str) -> Memory:
+    """Return a record that replaces the one with `old_id`."""
+    successor = record._replace(supersedes=tuple(dict.fromkeys((*record.supersedes, old_id))))
     return add_history(successor, HistoryEntry(now, f"Supersedes {old_id}", "supersedes", None, old_id))
 
 
 def shared_copy(record: Memory, *, scope: Scope, source: str, now: str) -> Memory:
-    """The record as others get it; Invalid or SecretFound if it may not be written at all.
+    """Return the copy of a record for a shared store. Raises Invalid or SecretFound.
 
-    Left out is what holds on one machine or in one project: files, anchors and links, the history with its older
-    wordings, the session and the sentences that the record came from, and fields that this version does not know.
+    It leaves out what applies to one machine or project: files, anchors and links, the history with older wordings, the
+    session and the sentences that the record came from, and fields that this version does not know.
     """
     copy = Memory(
         category=record.category,
@@ -141,10 +142,10 @@ def shared_copy(record: Memory, *, scope: Scope, source: str, now: str) -> Memor
 
 
 def require_shareable(record: Memory) -> None:
-    """WrongState for a record that others could not use: one that is no longer current, or is about one session."""
+    """Raise WrongState for a record that is useless to others: not current, or about one session."""
     if CATEGORIES[record.category].max_active:
         raise WrongState(
-            f"{record.id} sums up a session: it holds prompts and file names of one machine",
+            f"{record.id} sums up a session: it has prompts and file names of one machine",
             fix="save what others should know as a decision, a constraint or a runbook, and share that",
         )
     if record.superseded_by:
@@ -161,27 +162,27 @@ def is_past_retention(record: Memory, settings: Settings, now: str) -> bool:
 
 
 def is_past_grace(record: Memory, days: float, now: str) -> bool:
-    """Whether a retired record may be deleted; one whose dates cannot be read never is."""
-    when = record.retired_at or record.updated_at
-    return record.record_status == "retired" and _is_before(when, timestamps.days_before(now, days))
+    """True if a retired record may be deleted; False if its dates cannot be read."""
+    retired_at = record.retired_at or record.updated_at
+    return record.record_status == "retired" and _is_before(retired_at, timestamps.days_before(now, days))
 
 
-def over_limit(records: Iterable[Memory], category: str, most: int) -> list[Memory]:
-    """The oldest active records of a category beyond its rolling window."""
+def over_limit(records: Iterable[Memory], category: str, limit: int) -> list[Memory]:
+    """Return the oldest active records of `category` beyond its limit."""
     active = [record for record in records if record.record_status == "active" and record.category == category]
-    return sorted(active, key=lambda record: (record.created_at, record.id), reverse=True)[most:]
+    return sorted(active, key=lambda record: (record.created_at, record.id), reverse=True)[limit:]
 
 
 def fix_for_status(record: Memory, otherwise: str = "") -> str:
-    """The command that brings a record back into use; what else to do with one that is in use."""
+    """Return the command that makes a record active again; `otherwise` for an active one."""
     ways = {"retired": f"onrecord restore {record.id}", "archived": f"onrecord unarchive {record.id}"}
     return ways.get(record.record_status, otherwise or f"onrecord show {record.id}")
 
 
-def add_history(record: Memory, change: HistoryEntry) -> Memory:
-    """The record with one more line of history."""
-    changes = (*record.changes, change)[-MAX_CHANGES:]
-    return record._replace(changes=changes, times_updated=record.times_updated + 1, updated_at=change.date)
+def add_history(record: Memory, entry: HistoryEntry) -> Memory:
+    """Return the record with one more line of history."""
+    changes = (*record.changes, entry)[-MAX_CHANGES:]
+    return record._replace(changes=changes, times_updated=record.times_updated + 1, updated_at=entry.date)
 
 
 def _require(record: Memory, statuses: tuple[str, ...], verb: str) -> None:
@@ -192,11 +193,11 @@ def _require(record: Memory, statuses: tuple[str, ...], verb: str) -> None:
         )
 
 
-def _is_before(when: str, limit: str) -> bool:
-    return timestamps.is_instant(when) and when < limit
+def _is_before(moment: str, other: str) -> bool:
+    return timestamps.is_instant(moment) and moment < other
 
 
-def _merged_content(record: Memory, patch: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_content(record: Memory, patch: Mapping[str, Any]) -> dict[str, Any]:
     changes = patch.get("content", {})
     if not isinstance(changes, Mapping):
         raise Invalid("content: must be an object", fix="give only the fields that change")
@@ -204,18 +205,18 @@ def _merged_content(record: Memory, patch: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in merged.items() if value is not None or key not in changes}
 
 
-def _set_tags(new: dict[str, Any], record: Memory, tags: Any, may_shrink: bool) -> tuple[str, ...]:
-    """Put the tags of a patch in place; those that were dropped over the limit are returned.
+def _set_tags(raw: Any, record: Memory, tags: Any, may_shrink: bool) -> tuple[str, ...]:
+    """Set the tags of `raw` to those of a patch. Return the tags that were dropped over the limit.
 
-    New tags stay. Of the old ones words of the title go first, then the longest.
+    New tags stay. Of the old ones, words of the title go first, then the longest.
     """
     added = naming.clean_tags(_texts(tags, "tags"))
     old = () if may_shrink else naming.clean_tags(list(record.tags))
     title = record.title.lower()
     by_use = [*(tag for tag in added if tag not in old), *sorted(old, key=lambda tag: (tag in title, len(tag), tag))]
-    most = len(by_use) if may_shrink else MAX_TAGS
-    new["tags"] = sorted(by_use[:most])
-    return tuple(sorted(by_use[most:]))
+    limit = len(by_use) if may_shrink else MAX_TAGS
+    raw["tags"] = sorted(by_use[:limit])
+    return tuple(sorted(by_use[limit:]))
 
 
 def _texts(value: Any, where: str) -> list[str]:
@@ -224,8 +225,8 @@ def _texts(value: Any, where: str) -> list[str]:
     return list(value)
 
 
-def _valid(raw: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    flaws = memory.new_flaws(raw, before)
+def _valid(raw: Mapping[str, Any], earlier: object) -> Mapping[str, Any]:
+    flaws = memory.new_flaws(raw, earlier)
     if flaws:
         fix = f"correct {flaws[0].where} and try again; nothing was written"
         raise Invalid(str(flaws[0]), fix, tuple((flaw.where, flaw.message) for flaw in flaws))
@@ -244,11 +245,11 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any], now: str) -> It
 
 
 def _brief(value: Any) -> Any:
-    """A value short enough for the log."""
-    if isinstance(value, str) and len(value) > _LOG_LONGEST:
-        return value[: _LOG_LONGEST - 1] + "…"
-    if isinstance(value, (list, dict)) and len(str(value)) > _LOG_LONGEST:
-        return str(value)[: _LOG_LONGEST - 1] + "…"
+    """Return a value cut for the history."""
+    if isinstance(value, str) and len(value) > _MAX_VALUE_CHARACTERS:
+        return value[: _MAX_VALUE_CHARACTERS - 1] + "…"
+    if isinstance(value, (list, dict)) and len(str(value)) > _MAX_VALUE_CHARACTERS:
+        return str(value)[: _MAX_VALUE_CHARACTERS - 1] + "…"
     return value
 
 

@@ -1,8 +1,8 @@
-"""Titles, tags and ids made from what somebody wrote.
+"""Clean titles and tags, and ids made from titles.
 
-Text that stands in one line has no control characters, no invisible look-alikes and none of our own markup. Accents
-survive (NFC), and so do the marks and joiners that Indic, Arabic and other scripts are written with. An id is a
-readable ASCII slug, whatever script the title is written in.
+Titles and tags are one line without control characters, invisible look-alikes and our own markup. Accents stay (NFC),
+and so do the marks and joiners of Indic, Arabic and other scripts. An id is a readable ASCII slug, whatever the script
+of the title.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _PLAIN_SCRIPTS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT")
 MAX_TITLE_CHARACTERS = 120
 MAX_TAG_CHARACTERS = 60
 MAX_ID_CHARACTERS = 80
-"""Of an id that somebody chose, or that an earlier version made."""
+"""Characters of an id that a user chose, or that an earlier version made."""
 
-_LONGEST_MADE = 40
-"""Of an id made from a title: what fits in a list and can be read at a glance."""
+_MAX_SLUG_CHARACTERS = 40
+"""Characters of an id made from a title: it fits in a list and can be read at a glance."""
 
 _CYRILLIC = dict(
     zip(
@@ -39,29 +39,29 @@ _LETTERS = {**_CYRILLIC, **_GREEK, **_OTHER}
 
 
 def clean_title(text: str) -> str:
-    """A title as it may stand in a record."""
+    """Return a valid title made from `text`."""
     return " ".join(_unmarked(one_line(text)).split())[:MAX_TITLE_CHARACTERS].rstrip()
 
 
 def clean_tag(text: str) -> str:
-    """A tag as it may stand in a record: lower case, no spaces, none of the delimiters of `index.md`."""
+    """Return a valid tag made from `text`: lower case, no spaces, no delimiters of `index.md`."""
     clean = remove_invisible(_unmarked(one_line(text)).lower())
     plain = "".join("-" if char.isspace() else char for char in clean if char not in ",#<>\"'`")
     return re.sub(r"-{2,}", "-", plain).strip("-:")[:MAX_TAG_CHARACTERS].rstrip("-:")
 
 
 def clean_tags(texts: list[str]) -> tuple[str, ...]:
-    """Tags lower-cased, cleaned, sorted, each once."""
+    """Return valid tags, sorted and unique."""
     return tuple(sorted({clean for clean in map(clean_tag, texts) if clean}))
 
 
 def one_line(text: str) -> str:
-    """Text on one line without anything invisible, and without the delimiters of `index.md`."""
+    """Return `text` on one line without invisible characters and delimiters of `index.md`."""
     return " ".join(remove_invisible(text).replace("->", "→").replace("#tags:", "# tags:").split())
 
 
 def remove_invisible(text: str) -> str:
-    """Text without control characters, format characters and stray combining marks."""
+    """Return `text` without control characters, format characters and stray combining marks."""
     if text.isascii() and text.isprintable():
         return text
     characters: list[str] = []
@@ -71,25 +71,25 @@ def remove_invisible(text: str) -> str:
 
 
 def _unmarked(text: str) -> str:
-    """Text without our markup; where removing some would leave more, the bracket that opens it is replaced."""
+    """Return `text` without our markup; if removing a tag would leave another, its opening bracket is replaced."""
     return _OPENING.sub("‹", _OURS.sub(" ", text))
 
 
-def _keep(char: str, before: str) -> str:
+def _keep(char: str, previous: str) -> str:
     category = unicodedata.category(char)
     if category in ("Cc", "Zl", "Zp", "Zs"):
         return " "
     if category in ("Cs", "Co", "Cn"):
         return ""
     if category == "Cf":
-        return char if char in _JOINERS and _is_complex(before) else ""
+        return char if char in _JOINERS and _is_complex(previous) else ""
     if category in ("Mn", "Me"):
-        return char if _is_complex(before) else ""
+        return char if _is_complex(previous) else ""
     return char
 
 
 def _is_complex(char: str) -> bool:
-    """Whether a character belongs to a script that is written with marks and joiners."""
+    """True if `char` belongs to a script that uses marks and joiners."""
     if not char or char.isascii():
         return False
     if unicodedata.category(char[-1])[0] == "M" or char[-1] in _JOINERS:
@@ -99,47 +99,51 @@ def _is_complex(char: str) -> bool:
 
 
 def slug(title: str, hints: Sequence[str] = ()) -> str:
-    """The slug of a title: what a file can be called on every system."""
-    made = _slug(title, hints)
-    return f"memory-{made}" if is_device(made) else made
+    """Return the slug of a title, a file name that is valid on every system."""
+    name = _slug(title, hints)
+    return f"memory-{name}" if is_device(name) else name
 
 
 def is_device(name: str) -> bool:
-    """Whether Windows has this name for a device, so that no file can have it."""
+    """True if `name` is that of a device on Windows, so that no file can have it."""
     return bool(_DEVICE.fullmatch(name))
 
 
 def _slug(title: str, hints: Sequence[str]) -> str:
-    """The slug of a title; for ideographs, which have no Latin spelling, hints and a short hash stand in.
+    """Return the slug of a title; ideographs, which have no Latin spelling, are replaced by hints and a short hash.
 
-    That of a long title is cut at a word. A hash of the whole stands for the rest: two people who save records with
-    titles that begin alike must not get the same file, which git would have to merge.
+    The slug of a long title is cut at a word, and a hash of the whole replaces the rest: two people who save records
+    with titles that start alike must not get the same file, which git would have to merge.
     """
     words, lost = _spell(title)
     if not lost:
         whole = _join(words) or f"memory-{_hash(title)}"
-        return whole if len(whole) <= _LONGEST_MADE else f"{_cut(whole, _LONGEST_MADE - 5)}-{_hash(whole)[:4]}"
+        return (
+            whole
+            if len(whole) <= _MAX_SLUG_CHARACTERS
+            else f"{_cut(whole, _MAX_SLUG_CHARACTERS - 5)}-{_hash(whole)[:4]}"
+        )
     parts = [word for hint in hints for word in [_join(_spell(hint)[0])] if word and word not in words]
-    stem = _cut(_join([_join(words), *parts[:3]]), _LONGEST_MADE - 7)
+    stem = _cut(_join([_join(words), *parts[:3]]), _MAX_SLUG_CHARACTERS - 7)
     return f"{stem or 'memory'}-{_hash(title)}"
 
 
-def _cut(text: str, longest: int) -> str:
-    """The words of a slug that fit; a part of the first where that alone is too long."""
-    if len(text) <= longest:
-        return text
-    end = text.rfind("-", 0, longest + 1)
-    return text[: end if end > 0 else longest]
+def _cut(slug: str, limit: int) -> str:
+    """Return the words of a slug that fit; a part of the first if that alone is too long."""
+    if len(slug) <= limit:
+        return slug
+    end = slug.rfind("-", 0, limit + 1)
+    return slug[: end if end > 0 else limit]
 
 
 def numbered_id(record_id: str, number: int) -> str:
-    """The id with a number behind it, still within the limit."""
+    """Return the id with a number at its end, still within the limit."""
     tail = f"-{number}"
     return record_id[: MAX_ID_CHARACTERS - len(tail)].rstrip("-") + tail
 
 
 def unused_name(name: str, is_taken: Callable[[str], bool]) -> str:
-    """The name, or with the first number behind it under which there is nothing yet."""
+    """Return the name, with the first number at its end that makes it unused if necessary."""
     number, candidate = 2, name
     while is_taken(candidate):
         candidate, number = numbered_id(name, number), number + 1
@@ -156,7 +160,7 @@ def _spell(text: str) -> tuple[list[str], bool]:
 
 
 def _latin(char: str) -> str | None:
-    """ASCII for one character; a space for what separates words; None for a letter that cannot be spelt."""
+    """Return ASCII for one character, a space for a separator, None for a letter without a spelling."""
     if char.isascii():
         return char if char.isalnum() else _OTHER.get(char, " ")
     if char in _LETTERS:
@@ -176,7 +180,7 @@ def _latin(char: str) -> str | None:
 
 
 def _by_name(name: str) -> str | None:
-    """Unicode names of kana, Hangul and most alphabets end in the sound: HANGUL SYLLABLE GYEOL, HIRAGANA LETTER KA."""
+    """Return the sound at the end of a Unicode name, if any: HANGUL SYLLABLE GYEOL, HIRAGANA LETTER KA."""
     if "LETTER" not in name and "SYLLABLE" not in name:
         return None
     sound = name.split(" WITH ")[0].split()[-1].lower()
