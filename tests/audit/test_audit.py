@@ -274,7 +274,7 @@ class TestForeign:
     def test_a_folder_that_is_not_there_is_said_so(self) -> None:
         with pytest.raises(BadInput, match="is not a folder") as caught:
             notes.markdown_folder("/nowhere/at/all")
-        assert caught.value.fix == "name the folder that holds the Markdown files"
+        assert caught.value.fix == "name the folder of the Markdown files"
 
 
 class TestCommand:

@@ -45,7 +45,7 @@ def test_import_makes_drafts_and_says_file_by_file_what_became_of_it(ferry, onre
     assert outcome.code == 0
     assert outcome.out == (
         "CLAUDE.md\n"
-        "  for the agent: agents load it themselves: what must always hold stays there\n"
+        "  for the agent: agents load it themselves: rules that always apply stay there\n"
         "docs/adr/0003-rabbit.md\n"
         "  draft decision: Use RabbitMQ for jobs (superseded)\n"
         "docs/adr/0007-use-nats.md\n"

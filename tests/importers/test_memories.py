@@ -139,7 +139,7 @@ def test_the_decisions_of_a_project_in_claude_mems_database(tmp_path, database):
     project.mkdir()
     (project / "jobs.py").write_text("x = 1\n")
 
-    result = reading.read(str(project), Source(str(database), "memory"), NOW)
+    result = reading.read_source(str(project), Source(str(database), "memory"), NOW)
 
     (record,) = result.records
     assert (record.category, record.title, record.created_at) == (

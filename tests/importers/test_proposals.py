@@ -94,7 +94,7 @@ def test_a_decision_is_about_the_files_it_names_and_never_about_its_own_folder(p
     text = NYGARD + "\nSee `src/jobs.py`, `src/gone.py`, `/etc/passwd`, `../../etc/passwd` and `Makefile`.\n"
     text += "[jobs](../../src/jobs.py#L3) [other](0007-use-nats.md) [web](https://x.org/src/jobs.py)\n"
 
-    assert reading.named_files(str(project), "docs/adr/0003-rabbit.md", text) == ("src/jobs.py",)
+    assert reading.mentioned_files(str(project), "docs/adr/0003-rabbit.md", text) == ("src/jobs.py",)
 
 
 def test_decisions_are_linked_across_files(project):
@@ -128,7 +128,7 @@ def test_what_is_said_twice_is_proposed_once(project):
 
 def test_only_what_is_new_or_changed_is_proposed_again(project):
     first = gathered(project)
-    imported = {document.source: document for document in proposals.documents(first)}
+    imported = {document.source: document for document in proposals.imported_documents(first)}
     (project / "docs/adr/0007-use-nats.md").write_text(MADR + "\nA remark.\n", encoding="utf-8")
     (project / "docs/arch/adr-11.md").write_text(NYGARD.replace("RabbitMQ 3.9", "Redis 7"), encoding="utf-8")
 

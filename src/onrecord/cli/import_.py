@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         drafts = [_draft(writer, each) for report in reports for each in report.proposals]
         change, places = _accept(writer, reports, drafts) if args.accept else _propose(writer, drafts)
         if not args.dry_run:
-            import_log.add(writer.store.root, change, proposals.documents(reports))
+            import_log.add(writer.store.root, change, proposals.imported_documents(reports))
     return _answer(reports, places, dry_run=args.dry_run).warned(*writer.store.warnings)
 
 
@@ -110,7 +110,7 @@ def _file_of(draft: Draft) -> str:
 def _done(writer: Writer, root: str, names: Sequence[str], *, dry_run: bool) -> CommandResult:
     if not names:
         raise BadInput("--done needs the files that were read", fix="name them behind --done")
-    documents = proposals.read_by_agent(root, names)
+    documents = proposals.documents_read_by_agent(root, names)
     if not dry_run:
         import_log.add(writer.store.root, "", documents)
     lines = [f"read: {clean(document.source)}" for document in documents]

@@ -105,7 +105,7 @@ def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
         return Unread("a template", is_for_agent=False)
     if _is_list_of_links(page):
         return Unread("a list of links", is_for_agent=False)
-    fields = adr_page.fields(page)
+    fields = adr_page.read_fields(page)
     outdated = _OUTDATED.match(title)
     title = title[outdated.end() :] if outdated else title
     hint = outdated[1] if outdated else "" if fields.status else _status_of_folder(path)

@@ -1,6 +1,6 @@
-"""What a page decides, in words that stand on their own; or why that cannot be read with certainty.
+"""Read the outcome of a decision record: a decision that makes sense on its own, or the reason for doubt.
 
-A wrong decision is worse than none: whatever is in doubt is left to an agent that reads the whole page.
+A wrong decision is worse than none: a page in doubt is left to an agent, which reads the whole page.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ONLY_A_STATUS = re.compile(
     r"done|final|go|see)\W*)+|(?:see |implemented in |done in )?(?:pr|pull request|issue|adr|https?:\S+)\W*\d*\W*",
     re.IGNORECASE,
 )
-_OF_SEVERAL = re.compile(r"decision\s*#?\d|\d+\W+decision", re.IGNORECASE)
+_NUMBERED_DECISION = re.compile(r"decision\s*#?\d|\d+\W+decision", re.IGNORECASE)
 _DESCRIBES = re.compile(
     r"(?:we have outlined|(?:this|the) (?:adr|document|section|page|madr)\w* "
     r"(?:outlines|describes|documents|explains|lists)|this (?:is )?(?:the|a) (?:\w+ )?draft)\b",
@@ -40,10 +40,10 @@ _PLACEHOLDER = re.compile(
     r"\bwe will \.\.\.|^\.\.\.$|^_+$|state the (?:architecture )?decision",
     re.IGNORECASE,
 )
-_LONGEST_TEXT = 20_000
-"""Characters of a section that are looked at; a decision is stated in the first few hundred."""
+_MAX_SECTION_LENGTH = 20_000
+"""Characters of a section that are read; a decision is stated in the first few hundred."""
 
-_FEWEST_WORDS = 2
+_MIN_WORDS = 2
 _Y_PARTS = {
     "context": r"\bin the context of\b",
     "concern": r"\bfacing\b",
@@ -51,20 +51,20 @@ _Y_PARTS = {
     "goal": r"\b(?:in order )?to achieve\b",
     "cost": r"\baccepting\b(?: that\b| the downsides? (?:that|of)\b)?",
 }
-"""What leads each part of a Y-statement, in their order."""
+"""The words before each part of a Y-statement, in order."""
 
 _NEGLECTED = re.compile(
     r",?\s+(?:and (?:neglected|against|rejected|not)|neglecting|over|rather than|instead of)\b", re.IGNORECASE
 )
-BECAUSE = re.compile(r"\s*,?\s*\b(?:because(?: of)?|since)\b[:,]?\s*", re.IGNORECASE)
-NOTHING_YET = re.compile(
+_BECAUSE = re.compile(r"\s*,?\s*\b(?:because(?: of)?|since)\b[:,]?\s*", re.IGNORECASE)
+_NOTHING_YET = re.compile(
     r"(?:(?:not|to be) (?:yet )?(?:decided|determined|discussed|made)|we (?:will )?(?:still )?need to decide|"
     r"still (?:undecided|open)|there(?:'s|’s| is| are) (?:\w+ )?decisions? to (?:make|be made)|"
     r"(?:tbd|tbc|n/?a|todo|none|pending|undecided|wip)\b|no decision|"
     r"(?:this|we) (?:has|have) not (?:yet )?(?:been )?decided|decision (?:is )?pending|under discussion|in discussion)",
     re.IGNORECASE,
 )
-LEANS_ON_OTHER_TEXT = re.compile(
+_REFERS_ELSEWHERE = re.compile(
     r"\b(?:above|below|aforementioned|as (?:described|proposed|outlined|suggested|discussed|per|stated|follows)|"
     r"(?:this|these|the|that) (?:\w+ )?(?:proposal|approach|option|solution|suggestion|rfc|plan|recommendation|"
     r"document|adr|changes?|pattern|design)s?\b|the (?:former|latter|proposed|suggested|recommended)|"
@@ -72,30 +72,30 @@ LEANS_ON_OTHER_TEXT = re.compile(
     r"both|all|them)\b|status quo|do nothing|here\b)",
     re.IGNORECASE,
 )
-STOP = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)[.!](?:\s|$)")
-SHORT = 110
-"""Characters below which a text that points elsewhere says nothing itself."""
+_SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)[.!](?:\s|$)")
+_SHORT_LENGTH = 110
+"""Characters below which a text that refers to other text says nothing itself."""
 
 _LABEL = re.compile(
     rf"[`(#\[*_]*(?:{adr_options.NOUN}\s+)?#?(\d{{1,2}}|[A-Z])(?=[`)\].:;,\s*_]|$)[`)\]*_]*\s*", re.IGNORECASE
 )
-"""A letter or number that stands for an option at the beginning of a text."""
+"""The letter or number of an option at the beginning of a text."""
 
 _FOLLOWS = re.compile(r",?\s*(?:because(?: of)?|since|as|due to|for)\b[:,]?\s*", re.IGNORECASE)
 _MODIFIED = re.compile(r"\(modified\)\s*", re.IGNORECASE)
 _QUOTES = {'"': '"', "“": "”", "'": "'", "«": "»"}
-_LONGEST_NAME = 400
-"""Characters within which the name of an option ends."""
+_MAX_NAME_LENGTH = 400
+"""Characters in which the end of an option's name is looked for."""
 
-_RECOGNISED = 24
-"""Characters by which the name of an option is recognised."""
+_NAME_PREFIX_LENGTH = 24
+"""Characters that identify the name of an option."""
 
-_LONG_ENOUGH = 80
-"""Characters of an outcome that says more than an option's name, so that what the list says of it is not needed."""
+_MIN_ELABORATE_LENGTH = 80
+"""Characters of an outcome that needs no description from the list of options."""
 
 
 class AdrOutcome(NamedTuple):
-    """What was decided and why, what was not, and what is against reading it so."""
+    """The decision with its reasons and alternatives, and the reason to doubt this reading (empty: none)."""
 
     decision: str = ""
     reasons: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ class AdrOutcome(NamedTuple):
 
 
 def read(page: MarkdownPage) -> AdrOutcome:
-    """The outcome of the decision on a page."""
+    """Return the outcome of the decision on a page; its `doubt` says why there is none."""
     statement = _y_statement(page)
     if statement:
         return statement
@@ -120,21 +120,21 @@ def read(page: MarkdownPage) -> AdrOutcome:
         text = f"{in_heading.rstrip('.')}. " if in_heading else ""
         text = (text + adr_page.text_of(page, section)).strip()
         if text:
-            return _outcome(page, text[:_LONGEST_TEXT])._replace(line=section.line)
+            return _outcome(page, text[:_MAX_SECTION_LENGTH])._replace(line=section.line)
     return AdrOutcome(
         doubt="the section for the decision holds no text, or only a table or code", line=sections[0][0].line
     )
 
 
 def _are_several(page: MarkdownPage, sections: Sequence[Section]) -> bool:
-    """Whether more than one section decides something, and none is part of another."""
+    """True if more than one section makes a decision, and none is part of another."""
     filled = [section for section in sections if adr_page.text_of(page, section)]
     first = filled[0] if filled else None
     inside = adr_page.within(page, first) if first else []
-    if sum(bool(_OF_SEVERAL.match(each.title)) for each in inside) > 1:
+    if sum(bool(_NUMBERED_DECISION.match(section.title)) for section in inside) > 1:
         return True
     others = [section for section in filled if section not in inside and first not in adr_page.within(page, section)]
-    # "Outcomes" and the like after a decision say what came of it.
+    # A section such as "Outcomes" after a decision describes its effects.
     return any(adr_page.heading(section) not in ("outcome", "resolution", "preferred option") for section in others)
 
 
@@ -146,7 +146,7 @@ def _outcome(page: MarkdownPage, text: str) -> AdrOutcome:
     lead = next((match for match in [_CHOSEN.match(text)] if match and match.end() > match.start()), None)
     if lead:
         return read_choice(page, text[lead.end() :], options)
-    return _spelled_out(page, text, options)
+    return _read_free_text(page, text, options)
 
 
 def _doubt(text: str) -> str:
@@ -156,51 +156,54 @@ def _doubt(text: str) -> str:
     if _PLACEHOLDER.search(text):
         return "it still holds the template's own words"
     is_asking = text.count("?") * 2 > len(sentences(text))
-    is_open = NOTHING_YET.match(bare)
-    if is_asking or (is_open and (len(bare) < SHORT or bare[:2].lower() in ("tb", "we", "th"))):
+    is_open = _NOTHING_YET.match(bare)
+    if is_asking or (is_open and (len(bare) < _SHORT_LENGTH or bare[:2].lower() in ("tb", "we", "th"))):
         return "nothing is decided yet"
-    if _ONLY_A_STATUS.fullmatch(bare) or (len(bare.split()) < _FEWEST_WORDS and not _CHOSEN.match(text)):
+    if _ONLY_A_STATUS.fullmatch(bare) or (len(bare.split()) < _MIN_WORDS and not _CHOSEN.match(text)):
         return "the section for the decision gives a status and no decision" if bare else "it decides nothing"
     return ""
 
 
-def _spelled_out(page: MarkdownPage, text: str, options: Sequence[AdrOption]) -> AdrOutcome:
-    """The outcome of a section in free words."""
+def _read_free_text(page: MarkdownPage, text: str, options: Sequence[AdrOption]) -> AdrOutcome:
+    """Return the outcome of a section in free text."""
     text = without_open_end(text)
     if not text:
-        return AdrOutcome(doubt="what is decided stands in a table, in code or in a picture")
-    spelled = adr_options.spell_out(text, adr_options.options_by_label(page, options))
-    if spelled is None:
+        return AdrOutcome(doubt="the decision is in a table, in code or in a picture")
+    decision = adr_options.spell_out(text, adr_options.options_by_label(page, options))
+    if decision is None:
         return AdrOutcome(doubt="it names an option by a letter or number that is not listed")
     if _CHOSEN.search(text):
         return AdrOutcome(doubt="the option it names is not at the beginning, and may be one of several")
-    if spelled == text and len(text) < SHORT and LEANS_ON_OTHER_TEXT.search(text):
+    if decision == text and len(text) < _SHORT_LENGTH and _REFERS_ELSEWHERE.search(text):
         return AdrOutcome(doubt="what it decides is described elsewhere on the page")
-    if text.endswith("?") and len(text) < SHORT:
+    if text.endswith("?") and len(text) < _SHORT_LENGTH:
         return AdrOutcome(doubt="it asks and does not decide")
-    return AdrOutcome(spelled, _reason(text))
+    return AdrOutcome(decision, _reason(text))
 
 
 def _reason(text: str) -> tuple[str, ...]:
-    """The first reason that a text gives."""
-    because = BECAUSE.search(text)
+    """Return the first reason that a text gives."""
+    because = _BECAUSE.search(text)
     if not because:
         return ()
-    stop = STOP.search(text, because.end())
+    stop = _SENTENCE_END.search(text, because.end())
     reason = text[because.end() : stop.start() if stop else len(text)].strip(" .,")
     return (f"{reason[:1].upper()}{reason[1:]}",) if len(reason.split()) > 1 else ()
 
 
 def _y_statement(page: MarkdownPage) -> AdrOutcome | None:
-    """In the context of A, facing B, we decided for C and neglected D, to achieve E, accepting F."""
+    """Return the outcome of a Y-statement; None if there is none.
+
+    In the context of A, facing B, we decided for C and neglected D, to achieve E, accepting F.
+    """
     for section in page.sections:
-        parts = _y_parts(adr_page.joined(section.blocks)[:_LONGEST_TEXT])
+        parts = _y_parts(adr_page.join_blocks(section.blocks)[:_MAX_SECTION_LENGTH])
         if not parts or _PLACEHOLDER.search(" ".join(parts.values())) or "<" in parts["option"]:
             continue
         option, *others = _NEGLECTED.split(parts["option"], maxsplit=1)
-        cost, *reason = BECAUSE.split(parts["cost"], maxsplit=1)
+        cost, *reason = _BECAUSE.split(parts["cost"], maxsplit=1)
         alternatives = tuple(
-            AdrOption("", each.strip()) for each in re.split(r",| and | or ", "".join(others)) if each.strip()
+            AdrOption("", name.strip()) for name in re.split(r",| and | or ", "".join(others)) if name.strip()
         )
         reasons = (f"To achieve {parts['goal']}", *reason)
         context = f"{parts['context']}, facing {parts['concern']}"
@@ -209,42 +212,42 @@ def _y_statement(page: MarkdownPage) -> AdrOutcome | None:
 
 
 def _y_parts(text: str) -> dict[str, str]:
-    """The parts of a Y-statement; empty if one is missing or they are not in order."""
-    at, leads = 0, list[re.Match[str]]()
+    """Return the parts of a Y-statement; empty if one is missing or they are not in order."""
+    position, leads = 0, list[re.Match[str]]()
     for lead in _Y_PARTS.values():
-        match = re.compile(lead, re.IGNORECASE).search(text, at)
+        match = re.compile(lead, re.IGNORECASE).search(text, position)
         if not match:
             return {}
         leads.append(match)
-        at = match.end()
-    stop = STOP.search(text, at)
+        position = match.end()
+    stop = _SENTENCE_END.search(text, position)
     ends = [*(match.start() for match in leads[1:]), stop.start() if stop else len(text)]
     return {name: text[match.end() : end].strip(" ,;.") for name, match, end in zip(_Y_PARTS, leads, ends)}
 
 
 def without_open_end(text: str) -> str:
-    """The text without a last clause that leads to something left out, such as code."""
+    """Return the text without a last clause that ends in a colon before something left out, such as code."""
     while text.endswith(":"):
         text = text[: max(text.rfind(". "), text.rfind("; "), 0)].strip()
     return text
 
 
 def read_choice(page: MarkdownPage, text: str, options: Sequence[AdrOption]) -> AdrOutcome:
-    """The outcome of "Chosen option: NAME, because REASON. More." """
+    """Return the outcome of "Chosen option: NAME, because REASON. More." """
     by_label = adr_options.options_by_label(page, options)
     text = _without_label(text, by_label)
-    named = _by_label(text, by_label)
-    if named:
-        return named if named.doubt else named._replace(alternatives=_others(options, named))
-    name, reason, rest = _parts(text, options)
+    outcome = _read_by_label(text, by_label)
+    if outcome:
+        return outcome if outcome.doubt else outcome._replace(alternatives=_others(options, outcome))
+    name, reason, rest = _split_choice(text, options)
     spelled = adr_options.spell_out(name, by_label) if name else ""
-    if not spelled or NOTHING_YET.match(name):
+    if not spelled or _NOTHING_YET.match(name):
         return AdrOutcome(doubt=_choice_doubt(name, spelled))
-    chosen = _named(name, by_label) or adr_options.find_named(name, options)
-    decision = _elaborated(spelled, rest, chosen, by_label)
-    if not chosen and LEANS_ON_OTHER_TEXT.search(name) and len(decision) < SHORT:
+    choices = _labelled_options(name, by_label) or adr_options.find_named(name, options)
+    decision = _elaborate(spelled, rest, choices, by_label)
+    if not choices and _REFERS_ELSEWHERE.search(name) and len(decision) < _SHORT_LENGTH:
         return AdrOutcome(doubt="what it chooses is described elsewhere on the page")
-    others = tuple(option for option in options if option not in chosen) if chosen else ()
+    others = tuple(option for option in options if option not in choices) if choices else ()
     return AdrOutcome(decision, (reason,) if reason else (), _not_in(others, name))
 
 
@@ -254,19 +257,19 @@ def _choice_doubt(name: str, spelled: str | None) -> str:
     return "nothing is decided yet" if name else "no option is named"
 
 
-def _elaborated(spelled: str, rest: str, chosen: Sequence[AdrOption], by_label: dict[str, AdrOption]) -> str:
-    """The name of the choice with what the list of options says of it, if nothing else does, and what follows."""
+def _elaborate(spelled: str, rest: str, choices: Sequence[AdrOption], by_label: dict[str, AdrOption]) -> str:
+    """Return the name of the choice, its description from the list of options if it is short, and `rest`."""
     decision = spelled
-    if len(chosen) == 1 and len(f"{spelled} {rest}") < _LONG_ENOUGH and chosen[0].text not in spelled:
-        decision = f"{spelled}: {chosen[0].text}"
+    if len(choices) == 1 and len(f"{spelled} {rest}") < _MIN_ELABORATE_LENGTH and choices[0].text not in spelled:
+        decision = f"{spelled}: {choices[0].text}"
     if rest:
         following = adr_options.spell_out(rest, by_label)
         decision = without_open_end(f"{decision.rstrip('.')}. {rest if following is None else following}")
     return decision
 
 
-def _by_label(text: str, by_label: dict[str, AdrOption]) -> AdrOutcome | None:
-    """The outcome of a text that begins with the letter or number of an option, and does not say its name."""
+def _read_by_label(text: str, by_label: dict[str, AdrOption]) -> AdrOutcome | None:
+    """Return the outcome of a text that begins with the letter or number of an option, without its name."""
     label = _LABEL.match(text)
     rest = text[label.end() :] if label else ""
     if not label or (rest and rest[0] not in ".,:;" and not _FOLLOWS.match(rest)):
@@ -274,7 +277,7 @@ def _by_label(text: str, by_label: dict[str, AdrOption]) -> AdrOutcome | None:
     option = by_label.get(label[1].upper())
     if option is None:
         return AdrOutcome(doubt=f"it chooses option {label[1]}, and no option of that name is listed")
-    stop = re.match(r"[.;]\s*", rest) or STOP.search(rest)
+    stop = re.match(r"[.;]\s*", rest) or _SENTENCE_END.search(rest)
     sentence, following = (rest[: stop.start()], rest[stop.end() :].strip()) if stop else (rest, "")
     lead = _FOLLOWS.match(sentence)
     reason = sentence[lead.end() :].strip(" .,:") if lead else ""
@@ -284,26 +287,26 @@ def _by_label(text: str, by_label: dict[str, AdrOption]) -> AdrOutcome | None:
 
 
 def _without_label(text: str, by_label: dict[str, AdrOption]) -> str:
-    """The text without the letter or number before the name of an option: "2. Standalone server" is that server."""
+    """Return the text without the letter or number before the name of an option, as in "2. Standalone server"."""
     label = re.match(r"[\"“'_*]*(?:option\s+)?#?(\d{1,2}|[A-Z])[.):]\s+", text, re.IGNORECASE)
     option = by_label.get(label[1].upper()) if label else None
-    if not label or not option or not text[label.end() :].lower().startswith(option.name.lower()[:_RECOGNISED]):
+    if not label or not option or not text[label.end() :].lower().startswith(option.name.lower()[:_NAME_PREFIX_LENGTH]):
         return text
     opening = text[:1] if text[:1] in _QUOTES else ""
     return opening + text[label.end() :]
 
 
 def _others(options: Sequence[AdrOption], outcome: AdrOutcome) -> tuple[AdrOption, ...]:
-    """The options that an outcome, which begins with the line of one, did not choose."""
+    """Return the options that were not chosen by an outcome that begins with the line of one."""
     return tuple(option for option in options if not outcome.decision.startswith(option.line.rstrip(".")))
 
 
-def _parts(text: str, options: Sequence[AdrOption]) -> tuple[str, str, str]:
-    """The name of what is chosen, the reason, and what follows."""
+def _split_choice(text: str, options: Sequence[AdrOption]) -> tuple[str, str, str]:
+    """Return the name of the choice, the reason, and the text after them."""
     text = _MODIFIED.sub("", text, count=1)
     start = _end_of_quotation(text, options)
-    stop = STOP.search(text, start)
-    because = BECAUSE.search(text, start)
+    stop = _SENTENCE_END.search(text, start)
+    because = _BECAUSE.search(text, start)
     sentence = text[: stop.start()] if stop else text
     rest = text[stop.end() :].strip() if stop else ""
     if because and because.start() < len(sentence):
@@ -312,36 +315,38 @@ def _parts(text: str, options: Sequence[AdrOption]) -> tuple[str, str, str]:
         name, reason = sentence, ""
     if start:
         name = f"{text[1 : start - 1].rstrip('.,')} {name[start:].strip(' ,.:')}"
-    return _unmarked(name), f"{reason[:1].upper()}{reason[1:]}".rstrip(" .,"), rest
+    return _without_quotes(name), f"{reason[:1].upper()}{reason[1:]}".rstrip(" .,"), rest
 
 
 def _end_of_quotation(text: str, options: Sequence[AdrOption]) -> int:
-    """Where a quotation that begins the text ends: there may be others in it, so the name of an option is preferred."""
+    """Return the end of a quotation at the start of the text, preferably after the name of an option; 0 for none."""
     closing = _QUOTES.get(text[:1], "")
     ends = (
-        [match.end() for match in re.finditer(rf"{closing}(?=[\s,.;:()]|$)", text[1:_LONGEST_NAME])] if closing else []
+        [match.end() for match in re.finditer(rf"{closing}(?=[\s,.;:()]|$)", text[1:_MAX_NAME_LENGTH])]
+        if closing
+        else []
     )
     names = {option.name.lower() for option in options}
     exact = [end for end in ends if text[1:end].strip(" .\"'").lower() in names]
     return (exact or ends or [-1])[0] + 1
 
 
-def _unmarked(name: str) -> str:
-    """A name without marks around all of it; marks around a part of it stay."""
+def _without_quotes(name: str) -> str:
+    """Return the name without quotes around all of it; quotes around a part are kept."""
     name = name.strip(" *,.:")
     is_around = len(name) > 1 and name[-1] == {**_QUOTES, "`": "`"}.get(name[0]) and name.count(name[-1]) <= 2
     return name[1:-1].strip(" *,.:") if is_around else name
 
 
-def _named(name: str, by_label: dict[str, AdrOption]) -> list[AdrOption]:
-    """The options that a name refers to by letter or number alone."""
+def _labelled_options(name: str, by_label: dict[str, AdrOption]) -> list[AdrOption]:
+    """Return the options that `name` refers to by letter or number only."""
     labels = re.findall(r"(?<![\w-])(\d{1,2}|[A-Z])(?![\w-])", name)
     is_reference = bool(labels) and bool(re.match(r"#?(?:options?\s+)?#?(?:\d{1,2}|[A-Z])\b", name, re.IGNORECASE))
-    chosen = [by_label[label] for label in labels if label in by_label] if is_reference else []
-    return chosen if len(chosen) == len(labels) else []
+    options = [by_label[label] for label in labels if label in by_label] if is_reference else []
+    return options if len(options) == len(labels) else []
 
 
 def _not_in(options: Sequence[AdrOption], name: str) -> tuple[AdrOption, ...]:
-    """Options without those that the name of the choice has too: whether they were rejected is not certain."""
+    """Return the options whose names are not part of the choice's name: those may not have been rejected."""
     words = adr_options.words_of(name)
     return tuple(option for option in options if option.words and not option.words <= words)

@@ -1,4 +1,4 @@
-"""The parts of a page that records a decision, wherever its template puts them: status, date, links, sections, text."""
+"""The parts of a decision record in any template: fields, sections and their text."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from onrecord.coldstart import NamedTuple
 from onrecord.markdown import Block, MarkdownPage, Section
 from onrecord.text import cut
 
-# A status is a line or two, and naming what replaces a decision takes few words more.
-_LONGEST_STATUS = 2_000
-# Where a template puts its fields: above the first section, or in one of the first.
+# A status is a line or two, with a few words about what replaces the decision.
+_MAX_STATUS_LENGTH = 2_000
+# Templates put their fields above the first section or in one of the first.
 _FIRST_SECTIONS = 3
 _FIELD = re.compile(
     r"(status|state|date|created|decided on|superseded[ -]by|supersedes|replaces|tags?)\s*(?::|\|)\s*(.*)",
@@ -64,19 +64,19 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"\b(?:includes?|are|is|to|will|with|that|by|because|as|of|and|or)$", re.IGNORECASE)
-"""Words after which a list goes on with the sentence."""
+"""Words after which a list continues the sentence."""
 
-_SHORT = 200
-"""Characters below which the text of a section may be only a lead to the sections in it."""
+_SHORT_LENGTH = 200
+"""Characters below which the text of a section may only introduce its subsections."""
 
-_MOST_DECISIONS = 8
-"""Sections for a decision that are looked at: two are too many already."""
+_MAX_DECISIONS = 8
+"""Sections for a decision that are read: two are too many already."""
 
-_LONGEST_BELOW = 600
-"""Characters of the sections below a section that says something itself."""
+_MAX_SUBSECTIONS_LENGTH = 600
+"""Characters of the subsections of a section that has text itself."""
 
-_MOST_CODE_LINES = 4
-_LONGEST_CODE = 200
+_MAX_CODE_LINES = 4
+_MAX_CODE_LENGTH = 200
 """Characters of code that can be part of a sentence."""
 
 _REPLACED = re.compile(
@@ -87,7 +87,7 @@ _REPLACED = re.compile(
 
 
 class Fields(NamedTuple):
-    """What a template asks for in a line each, as it was written."""
+    """The one-line fields of a template, as they were written."""
 
     status: str = ""
     date: str = ""
@@ -97,36 +97,36 @@ class Fields(NamedTuple):
 
     @property
     def day(self) -> str:
-        """The instant at which a day named in it begins; empty if there is none."""
+        """The start of the day in `date`; empty if there is none."""
         match = re.search(r"\d{4}-\d{2}-\d{2}", self.date)
-        when = f"{match[0]}T00:00:00Z" if match else ""
-        return when if when and timestamps.is_instant(when) else ""
+        instant = f"{match[0]}T00:00:00Z" if match else ""
+        return instant if instant and timestamps.is_instant(instant) else ""
 
 
-def fields(page: MarkdownPage) -> Fields:
-    """Status, date and links: of the front matter, of a line or a table row at the top, or of a section."""
-    values = dict.fromkeys(Fields._fields, "")
-    for key, texts in page.front.items():
-        _note(values, key, ", ".join(texts))
+def read_fields(page: MarkdownPage) -> Fields:
+    """Return status, date and links from the front matter, a line or table row at the top, or a section."""
+    texts = dict.fromkeys(Fields._fields, "")
+    for key, items in page.front.items():
+        _add_field(texts, key, ", ".join(items))
     for section in page.sections[:_FIRST_SECTIONS]:
-        for name, value in _lines_of(section):
-            _note(values, name, value)
+        for name, text in _named_lines(section):
+            _add_field(texts, name, text)
     for section in page.sections:
         if heading(section) in ("status", "date", "state") and section.level > 1:
-            _note(values, heading(section), " ".join(section.lines) or section.source.strip())
+            _add_field(texts, heading(section), " ".join(section.lines) or section.source.strip())
     for section in page.sections[:_FIRST_SECTIONS]:
-        _note(values, "status", next((line for line in section.lines if _REPLACED.match(line)), ""))
-    return Fields(**values)
+        _add_field(texts, "status", next((line for line in section.lines if _REPLACED.match(line)), ""))
+    return Fields(**texts)
 
 
-def _note(values: dict[str, str], name: str, value: str) -> None:
+def _add_field(field_texts: dict[str, str], name: str, text: str) -> None:
     key = re.sub(r"[ -]", "_", _ALIASES.get(name.strip().lower(), name.strip().lower()))
-    if key in values and not values[key]:
-        values[key] = value.strip(" |*_`")[:_LONGEST_STATUS]
+    if key in field_texts and not field_texts[key]:
+        field_texts[key] = text.strip(" |*_`")[:_MAX_STATUS_LENGTH]
 
 
-def _lines_of(section: Section) -> Iterator[tuple[str, str]]:
-    """Names and values of lines `Status: x` and of table rows; a row of names has its values in the row below."""
+def _named_lines(section: Section) -> Iterator[tuple[str, str]]:
+    """Yield name and text of lines such as `Status: x` and of table rows; the texts of a header are in the next row."""
     lines = section.lines
     rows = [[cell.strip(" *_`") for cell in line.strip().strip("|").split("|")] for line in lines if "|" in line]
     rows = [row for row in rows if any(cell.strip(":-") for cell in row)]
@@ -141,29 +141,33 @@ def _lines_of(section: Section) -> Iterator[tuple[str, str]]:
 
 
 def heading(section: Section) -> str:
-    """The title of a section as it is compared: in lower case, without number, picture and punctuation around it."""
+    """Return the title of a section for comparison: lower case, without number, emoji and punctuation around it."""
     return _AROUND_TITLE.sub("", section.title.lower())
 
 
 def decisions(page: MarkdownPage) -> list[tuple[Section, str]]:
-    """The sections that say what was decided, the likeliest first, and what their heading itself says of it."""
-    named = [(section, "") for section in page.sections if section.level > 1 and _DECISION.fullmatch(heading(section))]
-    named += [
+    """Return the sections for the decision, most likely first, each with the decision in its heading (empty: none)."""
+    candidates = [
+        (section, "") for section in page.sections if section.level > 1 and _DECISION.fullmatch(heading(section))
+    ]
+    candidates += [
         (section, match[1])
         for section in page.sections
         if section.level > 1 and (match := _IN_HEADING.match(section.title))
     ]
-    # A template with an outcome uses "decision" for what led to it.
-    return sorted(named[:_MOST_DECISIONS], key=lambda each: "outcome" not in heading(each[0]))
+    # In a template with an outcome, "decision" is what led to it.
+    return sorted(candidates[:_MAX_DECISIONS], key=lambda candidate: "outcome" not in heading(candidate[0]))
 
 
 def context(page: MarkdownPage) -> str:
-    """The situation: a section for it, or what stands above the first section."""
+    """Return the context: the text of its section, or the text above the first section."""
     for section in page.sections:
         if section.level > 1 and _CONTEXT.fullmatch(heading(section)) and (text := text_of(page, section)):
             return text
     top = [section for section in page.sections if section.level <= 1][:1]
-    return joined(block for section in top for block in section.blocks if not _FIELD.match(block.text.lstrip("*_- ")))
+    return join_blocks(
+        block for section in top for block in section.blocks if not _FIELD.match(block.text.lstrip("*_- "))
+    )
 
 
 def reasons(page: MarkdownPage) -> list[str]:
@@ -175,20 +179,23 @@ def effects(page: MarkdownPage) -> list[str]:
 
 
 def options(page: MarkdownPage) -> list[Section]:
-    """The sections that list options."""
+    """Return the sections that list options."""
     return [section for section in page.sections if section.level > 1 and _OPTIONS.fullmatch(heading(section))]
 
 
-def _items(page: MarkdownPage, names: re.Pattern[str]) -> list[str]:
+def _items(page: MarkdownPage, title_pattern: re.Pattern[str]) -> list[str]:
     sections = [
-        each for section in page.sections if names.fullmatch(heading(section)) for each in within(page, section)
+        inner
+        for section in page.sections
+        if title_pattern.fullmatch(heading(section))
+        for inner in within(page, section)
     ]
     texts = [clean(markdown.flat(text)) for section in dict.fromkeys(sections) for text in section.prose]
     return [text for text in texts if len(text.split()) > 1]
 
 
 def within(page: MarkdownPage, section: Section) -> list[Section]:
-    """A section and the deeper ones that follow it."""
+    """Return a section and its subsections."""
     start = page.sections.index(section)
     sections = [section]
     for other in page.sections[start + 1 :]:
@@ -199,38 +206,38 @@ def within(page: MarkdownPage, section: Section) -> list[Section]:
 
 
 def text_of(page: MarkdownPage, section: Section) -> str:
-    """What a section says; where that only leads to the sections in it, what they say too."""
-    own = joined(section.blocks)
-    if own and not own.endswith(":") and len(own) > _SHORT:
+    """Return the text of a section, with that of its subsections if its own is short."""
+    own = join_blocks(section.blocks)
+    if own and not own.endswith(":") and len(own) > _SHORT_LENGTH:
         return own
-    below = [each for each in within(page, section)[1:] if not _is_aside(each)]
-    if not own and any(_is_figure(each) for each in below):
+    subsections = [inner for inner in within(page, section)[1:] if not _is_aside(inner)]
+    if not own and any(_is_figure(inner) for inner in subsections):
         return ""
-    parts = [f"{each.title.rstrip(':')}: {text}" for each in below if (text := joined(each.blocks))]
+    parts = [f"{inner.title.rstrip(':')}: {text}" for inner in subsections if (text := join_blocks(inner.blocks))]
     if own and not own.endswith(":"):
-        parts = [cut(" ".join(parts), _LONGEST_BELOW)] if parts else []
-    return " ".join((_closed(own, False) if own and parts else own, *parts)).strip()
+        parts = [cut(" ".join(parts), _MAX_SUBSECTIONS_LENGTH)] if parts else []
+    return " ".join((_with_end_mark(own, False) if own and parts else own, *parts)).strip()
 
 
 def _is_figure(section: Section) -> bool:
-    """Whether a section holds a table or code and nothing else: what it says cannot be told in a sentence."""
+    """True if a section has only tables and code, which cannot be part of a sentence."""
     return bool(section.blocks) and all(block.kind in ("table", "code") for block in section.blocks)
 
 
 def _is_aside(section: Section) -> bool:
-    """Whether a section, or one it is in, says what follows from a decision and not what it is."""
+    """True if a section, or one above it, is about effects, reasons or options and not the decision."""
     names = [_AROUND_TITLE.sub("", title.lower()) for title in (section.title, *section.above)]
     return any(
         _NOT_DECIDED.fullmatch(name) or _REASONS.fullmatch(name) or _OPTIONS.fullmatch(name) for name in names if name
     )
 
 
-def joined(blocks: Iterable[Block]) -> str:
-    """Blocks as running text, items set off by semicolons; code, tables, notices and arguments are left out."""
+def join_blocks(blocks: Iterable[Block]) -> str:
+    """Return blocks as running text, list items joined by semicolons, without code, tables, notices and arguments."""
     text, was_item = "", False
     for block in blocks:
         if block.kind in ("code", "table"):
-            text = _before_a_figure(text, block)
+            text = _before_figure(text, block)
             continue
         part = clean(markdown.flat(block.text))
         if not part or part.startswith((":::", "![")):
@@ -240,23 +247,23 @@ def joined(blocks: Iterable[Block]) -> str:
         is_item = block.kind == "bullet"
         if is_item and _ARGUMENT.match(part):
             continue
-        text = f"{_closed(text, is_item and was_item)} {part}" if text else part
+        text = f"{_with_end_mark(text, is_item and was_item)} {part}" if text else part
         was_item = is_item
     return text
 
 
-def _before_a_figure(text: str, block: Block) -> str:
-    """Text before code or a table that it leads to: short code is quoted, before anything else the lead is left out."""
+def _before_figure(text: str, figure: Block) -> str:
+    """Return `text` with the short code that it introduces, or without the introduction of any other figure."""
     if not text.endswith(":"):
         return text
-    lines = [line.strip() for line in block.text.split("\n") if line.strip()]
-    if block.kind == "code" and len(lines) <= _MOST_CODE_LINES and len(block.text) <= _LONGEST_CODE:
+    lines = [line.strip() for line in figure.text.split("\n") if line.strip()]
+    if figure.kind == "code" and len(lines) <= _MAX_CODE_LINES and len(figure.text) <= _MAX_CODE_LENGTH:
         return f"{text} {', '.join(f'`{line}`' for line in lines)}."
     return text[: max(text.rfind(". ") + 1, text.rfind("; "), 0)].strip()
 
 
-def _closed(text: str, is_listing: bool) -> str:
-    """Text with a mark at its end, so that the next block does not run into it."""
+def _with_end_mark(text: str, is_listing: bool) -> str:
+    """Return the text with a mark at its end, which separates it from the next block."""
     if is_listing:
         return f"{text.rstrip('.;')};"
     return text if text[-1] in ".:;!?,…" or _GOES_ON.search(text) else f"{text}."
@@ -267,6 +274,6 @@ def _emphasised(match: re.Match[str]) -> str:
 
 
 def clean(text: str) -> str:
-    """Text without HTML tags and the targets of links."""
+    """Return the text without HTML tags and link targets."""
     text = _EMPHASIS.sub(_emphasised, _LINK_TARGET.sub(" ", _REFERENCE_LINK.sub(r"\1", text)))
     return " ".join(_TAG.sub(" ", text).split())

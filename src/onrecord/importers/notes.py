@@ -1,4 +1,4 @@
-"""Notes that other tools keep in Markdown, as items to audit: Claude Code's auto memory, and any folder."""
+"""Read Markdown notes of other tools as audit items: Claude Code's auto memory, and any folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onrecord.errors import BadInput
 from onrecord.importers import memories
 from onrecord.markdown import MarkdownPage, Section
 
-# More is no folder of notes; reading it would take minutes.
+# A folder with more files is no folder of notes, and reading it would take minutes.
 MAX_FILES = 20_000
 INDEX = "MEMORY.md"
 _OUTDATED = re.compile(
@@ -22,7 +22,7 @@ _OUTDATED = re.compile(
 
 
 def claude_memory(folder: str) -> list[AuditItem]:
-    """The notes in an auto memory folder, one for each file; an index that holds notes itself counts by section."""
+    """Return the notes in an auto memory folder: each file, and each section of an index that has notes itself."""
     items: list[AuditItem] = []
     for path, page, modified in _pages(folder):
         if os.path.basename(path) != INDEX or page.front:
@@ -34,7 +34,7 @@ def claude_memory(folder: str) -> list[AuditItem]:
 
 
 def markdown_folder(folder: str) -> list[AuditItem]:
-    """The notes in a folder of Markdown: one for each section, or the whole file if it has no sections."""
+    """Return the notes in a folder of Markdown: one for each section, or the whole file if it has no sections."""
     return [item for path, page, changed in _pages(folder) for item in _by_section(path, page, changed)]
 
 
@@ -44,15 +44,15 @@ def _title(page: MarkdownPage) -> str:
 
 
 def _pages(folder: str) -> Iterator[tuple[str, MarkdownPage, str]]:
-    """The Markdown files below a folder, with the time each was changed."""
+    """Yield path, page and time of change of the Markdown files in a folder tree. Raises BadInput."""
     if not os.path.isdir(folder):
-        raise BadInput(f"{folder!r} is not a folder", fix="name the folder that holds the Markdown files")
+        raise BadInput(f"{folder!r} is not a folder", fix="name the folder of the Markdown files")
     full: list[str] = []
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name[0] != ".")
         full += [os.path.join(here, name) for name in sorted(names) if name.lower().endswith(".md")]
         if len(full) > MAX_FILES:
-            raise BadInput(f"{folder!r} holds more than {MAX_FILES:,} Markdown files", fix="name a folder in it")
+            raise BadInput(f"{folder!r} has more than {MAX_FILES:,} Markdown files", fix="name one of its subfolders")
     for path in full:
         if paths.is_within(folder, path):
             try:
@@ -66,13 +66,15 @@ def _pages(folder: str) -> Iterator[tuple[str, MarkdownPage, str]]:
 def _by_section(path: str, page: MarkdownPage, changed: str) -> list[AuditItem]:
     filled = [section for section in page.sections if _text([section])]
     return [
-        _item(f"{path}#{each.title}" if each.title and len(filled) > 1 else path, each.title, [each], changed)
-        for each in filled
+        _item(
+            f"{path}#{section.title}" if section.title and len(filled) > 1 else path, section.title, [section], changed
+        )
+        for section in filled
     ]
 
 
 def _text(sections: Sequence[Section]) -> str:
-    """The lines of some sections, without empty ones and rules."""
+    """Return the lines of `sections` without empty lines and rules."""
     lines = (line for section in sections for line in section.source.split("\n"))
     return "\n".join(line for line in lines if line.strip("=- ")).strip()
 

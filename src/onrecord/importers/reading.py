@@ -1,4 +1,4 @@
-"""What a source holds: records that can be read with certainty, passages for an agent, or a reason for neither."""
+"""Read one source: records that are certain, passages for an agent, or the reason for neither."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from onrecord.importers.adr import Adr
 from onrecord.importers.sources import Passage, Source
 from onrecord.record.memory import Memory
 
-_LOADED = "agents load it themselves: what must always hold stays there"
-_MOST_FILES = 12
-"""Files that a decision is about; one that names more is about all of them."""
+_LOADED = "agents load it themselves: rules that always apply stay there"
+_MAX_FILES = 12
+"""Files that a decision is about; a decision with more than twice as many is about none in particular."""
 
 _PATH = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
 
 
 class Reading(NamedTuple):
-    """What a source gave: a decision, other records, passages for an agent, or a word about why it gave none."""
+    """The content of a source: a decision, other records, passages for an agent, or the reason for none."""
 
     source: Source
     fingerprint: str = ""
@@ -30,8 +30,8 @@ class Reading(NamedTuple):
     left_out: str = ""
 
 
-def read(project: str, source: Source, now: str) -> Reading:
-    """Read a source within bounds."""
+def read_source(project: str, source: Source, now: str) -> Reading:
+    """Read a source, up to the limit for its size."""
     full = os.path.join(project, source.path)
     try:
         if memories.is_database(full):
@@ -42,52 +42,52 @@ def read(project: str, source: Source, now: str) -> Reading:
         return Reading(source, left_out=f"cannot be read: {error.strerror or error}")
     if not text.strip():
         return Reading(source, left_out="empty")
-    return _of_text(project, source, text, now)._replace(fingerprint=import_log.text_hash(text))
+    return _read_text(project, source, text, now)._replace(fingerprint=import_log.text_hash(text))
 
 
-def _of_text(project: str, source: Source, text: str, now: str) -> Reading:
+def _read_text(project: str, source: Source, text: str, now: str) -> Reading:
     if source.kind == "aside":
         return Reading(source, left_out="an index, a template or a page about the folder")
     if source.kind == "memory":
-        return _memory(source, text, now)
+        return _read_memory(source, text, now)
     if source.kind in ("loaded", "guide"):
         reason = _LOADED if source.kind == "loaded" else memories.PROSE
         return Reading(source, passages=sources.sections(text, reason))
     if not source.path.lower().endswith((".md", ".markdown", ".mdx")):
         return Reading(source, passages=sources.whole_document(text, "not Markdown"))
-    return _decision(project, source, text, now)
+    return _read_decision(project, source, text, now)
 
 
-def _memory(source: Source, text: str, now: str) -> Reading:
+def _read_memory(source: Source, text: str, now: str) -> Reading:
     content = memories.read(source.path, text, now)
     left_out = "" if content.records or content.passages else "no memories in it"
     return Reading(source, records=content.records, passages=content.passages, left_out=left_out)
 
 
-def _decision(project: str, source: Source, text: str, now: str) -> Reading:
+def _read_decision(project: str, source: Source, text: str, now: str) -> Reading:
     decision = adr.read(text, source.path, now)
     if isinstance(decision, Adr):
-        record = decision.record._replace(related_files=named_files(project, source.path, text))
+        record = decision.record._replace(related_files=mentioned_files(project, source.path, text))
         return Reading(source, decision=decision._replace(record=record))
     if source.kind == "page":
-        return _memory(source, text, now)
+        return _read_memory(source, text, now)
     if not decision.is_for_agent:
         return Reading(source, left_out=decision.reason)
     return Reading(source, passages=sources.whole_document(text, decision.reason, decision.line))
 
 
-def named_files(project: str, path: str, text: str) -> tuple[str, ...]:
-    """The files of the project that a decision names, in code or as a link; never those of its own folder."""
+def mentioned_files(project: str, path: str, text: str) -> tuple[str, ...]:
+    """Return the project's files that a decision mentions in code or as a link, except those of its own folder."""
     own = os.path.dirname(path)
     related: dict[str, None] = {}
     for name, is_link in _names(text):
         candidates = [os.path.normpath(os.path.join(own, name))] if is_link else []
         for candidate in (*candidates, os.path.normpath(name)):
             inside = candidate.replace(os.sep, "/")
-            if _is_about(project, inside, own):
+            if _is_related(project, inside, own):
                 related.setdefault(inside)
                 break
-    return tuple(related)[:_MOST_FILES] if len(related) <= 2 * _MOST_FILES else ()
+    return tuple(related)[:_MAX_FILES] if len(related) <= 2 * _MAX_FILES else ()
 
 
 def _names(text: str) -> list[tuple[str, bool]]:
@@ -100,7 +100,7 @@ def _names(text: str) -> list[tuple[str, bool]]:
     ]
 
 
-def _is_about(project: str, inside: str, own: str) -> bool:
+def _is_related(project: str, inside: str, own: str) -> bool:
     full = os.path.join(project, inside)
     is_own = os.path.dirname(inside) == own or (own and inside.startswith(f"{own}/"))
     is_path = "." in os.path.basename(inside) or "/" in inside

@@ -1,6 +1,6 @@
-"""Files that may hold something to import: found in a project, or named by somebody, and told apart by name and place.
+"""Find the files to import, in a project or by name, with their kind; and divide documents into passages.
 
-A file is the same kind of source whether it was found or named.
+The kind depends on name and folder only: it is the same for a file that was found and one that was named.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from onrecord import markdown, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 
-# A project has a handful of such files; these bounds only keep a walk through a huge tree from taking minutes.
+# A project has a handful of such files; the limits only keep the walk through a huge tree short.
 MAX_FOLDERS = 5_000
 MAX_FILES = 2_000
-_DEEPEST = 7
+_MAX_DEPTH = 7
 _ADR_FOLDER = re.compile(
     r"adrs?|decisions?|decision[-_ ]?(?:records?|logs?)|architectur\w*[-_ ]decisions?(?:[-_ ](?:records?|logs?))?"
 )
@@ -50,20 +50,20 @@ _HIDDEN = {
         ".junie",
         ".decisions",
     ),
-    # Claude Code's own folder holds much else, such as whole copies of the project.
+    # Claude Code's own folder has much else, such as whole copies of the project.
     ".claude": ("rules",),
     ".cursor": ("rules",),
     ".serena": ("memories",),
 }
-_MOST = 60
-"""Sections of one document that are named; a longer one is read as a whole."""
+_MAX_SECTIONS = 60
+"""Sections of one document; a document with more is one passage."""
 
 
 class Source(NamedTuple):
     """A file to import, and its kind.
 
-    `decision`, `loaded` (agents load it themselves), `guide`, `memory` (of another tool), `page` (anything else that
-    was named), `aside` (in a folder of decisions, and none).
+    The kind is `decision`, `loaded` (agents load it themselves), `guide`, `memory` (of another tool), `page` (any
+    other file that was named) or `aside` (in a folder of decisions, but no decision).
     """
 
     path: str
@@ -71,7 +71,7 @@ class Source(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A part of a document: its lines, its heading, and why no record was made of it."""
+    """A part of a document: its lines, its heading, and the reason why it is no record."""
 
     first: int
     last: int
@@ -80,10 +80,10 @@ class Passage(NamedTuple):
 
 
 def discover(project: str) -> list[Source]:
-    """What could be imported of a project, nearest to its root first, each file once."""
+    """Return the files of a project that can be imported, those near its root first, each once."""
     candidates = [Source(path, kind) for path in _files(project) if (kind := kind_of(path))]
     unique: dict[str, Source] = {}
-    for source in sorted(candidates, key=lambda each: (each.path.count("/"), each.path)):
+    for source in sorted(candidates, key=lambda source: (source.path.count("/"), source.path)):
         full = os.path.join(project, source.path)
         if paths.is_within(project, full):
             unique.setdefault(os.path.realpath(full), source)
@@ -91,22 +91,22 @@ def discover(project: str) -> list[Source]:
 
 
 def from_names(project: str, names: Sequence[str]) -> list[Source]:
-    """The named files, and what can be read in named folders and those below; BadInput for what does not exist."""
+    """Return the named files and the readable files in named folders and their subfolders. Raises BadInput."""
     full: list[str] = []
     for name in names:
         path = os.path.abspath(name)
         if os.path.isdir(path):
-            full += [os.path.join(path, *each.split("/")) for each in _files(path) if each.lower().endswith(_READABLE)]
+            full += [os.path.join(path, *file.split("/")) for file in _files(path) if file.lower().endswith(_READABLE)]
         elif os.path.isfile(path):
             full.append(path)
         else:
             raise BadInput(f"there is no file or folder {name!r}", fix="name a file to import, or a folder of them")
-    shown = [_relative(project, path) for path in full[:MAX_FILES]]
-    return [Source(path, kind_of(path) or _other_kind(path)) for path in dict.fromkeys(shown)]
+    relative = [_relative(project, path) for path in full[:MAX_FILES]]
+    return [Source(path, kind_of(path) or _other_kind(path)) for path in dict.fromkeys(relative)]
 
 
 def kind_of(path: str) -> str:
-    """The kind of a file by its name and folder; empty for what is not looked for."""
+    """Return the kind of a file by its name and folder; empty for a file that is not imported."""
     lower = path.lower()
     folder, _, name = lower.rpartition("/")
     if _LOADED.fullmatch(lower):
@@ -131,28 +131,28 @@ def _relative(project: str, path: str) -> str:
 
 
 def _files(root: str) -> Iterator[str]:
-    """The files below a folder, without hidden folders and other people's code."""
-    for count, (here, folders, names) in enumerate(os.walk(root)):
-        below = os.path.relpath(here, root).replace(os.sep, "/")
-        below = "" if below == "." else below
+    """Yield the files in a folder tree, without hidden folders and vendored code."""
+    for count, (path, folders, names) in enumerate(os.walk(root)):
+        folder = os.path.relpath(path, root).replace(os.sep, "/")
+        folder = "" if folder == "." else folder
         if count >= MAX_FOLDERS:
             return
-        yield from (f"{below}/{name}" if below else name for name in sorted(names))
+        yield from (f"{folder}/{name}" if folder else name for name in sorted(names))
         inside = [name for name in folders if name[0] != "." and name.lower() not in _VENDORED]
-        inside = list(_HIDDEN[below]) if below and below in _HIDDEN else [*inside, *_HIDDEN[""]]
-        folders[:] = sorted(set(inside) & set(folders)) if below.count("/") + 1 < _DEEPEST else []
+        inside = list(_HIDDEN[folder]) if folder and folder in _HIDDEN else [*inside, *_HIDDEN[""]]
+        folders[:] = sorted(set(inside) & set(folders)) if folder.count("/") + 1 < _MAX_DEPTH else []
 
 
 def whole_document(text: str, reason: str, first: int = 1) -> tuple[Passage, ...]:
-    """A document from some line on, as one passage."""
+    """Return a document from line `first` as one passage."""
     last = len(text.splitlines())
     return (Passage(first, max(first, last), "", reason),)
 
 
 def sections(text: str, reason: str) -> tuple[Passage, ...]:
-    """The sections of a document that hold text."""
+    """Return the sections of a document that have text, or the whole document if there are too many."""
     filled = [section for section in markdown.parse(text).sections if section.source.strip()]
-    if not 0 < len(filled) <= _MOST:
+    if not 0 < len(filled) <= _MAX_SECTIONS:
         return whole_document(text, reason)
     ends = [*(section.line - 1 for section in filled[1:]), len(text.splitlines())]
     return tuple(
