@@ -24,6 +24,11 @@ _MAX_RENAMES = 20
 _MAX_UNTRACKED = 60
 """Untracked files that are read to find a file that was moved; files of the same name come first."""
 
+_DIFF_SECONDS = 2.0
+_MAX_DIFF_BYTES = 400_000
+"""Size of either version; comparing larger files could take many seconds."""
+
+_MAX_DIFF_LINES = 200
 _LOG = (
     "log", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-show-signature",
     "--no-decorate", "--no-notes", "--no-color", "--reverse", "--topo-order", f"--max-count={_MAX_COMMITS}",
@@ -227,13 +232,6 @@ def _parse_log(lines: list[str]) -> list[FileCommit]:
 
 def _names(output: bytes) -> list[str]:
     return output.decode("utf-8", "surrogateescape").split("\0")[:-1]
-
-
-_DIFF_SECONDS = 2.0
-_MAX_DIFF_BYTES = 400_000
-"""Size of either version; comparing larger files could take many seconds."""
-
-_MAX_DIFF_LINES = 200
 
 
 def changed_lines(root: str, blob: str, path: str) -> list[str]:
