@@ -36,15 +36,15 @@ except Exception as error:
 print(json.dumps([list(sys.version_info[:3]), fault]))
 """
 
-_FINGERPRINT = 32
+_HASH_CHARS = 32
 _CACHE_SUFFIXES = (".sqlite", ".sqlite-journal", ".sqlite-wal", ".sqlite-shm", ".anchors")
 STATE = {
     "sessions": "what each session was shown, and its user's corrections",
     "usage/sessions": "whether records shown to a session were opened",
     "usage": "how often each record was shown and opened",
     "suggestions": "suggestions to save, with the sentences they quote",
-    "history": "what was changed in each store, and what its files held before",
-    "imports": "which documents were imported, as fingerprints",
+    "history": "changes of each store, and the earlier content of its files",
+    "imports": "hashes of the imported documents",
     "listings": "the paths of the records listed last on each terminal",
     "forms": "texts of forms that were not saved",
     "judge": "how many requests were sent to a judge",
@@ -97,7 +97,7 @@ def _word_table() -> Finding:
         table.check()
     except (OSError, vectors.BadTable) as error:
         what = f"no table of word vectors ({error}), so prompts and records are compared by words alone"
-        return Finding("warning", "words", what, f"install Onrecord again, so that {vectors.FILE} is whole")
+        return Finding("warning", "words", what, f"reinstall Onrecord to restore {vectors.FILE}")
     table.close()
     return Finding("ok", "words", "the table of word vectors is complete")
 
@@ -264,8 +264,8 @@ def remove(own_files: list[OwnFiles]) -> None:
 
 def _is_cache_file(name: str) -> bool:
     """True if `name` is that of a cache file of ours: a hash, a suffix, and perhaps a process id."""
-    head, rest = name[:_FINGERPRINT], name[_FINGERPRINT:]
-    return len(head) == _FINGERPRINT and not head.strip("0123456789abcdef") and rest.startswith(_CACHE_SUFFIXES)
+    head, rest = name[:_HASH_CHARS], name[_HASH_CHARS:]
+    return len(head) == _HASH_CHARS and not head.strip("0123456789abcdef") and rest.startswith(_CACHE_SUFFIXES)
 
 
 def _names(folder: str) -> list[str]:

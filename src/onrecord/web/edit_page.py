@@ -35,8 +35,8 @@ class EditForm(NamedTuple):
 def edit(request: Request) -> Response:
     store, entry = record_page.requested_record(request)
     if request.method == "GET":
-        return _page(request, f"Edit: {entry.memory.title}", EditForm(_rendered(entry.memory)), entry.hash)
-    edit_form, expected_hash = _submitted(request, entry.memory.category), view.form_fields(request).get("hash", "")
+        return _page(request, f"Edit: {entry.memory.title}", EditForm(_form_text(entry.memory)), entry.hash)
+    edit_form, expected_hash = _parse_form(request, entry.memory.category), view.form_fields(request).get("hash", "")
     if edit_form.problems:
         return _page(request, f"Edit: {entry.memory.title}", edit_form, expected_hash)
     try:
@@ -44,7 +44,7 @@ def edit(request: Request) -> Response:
     except Changed:
         # Show both texts; saving the form again replaces the current version.
         now = store.read(entry.path)
-        return _page(request, f"Edit: {now.memory.title}", edit_form, now.hash, current_text=_rendered(now.memory))
+        return _page(request, f"Edit: {now.memory.title}", edit_form, now.hash, current_text=_form_text(now.memory))
     except OnrecordError as error:
         return _page(request, f"Edit: {entry.memory.title}", _with_problems(edit_form, error), expected_hash)
     return view.redirect_after_change(request, view.address(request.path_params["store"], after.path), store, "Saved.")
@@ -63,7 +63,7 @@ def _update(request: Request, store: Store, entry: Entry, edit_form: EditForm) -
 
 def _patch(record: Memory, edit_form: EditForm) -> dict[str, Any]:
     """Return the changed fields. Fields that the form does not show stay as they are."""
-    before = form.parse(record.category, _rendered(record)).fields
+    before = form.parse(record.category, _form_text(record)).fields
     return drafts.difference(before, edit_form.fields)
 
 
@@ -73,8 +73,8 @@ def edit_draft(request: Request) -> Response:
     draft = Inbox(writer.store.root).get(request.path_params["name"])
     title = f"Edit the draft: {draft.record.title}"
     if request.method == "GET":
-        return _page(request, title, EditForm(_rendered(draft.record)), draft.hash, is_draft=True)
-    edit_form, expected_hash = _submitted(request, draft.record.category), view.form_fields(request).get("hash", "")
+        return _page(request, title, EditForm(_form_text(draft.record)), draft.hash, is_draft=True)
+    edit_form, expected_hash = _parse_form(request, draft.record.category), view.form_fields(request).get("hash", "")
     if expected_hash == draft.hash and edit_form.problems:
         return _page(request, title, edit_form, expected_hash, is_draft=True)
     try:
@@ -83,10 +83,8 @@ def edit_draft(request: Request) -> Response:
         review.put(writer, [draft._replace(record=record)], "edit draft")
     except Changed:
         now = Inbox(writer.store.root).get(draft.name)
-        current_text = _rendered(now.record)
-        return _page(
-            request, title, edit_form._replace(problems=()), now.hash, current_text=current_text, is_draft=True
-        )
+        edit_form = edit_form._replace(problems=())
+        return _page(request, title, edit_form, now.hash, current_text=_form_text(now.record), is_draft=True)
     except OnrecordError as error:
         return _page(request, title, _with_problems(edit_form, error), expected_hash, is_draft=True)
     return view.redirect_after_change(request, "/inbox", writer.store, "Draft changed; accept it to save it.")
@@ -100,7 +98,7 @@ def new(request: Request) -> Response:
     if request.method == "GET":
         content = dict(categories.CATEGORIES[category].defaults)
         return _page(request, title, EditForm(form.render(category, {"content": content})), is_new=True)
-    edit_form = _submitted(request, category)
+    edit_form = _parse_form(request, category)
     if edit_form.problems:
         return _page(request, title, edit_form, is_new=True)
     writer = view.site_of(request).project().writer
@@ -117,17 +115,16 @@ def _save(request: Request, writer: Writer, category: str, edit_form: EditForm) 
     )
     if not view.form_fields(request).get("force"):
         record = compose.compose(category, edit_form.fields)
-        similar.refuse(
-            similar.find(writer.store, record), lambda record_id: f"edit {record_id}, or tick the box to save both"
-        )
+        matches = similar.find(writer.store, record)
+        similar.refuse(matches, lambda record_id: f"edit {record_id}, or tick the box to save both")
     return save(writer, category, edit_form.fields)
 
 
-def _rendered(record: Memory) -> str:
+def _form_text(record: Memory) -> str:
     return form.render(record.category, memory.to_json(record))
 
 
-def _submitted(request: Request, category: str) -> EditForm:
+def _parse_form(request: Request, category: str) -> EditForm:
     text = view.form_fields(request).get("text", "")
     parsed = form.parse(category, text)
     return EditForm(text, parsed.fields, parsed.problems)
