@@ -135,11 +135,11 @@ def _new_page(digest: Digest, session: str, *, is_resumed: bool) -> Page:
     return page
 
 
-def _count(stores: list[str], page: Page) -> None:
+def _count(stores: list[str], digest_page: Page) -> None:
     from onrecord import usage
 
     for store in stores:
-        usage.count_digest(store, [pick.candidate.key for pick in page.shown])
+        usage.count_digest(store, [pick.candidate.key for pick in digest_page.shown])
 
 
 def _in_digest(key: str) -> str:

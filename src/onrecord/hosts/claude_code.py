@@ -100,15 +100,15 @@ def mangled(path: str) -> str:
     return "".join(parts)
 
 
-def _may_be_typed(line: bytes) -> bool:
-    return b'"user"' in line and b"tool_result" not in line
+def _may_be_typed(raw_line: bytes) -> bool:
+    return b'"user"' in raw_line and b"tool_result" not in raw_line
 
 
-def messages(line: bytes) -> Iterator[Message]:
+def messages(raw_line: bytes) -> Iterator[Message]:
     """Yield the messages in a line of a session, with the tool calls and what a hook added."""
     from onrecord.session import transcript
 
-    entry = transcript.parse_line(line)
+    entry = transcript.parse_line(raw_line)
     if entry.get("isMeta") or entry.get("isSidechain"):
         return
     role, message = entry.get("type"), Payload(entry).inner("message")

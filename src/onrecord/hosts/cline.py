@@ -116,14 +116,14 @@ def messages(entry: Any) -> Iterator[Message]:
             yield from _block(message, fields)
 
 
-def _block(message: Payload, block: Payload) -> Iterator[Message]:
+def _block(payload: Payload, block: Payload) -> Iterator[Message]:
     from onrecord.hosts import session_files
     from onrecord.session import transcript
 
-    kind, role = block.text("type"), message.text("role")
+    kind, role = block.text("type"), payload.text("role")
     if kind == "text":
-        timestamp = session_files.timestamp(message.fields.get("ts"))
-        yield from transcript.text_messages(role, _user_input(block.text("text")), timestamp, message.text("id"))
+        timestamp = session_files.timestamp(payload.fields.get("ts"))
+        yield from transcript.text_messages(role, _user_input(block.text("text")), timestamp, payload.text("id"))
     elif kind == "tool_use":
         call = Payload({"tool_name": block.text("name"), "tool_input": block.inner("input").fields})
         yield from session_files.tool_use(read("", call), block.text("name"), block.inner("input").fields)

@@ -92,9 +92,9 @@ def _error(event: HostEvent, payload: Payload) -> str:
     return ""
 
 
-def _exit_status(line: bytes) -> int:
+def _exit_status(raw_line: bytes) -> int:
     try:
-        entry = Payload({"entry": coldstart.loads(line.decode("utf-8", "replace"))})
+        entry = Payload({"entry": coldstart.loads(raw_line.decode("utf-8", "replace"))})
     except ValueError:
         return 0
     status = entry.inner("entry").inner("payload").inner("item").fields.get("exit_code")
@@ -116,16 +116,16 @@ def sessions(project: str) -> list[str]:
     return [file for file in paths if session_files.names_project(file, project, '"cwd":"', _HEAD_BYTES)]
 
 
-def messages(line: bytes) -> Iterator[Message]:
+def messages(raw_line: bytes) -> Iterator[Message]:
     """Yield the messages in a line of a session, with the tool calls and what a hook added.
 
     Only the items are read: other lines repeat them, or are texts of the host for the model.
     """
     from onrecord.session import transcript
 
-    if b'"item_completed"' not in line and b'"developer"' not in line:
+    if b'"item_completed"' not in raw_line and b'"developer"' not in raw_line:
         return
-    entry = Payload(transcript.parse_line(line))
+    entry = Payload(transcript.parse_line(raw_line))
     payload = entry.inner("payload")
     if payload.text("role") == "developer" and "<memory-context" in transcript.content_text(
         payload.fields.get("content")
@@ -141,21 +141,22 @@ def messages(line: bytes) -> Iterator[Message]:
         yield from _tool_use(item)
 
 
-def _tool_use(item: Payload) -> Iterator[Message]:
+def _tool_use(payload: Payload) -> Iterator[Message]:
     """Yield a command or a change of files, and its result."""
     from onrecord.session import transcript
 
-    if item.text("type") == "CommandExecution":
-        words = [word for word in item.items("command") if isinstance(word, str)]
+    if payload.text("type") == "CommandExecution":
+        words = [word for word in payload.items("command") if isinstance(word, str)]
         # The last word is the command; those before it are the shell and its options.
         yield transcript.Message("assistant", "tool_use", "", "Bash", {"command": words[-1] if words else ""})
-        yield transcript.tool_result(item.text("aggregated_output"), has_failed=bool(item.fields.get("exit_code")))
+        output, has_failed = payload.text("aggregated_output"), bool(payload.fields.get("exit_code"))
+        yield transcript.tool_result(output, has_failed=has_failed)
         return
-    changes = item.inner("changes")
+    changes = payload.inner("changes")
     for file in list(changes.fields)[:_MAX_CHANGED_FILES]:
         diff = changes.inner(file).text("unified_diff")
         yield transcript.Message("assistant", "tool_use", "", "Edit", {"file_path": file, "content": diff})
-        yield transcript.tool_result("", has_failed=item.text("status") == "failed")
+        yield transcript.tool_result("", has_failed=payload.text("status") == "failed")
 
 
 def setup() -> HostSetup:

@@ -80,19 +80,19 @@ def edited(path: str, edit: Callable[[str], str], inside: str = "") -> FileChang
     return FileChange(path, before, None if before is None and not after else data)
 
 
-def carry_out(change: FileChange, inside: str = "") -> None:
+def carry_out(file_change: FileChange, inside: str = "") -> None:
     """Write a change. A link stays, and its target is written. Raises Changed if the file was changed since."""
-    target = files.inside(inside, change.path) if inside else os.path.realpath(change.path)
-    if read(target) != change.before:
+    target = files.inside(inside, file_change.path) if inside else os.path.realpath(file_change.path)
+    if read(target) != file_change.before:
         fix = "look at what changed, and give the command again; this file was not written"
-        raise Changed(f"{change.path} was changed while this command ran", fix=fix)
-    if change.after is None:
+        raise Changed(f"{file_change.path} was changed while this command ran", fix=fix)
+    if file_change.after is None:
         # The target of a link is removed too: linked again, it would restore our entries.
         files.remove(target)
-        files.remove(change.path)
-        _remove_empty(os.path.dirname(change.path))
+        files.remove(file_change.path)
+        _remove_empty(os.path.dirname(file_change.path))
     else:
-        _write(target, change.after, is_new=change.before is None)
+        _write(target, file_change.after, is_new=file_change.before is None)
 
 
 def _write(path: str, data: bytes, *, is_new: bool) -> None:

@@ -133,12 +133,12 @@ def sessions(project: str) -> list[str]:
     return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
 
 
-def messages(line: bytes) -> Iterator[Message]:
+def messages(raw_line: bytes) -> Iterator[Message]:
     """Yield the messages in a line of a session, with the tool calls and what a hook added."""
     from onrecord.hosts import session_files
     from onrecord.session import transcript
 
-    entry = Payload(transcript.parse_line(line))
+    entry = Payload(transcript.parse_line(raw_line))
     kind, data = entry.text("type"), entry.inner("data")
     if kind == "user.message":
         yield from transcript.text_messages("user", data.text("content"), entry.text("timestamp"), entry.text("id"))

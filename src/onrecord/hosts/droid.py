@@ -64,11 +64,11 @@ def sessions(project: str) -> list[str]:
     return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
 
 
-def messages(line: bytes) -> Iterator[Message]:
+def messages(raw_line: bytes) -> Iterator[Message]:
     """Yield the messages in a line of a session, with the tool calls and what a hook added."""
     from onrecord.session import transcript
 
-    entry = Payload(transcript.parse_line(line))
+    entry = Payload(transcript.parse_line(raw_line))
     message = entry.inner("message")
     if message.text("visibility") == "user_only":
         yield from _hook_context(message)
@@ -93,11 +93,11 @@ def _block(role: str, block: Payload, payload: Payload) -> Iterator[Message]:
         yield transcript.tool_result(printed, has_failed=block.flag("is_error"))
 
 
-def _hook_context(message: Payload) -> Iterator[Message]:
+def _hook_context(payload: Payload) -> Iterator[Message]:
     """Yield the texts that hooks printed for the model."""
     from onrecord.session import transcript
 
-    for result in message.items("hookResults"):
+    for result in payload.items("hookResults"):
         printed = Payload(result if isinstance(result, dict) else {}).text("stdout")
         output = Payload(transcript.parse_line(printed.encode("utf-8", "replace"))).inner("hookSpecificOutput")
         if output.text("additionalContext"):

@@ -128,11 +128,11 @@ def _patches(tool_input: Payload) -> list[str]:
     return [file for key in _PATCHES for file in patch_files(tool_input.text(key))]
 
 
-def patch_files(patch: str) -> list[str]:
+def patch_files(patch_text: str) -> list[str]:
     """Return the files that a patch in the `*** Begin Patch` form adds, changes, moves or deletes."""
-    if "*** Begin Patch" not in patch[:_MAX_PATCH_CHARS]:
+    if "*** Begin Patch" not in patch_text[:_MAX_PATCH_CHARS]:
         return []
-    lines = (line.strip() for line in patch[:_MAX_PATCH_CHARS].split("\n"))
+    lines = (line.strip() for line in patch_text[:_MAX_PATCH_CHARS].split("\n"))
     return [line.partition(": ")[2].strip() for line in lines if line.startswith(_PATCH_LINES)]
 
 

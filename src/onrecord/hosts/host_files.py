@@ -209,9 +209,9 @@ def _hook_entry(wire: HookWire, host: str, form: str) -> dict[str, Any]:
     return {**({"matcher": wire.tools} if wire.tools else {}), "hooks": [handler]}
 
 
-def _put_server(text: str, path: tuple[str, str], form: str) -> str:
+def _put_server(text: str, keys: tuple[str, str], form: str) -> str:
     """Return `text` with our server; what the user added to its entry, or switched off there, stays."""
-    entry = json_edit.get(text, path)
+    entry = json_edit.get(text, keys)
     first, *rest = [*program(), "mcp"]
     forms: Mapping[str, dict[str, Any]] = {
         "command": {"command": first, "args": rest},
@@ -221,12 +221,12 @@ def _put_server(text: str, path: tuple[str, str], form: str) -> str:
     }
     fields = entry if isinstance(entry, dict) else {}
     by_user = {key: fields[key] for key in ("tools", "enabled") if key in fields}
-    return json_edit.put(text, path, {**fields, **forms[form], **by_user})
+    return json_edit.put(text, keys, {**fields, **forms[form], **by_user})
 
 
-def _put_table(text: str, path: tuple[str, str]) -> str:
+def _put_table(text: str, keys: tuple[str, str]) -> str:
     first, *rest = [*program(), "mcp"]
-    return toml_edit.put(text, path, {"command": first, "args": rest})
+    return toml_edit.put(text, keys, {"command": first, "args": rest})
 
 
 def _skill_texts(command: str) -> dict[str, str]:

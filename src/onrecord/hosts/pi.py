@@ -46,11 +46,11 @@ def sessions(project: str) -> list[str]:
     return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
 
 
-def messages(line: bytes) -> Iterator[Message]:
+def messages(raw_line: bytes) -> Iterator[Message]:
     """Yield the messages in a line of a session, with the tool calls and what a hook added."""
     from onrecord.session import transcript
 
-    entry = Payload(transcript.parse_line(line))
+    entry = Payload(transcript.parse_line(raw_line))
     message = entry.inner("message")
     role, content = message.text("role"), message.fields.get("content")
     if entry.text("type") == "custom_message":

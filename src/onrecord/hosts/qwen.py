@@ -84,11 +84,11 @@ def sessions(project: str) -> list[str]:
     return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
 
 
-def messages(line: bytes) -> Iterator[Message]:
+def messages(raw_line: bytes) -> Iterator[Message]:
     """Yield the messages in a line of a session, with the tool calls and what a hook added."""
     from onrecord.session import transcript
 
-    entry = Payload(transcript.parse_line(line))
+    entry = Payload(transcript.parse_line(raw_line))
     kind, system = entry.text("type"), entry.inner("systemPayload")
     parts = [Payload(part) for part in entry.inner("message").items("parts") if isinstance(part, dict)]
     if kind == "user" and entry.text("provenance") == "real_user":
@@ -100,7 +100,7 @@ def messages(line: bytes) -> Iterator[Message]:
         yield from _part(part, entry.inner("toolCallResult"))
 
 
-def _part(part: Payload, result: Payload) -> Iterator[Message]:
+def _part(part: Payload, tool_result: Payload) -> Iterator[Message]:
     """Yield a text, a tool call, or the result of one."""
     from onrecord.hosts import session_files
     from onrecord.session import transcript
@@ -113,7 +113,8 @@ def _part(part: Payload, result: Payload) -> Iterator[Message]:
         event = common_event("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
         yield from session_files.tool_use(event, name, arguments)
     if response.fields:
-        has_failed = result.text("status") == "error" or bool(result.inner("resultDisplay").fields.get("exitCode"))
+        exit_code = tool_result.inner("resultDisplay").fields.get("exitCode")
+        has_failed = tool_result.text("status") == "error" or bool(exit_code)
         yield from transcript.tool_results(response.text("output") or response.text("error"), has_failed=has_failed)
 
 

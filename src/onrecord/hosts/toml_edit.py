@@ -123,9 +123,9 @@ def _append(text: str, name: Sequence[str], values: Values) -> str:
     return f"{text}{newline}{block}{newline}" if text.endswith("\n") else f"{text}{newline}{newline}{block}"
 
 
-def _remove(text: str, table: Table) -> str:
-    """Return `text` without `table` and the empty line that `_append` writes before it."""
-    before, after, newline = text[: table.start], text[table.end :], _newline(text)
+def _remove(text: str, toml_table: Table) -> str:
+    """Return `text` without `toml_table` and the empty line that `_append` writes before it."""
+    before, after, newline = text[: toml_table.start], text[toml_table.end :], _newline(text)
     is_open = not after and not text.endswith("\n")
     if is_open:
         return before.removesuffix(newline * 2)
@@ -136,8 +136,8 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _render(value: str | Sequence[str]) -> str:
-    return json.dumps(value if isinstance(value, str) else list(value), ensure_ascii=False)
+def _render(toml_value: str | Sequence[str]) -> str:
+    return json.dumps(toml_value if isinstance(toml_value, str) else list(toml_value), ensure_ascii=False)
 
 
 def _skip(text: str, position: int) -> int:

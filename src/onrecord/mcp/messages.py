@@ -38,11 +38,11 @@ _NOTHING: Mapping[str, Any] = {}
 class Fault(Exception):
     """An error of the protocol, in response to a request."""
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
+    def __init__(self, code: int, message: str, details: Any = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
-        self.data = data
+        self.details = details
 
 
 class RpcRequest(NamedTuple):
@@ -113,19 +113,19 @@ def client_name(info: object) -> str:
     return flat(name) if isinstance(name, str) else ""
 
 
-def result(request: RpcRequest, body: Mapping[str, Any]) -> dict[str, Any]:
+def result(request: RpcRequest, result_fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the response to a request."""
-    return {"jsonrpc": "2.0", "id": request.id, "result": body}
+    return {"jsonrpc": "2.0", "id": request.id, "result": result_fields}
 
 
 def error(request_id: Id, fault: Fault) -> dict[str, Any]:
     """Return the error for a request; `request_id` is None if it could not be read."""
     body: dict[str, Any] = {"code": fault.code, "message": fault.message}
-    if fault.data is not None:
-        body["data"] = fault.data
+    if fault.details is not None:
+        body["data"] = fault.details
     return {"jsonrpc": "2.0", "id": request_id, "error": body}
 
 
-def encode(message: object) -> bytes:
+def encode(rpc_message: object) -> bytes:
     """Return a message as it is sent: one line of ASCII."""
-    return coldstart.dumps(message).encode("ascii") + b"\n"
+    return coldstart.dumps(rpc_message).encode("ascii") + b"\n"

@@ -96,12 +96,12 @@ class Pipe:
         self._is_skipping = False
         self._line.clear()
 
-    def _add_message(self, message: Any) -> None:
-        is_cancellation = isinstance(message, dict) and message.get("method") == "notifications/cancelled"
-        if is_cancellation and "id" not in message and isinstance(message.get("params"), dict):
-            self.cancelled.append(message["params"].get("requestId"))
+    def _add_message(self, rpc_message: Any) -> None:
+        is_cancellation = isinstance(rpc_message, dict) and rpc_message.get("method") == "notifications/cancelled"
+        if is_cancellation and "id" not in rpc_message and isinstance(rpc_message.get("params"), dict):
+            self.cancelled.append(rpc_message["params"].get("requestId"))
         else:
-            self.pending.append(message)
+            self.pending.append(rpc_message)
 
 
 def _decode(data: bytes) -> Any:

@@ -79,26 +79,30 @@ class Server:
             except (EOFError, ConnectionError):
                 return 0
 
-    def _respond(self, message: Any) -> Any:
+    def _respond(self, rpc_message: Any) -> Any:
         """Return the response to a message or a batch; None if there is none."""
-        if not isinstance(message, list):
-            return self._respond_to_one(message)
+        if not isinstance(rpc_message, list):
+            return self._respond_to_one(rpc_message)
         if self._caller.version != messages.WITH_BATCHES:
             return messages.error(None, Fault(NOT_A_REQUEST, f"only version {messages.WITH_BATCHES} has batches"))
-        if not 0 < len(message) <= messages.MAX_BATCH_SIZE:
+        if not 0 < len(rpc_message) <= messages.MAX_BATCH_SIZE:
             return messages.error(None, Fault(NOT_A_REQUEST, f"a batch has 1 to {messages.MAX_BATCH_SIZE:,} messages"))
-        return [response for response in map(self._respond_to_one, message) if response is not None] or None
+        return [response for response in map(self._respond_to_one, rpc_message) if response is not None] or None
 
-    def _respond_to_one(self, message: Any) -> dict[str, Any] | None:
-        if isinstance(message, Fault):
-            return messages.error(None, message)
-        if isinstance(message, dict) and "method" not in message and ("result" in message or "error" in message):
-            self._take_roots(message)
+    def _respond_to_one(self, rpc_message: Any) -> dict[str, Any] | None:
+        if isinstance(rpc_message, Fault):
+            return messages.error(None, rpc_message)
+        if (
+            isinstance(rpc_message, dict)
+            and "method" not in rpc_message
+            and ("result" in rpc_message or "error" in rpc_message)
+        ):
+            self._take_roots(rpc_message)
             return None
         try:
-            request = messages.parse(message)
+            request = messages.parse(rpc_message)
         except Fault as fault:
-            return messages.error(_id_of(message), fault) if _needs_response(message) else None
+            return messages.error(_id_of(rpc_message), fault) if _needs_response(rpc_message) else None
         if request.id is None:
             if request.method in ("notifications/initialized", "notifications/roots/list_changed"):
                 self._request_roots()
@@ -232,15 +236,15 @@ def _stateless(body: dict[str, Any], method: str) -> dict[str, Any]:
     return body
 
 
-def _id_of(message: Any) -> messages.Id:
+def _id_of(rpc_message: Any) -> messages.Id:
     """Return the id of an invalid request, or None."""
-    request_id = message.get("id") if isinstance(message, dict) else None
+    request_id = rpc_message.get("id") if isinstance(rpc_message, dict) else None
     return request_id if messages.is_id(request_id) else None
 
 
-def _needs_response(message: Any) -> bool:
+def _needs_response(rpc_message: Any) -> bool:
     """True if an invalid request gets an error; an invalid notification gets none."""
-    return not isinstance(message, dict) or "id" in message or not isinstance(message.get("method"), str)
+    return not isinstance(rpc_message, dict) or "id" in rpc_message or not isinstance(rpc_message.get("method"), str)
 
 
 def _current_folder() -> str:

@@ -104,8 +104,8 @@ def _object(required: str, optional: str = "", **properties: Mapping[str, Any]) 
     return {"type": "object", "properties": schemas, "required": required.split()}
 
 
-def _list_of(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": item}
+def _list_of(item_schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": item_schema}
 
 
 def _content() -> str:
@@ -117,8 +117,8 @@ def _content() -> str:
     return f"The fields of the category; [] is a list of texts. {'; '.join(lines)}."
 
 
-def _fields(content: tuple[tuple[str, str, Any, str], ...], defaults: Mapping[str, Any]) -> Iterator[str]:
-    for name, need, kind, _ in content:
+def _fields(content_fields: tuple[tuple[str, str, Any, str], ...], defaults: Mapping[str, Any]) -> Iterator[str]:
+    for name, need, kind, _ in content_fields:
         choices = " " + "|".join(kind[1:]) if isinstance(kind, tuple) and kind[0] == "choice" else ""
         many = "[]" if kind in ("lines", "some lines", "steps") else ""
         if need == "required" or many:
