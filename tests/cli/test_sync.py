@@ -72,7 +72,7 @@ def test_a_change_that_was_refused_is_offered_again_until_it_is_taken_back(proje
     subprocess.run(("git", "-C", shared, "branch", "-q", "-D", branch), check=True, timeout=120)
 
     assert onrecord("sync").out == offered
-    assert "take your last change back: onrecord undo --remote platform" in offered
+    assert "undo your last change: onrecord undo --remote platform" in offered
     assert "onrecord undo --remote platform" in onrecord("remote", "status").out
     onrecord("undo", "--remote=platform")
     assert "ask for a merge" not in onrecord("remote", "status").out
@@ -83,7 +83,7 @@ def test_a_record_that_is_there_twice_since_a_rename_is_told_with_a_way_to_keep_
     theirs, ours = "decisions/uv-installs.json", "decisions/use-uv.json"
     done = SyncResult(revived=(ours,), renamed=(RenamedPair("use-uv", theirs, ours),))
 
-    told = list(sync.lines(Screen(), "platform", done))
+    told = list(sync.outcome_lines(Screen(), "platform", done))
 
     assert told[1:] == [
         "  use-uv was renamed and changed at the same time: uv-installs is theirs, use-uv is yours; "

@@ -92,10 +92,10 @@ def test_the_hook_ends_while_the_sync_still_runs(tmp_path, silent):
     _start(tmp_path)
 
     assert b"git-upload-pack /memory.git" in silent.accept()
-    with pytest.raises(Locked), sync.alone():
+    with pytest.raises(Locked), sync.automatic_lock():
         pass
     silent.hang_up()
-    with sync.alone(PATIENCE):
+    with sync.automatic_lock(PATIENCE):
         assert [why.partition(":")[0] for why in _failures()] == ["Offline"]
         assert Replica("platform").state.offline_since
 

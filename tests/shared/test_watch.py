@@ -97,7 +97,7 @@ def test_the_same_trouble_is_told_once_and_so_is_its_end():
             raise Offline("cannot be reached")
         return MemoryTransport(there)
 
-    watched = sync._Watched(remotes.add("platform", "/srv/memory.git"), connect)
+    watched = sync._WatchedRemote(remotes.add("platform", "/srv/memory.git"), connect)
     outcomes = [watched.sync(), watched.sync()]
     is_down[0] = False
     outcomes += [watched.sync(), watched.sync()]
@@ -108,7 +108,7 @@ def test_the_same_trouble_is_told_once_and_so_is_its_end():
 def test_what_is_not_synced_is_told_once():
     there = MemoryRemote()
     there.write("decisions/use-uv.json", b"broken")
-    watched = sync._Watched(remotes.add("platform", "/srv/memory.git"), lambda each: MemoryTransport(there))
+    watched = sync._WatchedRemote(remotes.add("platform", "/srv/memory.git"), lambda each: MemoryTransport(there))
 
     outcomes = [watched.sync(), watched.sync()]
     there.write("decisions/use-ruff.json", b"broken")

@@ -34,6 +34,84 @@ _STATUS = {"restore": "retired", "unarchive": "archived"}
 """Commands for records of one status alone; the others get active ones offered."""
 
 _SETTABLE = ("id", "title", "confidence", "scope")
+_BASH = r"""# Completion of onrecord for bash. In ~/.bashrc: eval "$(onrecord completion bash)"
+_onrecord() {
+    local line value words=()
+    COMPREPLY=()
+    while IFS= read -r line; do
+        words+=("$line")
+    done < <(command onrecord __complete bash "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    if [[ ${words[0]} == files ]]; then
+        compopt -o default 2>/dev/null
+        return
+    fi
+    for line in "${words[@]:1}"; do
+        value=${line%%$'\t'*}
+        case ${COMP_WORDS[COMP_CWORD]} in
+            # Within quotes a backslash would be a character of the name.
+            [\'\"]*) [[ $value != *[!A-Za-z0-9._/=-]* ]] && COMPREPLY+=("$value") ;;
+            *) COMPREPLY+=("$(printf %q "$value")") ;;
+        esac
+    done
+    [[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
+}
+if type compopt >/dev/null 2>&1; then
+    complete -F _onrecord onrecord
+else
+    complete -o default -F _onrecord onrecord
+fi
+"""
+_ZSH = r"""#compdef onrecord
+# Completion of onrecord for zsh. In ~/.zshrc: eval "$(onrecord completion zsh)"
+_onrecord() {
+    local line value
+    local -i widest=0
+    local -a lines values shown open open_shown
+    lines=("${(@f)$(command onrecord __complete zsh "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+    if [[ $lines[1] == files ]]; then
+        _files
+        return
+    fi
+    for line in "${(@)lines[2,-1]}"; do
+        value=${line%%$'\t'*}
+        (( ${#value} > widest )) && widest=${#value}
+    done
+    for line in "${(@)lines[2,-1]}"; do
+        value=${line%%$'\t'*}
+        line="${(r:widest:)value}  ${line#*$'\t'}"
+        if [[ $value == *= ]]; then
+            open+=("$value") open_shown+=("$line")
+        else
+            values+=("$value") shown+=("$line")
+        fi
+    done
+    (( $#values )) && compadd -l -d shown -a values
+    (( $#open )) && compadd -l -S '' -d open_shown -a open
+    (( $#values + $#open ))
+}
+if [[ $funcstack[1] == _onrecord ]]; then
+    _onrecord "$@"
+else
+    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+    compdef _onrecord onrecord
+fi
+"""
+_FISH = r"""# Completion of onrecord for fish. Its place: ~/.config/fish/completions/onrecord.fish
+function __onrecord_complete
+    set -l words (commandline -opc)
+    set -e words[1]
+    set -l word (commandline -ct)
+    set -l lines (command onrecord __complete fish $words "$word" 2>/dev/null)
+    if test "$lines[1]" = files
+        __fish_complete_path "$word"
+        return
+    end
+    set -e lines[1]
+    string join \n -- $lines
+end
+complete -c onrecord -f -a '(__onrecord_complete)'
+"""
+SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 class Word(NamedTuple):
@@ -41,6 +119,33 @@ class Word(NamedTuple):
 
     text: str
     meaning: str = ""
+
+
+class Line(NamedTuple):
+    """The words before the one that is typed, by the arguments they are for, and what that one is for."""
+
+    parser: Parser
+    values: dict[str, list[str]]
+    """What was given for each argument and option, by its name."""
+    awaited: argparse.Action | None
+    """The option or argument whose value is typed; None where nothing more is taken."""
+    is_value: bool
+    """Whether it is the value of an option, which may begin with a hyphen."""
+    actions: tuple[argparse.Action, ...] = ()
+    """The actions of the command, if one of them may come next."""
+
+    def value(self, name: str) -> str:
+        """The last value of an argument or option; empty if there is none."""
+        return (self.values.get(name) or [""])[-1]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell that you type commands in")
+
+
+def run(args: argparse.Namespace) -> CommandResult:
+    script = SCRIPTS[args.shell]
+    return CommandResult({"shell": args.shell, "script": script}, lambda screen: script)
 
 
 def print_candidates(words: Sequence[str]) -> int:
@@ -81,6 +186,62 @@ def _matching(offered: Iterable[Word], beginning: str, head: str = "") -> list[W
     """The words with a beginning, each behind the option that it is the value of."""
     whole = (word for word in offered if word.text.startswith(beginning) and word.text.isprintable())
     return [word._replace(text=head + word.text) for word in islice(whole, _MOST)]
+
+
+def split(before: list[str], last: str) -> tuple[list[str], str, str]:
+    """The words with each `--option=value` as two, and what stands before the value that is typed.
+
+    bash has split them already, with the sign as a word of its own.
+    """
+    words: list[str] = []
+    for word in before:
+        option, equals, value = word.partition("=")
+        if word == "=" and _is_option(words):
+            continue
+        words += [option, value] if equals and option.startswith("--") else [word]
+    if last == "=" and _is_option(words):
+        return words, "", ""
+    option, equals, value = last.partition("=")
+    if equals and option.startswith("--"):
+        return [*words, option], value, f"{option}="
+    return words, last, ""
+
+
+def _is_option(words: list[str]) -> bool:
+    return bool(words) and words[-1].startswith("--")
+
+
+def unquoted(word: str) -> str:
+    """A word as the command will get it, from the way it is typed."""
+    try:
+        parts = shlex.split(word)
+    except ValueError:  # a quote that is still open
+        return word.lstrip("'\"")
+    return parts[0] if len(parts) == 1 else word
+
+
+def read(parser: Parser, words: list[str]) -> Line:
+    """The line before the word that is typed."""
+    has_action = parser.first_word(words) < len(words)
+    actions = () if has_action else tuple(dict(help.sections(parser)).get("actions", ()))
+    parser, words = parser.for_action(words)
+    values: dict[str, list[str]] = {}
+    arguments = [action for action in parser._get_positional_actions() if action.help is not argparse.SUPPRESS]
+    awaited: argparse.Action | None = None
+    for word in words:
+        if awaited is not None:
+            values.setdefault(awaited.dest, []).append(word)
+            awaited = None
+        elif word in parser._option_string_actions:
+            option = parser._option_string_actions[word]
+            values.setdefault(option.dest, [])
+            awaited = option if option.nargs != 0 else None
+        elif arguments:
+            values.setdefault(arguments[0].dest, []).append(word)
+            arguments = arguments if arguments[0].nargs in ("+", "*") else arguments[1:]
+    if awaited is not None:
+        return Line(parser, values, awaited, True)
+    return Line(parser, values, arguments[0] if arguments else None, False, actions)
 
 
 def _options(line: Line) -> Iterator[Word]:
@@ -222,169 +383,3 @@ _BY_METAVAR: dict[str, Callable[[Line, str], Iterable[Word]]] = {
     "TAG": _tags,
     "VALUE": _setting_values,
 }
-
-
-class Line(NamedTuple):
-    """The words before the one that is typed, by the arguments they are for, and what that one is for."""
-
-    parser: Parser
-    values: dict[str, list[str]]
-    """What was given for each argument and option, by its name."""
-    awaited: argparse.Action | None
-    """The option or argument whose value is typed; None where nothing more is taken."""
-    is_value: bool
-    """Whether it is the value of an option, which may begin with a hyphen."""
-    actions: tuple[argparse.Action, ...] = ()
-    """The actions of the command, if one of them may come next."""
-
-    def value(self, name: str) -> str:
-        """The last value of an argument or option; empty if there is none."""
-        return (self.values.get(name) or [""])[-1]
-
-
-def read(parser: Parser, words: list[str]) -> Line:
-    """The line before the word that is typed."""
-    has_action = parser.first_word(words) < len(words)
-    actions = () if has_action else tuple(dict(help.sections(parser)).get("actions", ()))
-    parser, words = parser.for_action(words)
-    values: dict[str, list[str]] = {}
-    arguments = [action for action in parser._get_positional_actions() if action.help is not argparse.SUPPRESS]
-    awaited: argparse.Action | None = None
-    for word in words:
-        if awaited is not None:
-            values.setdefault(awaited.dest, []).append(word)
-            awaited = None
-        elif word in parser._option_string_actions:
-            option = parser._option_string_actions[word]
-            values.setdefault(option.dest, [])
-            awaited = option if option.nargs != 0 else None
-        elif arguments:
-            values.setdefault(arguments[0].dest, []).append(word)
-            arguments = arguments if arguments[0].nargs in ("+", "*") else arguments[1:]
-    if awaited is not None:
-        return Line(parser, values, awaited, True)
-    return Line(parser, values, arguments[0] if arguments else None, False, actions)
-
-
-def split(before: list[str], last: str) -> tuple[list[str], str, str]:
-    """The words with each `--option=value` as two, and what stands before the value that is typed.
-
-    bash has split them already, with the sign as a word of its own.
-    """
-    words: list[str] = []
-    for word in before:
-        option, equals, value = word.partition("=")
-        if word == "=" and _is_option(words):
-            continue
-        words += [option, value] if equals and option.startswith("--") else [word]
-    if last == "=" and _is_option(words):
-        return words, "", ""
-    option, equals, value = last.partition("=")
-    if equals and option.startswith("--"):
-        return [*words, option], value, f"{option}="
-    return words, last, ""
-
-
-def _is_option(words: list[str]) -> bool:
-    return bool(words) and words[-1].startswith("--")
-
-
-def unquoted(word: str) -> str:
-    """A word as the command will get it, from the way it is typed."""
-    try:
-        parts = shlex.split(word)
-    except ValueError:  # a quote that is still open
-        return word.lstrip("'\"")
-    return parts[0] if len(parts) == 1 else word
-
-
-_BASH = r"""# Completion of onrecord for bash. In ~/.bashrc: eval "$(onrecord completion bash)"
-_onrecord() {
-    local line value words=()
-    COMPREPLY=()
-    while IFS= read -r line; do
-        words+=("$line")
-    done < <(command onrecord __complete bash "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-    if [[ ${words[0]} == files ]]; then
-        compopt -o default 2>/dev/null
-        return
-    fi
-    for line in "${words[@]:1}"; do
-        value=${line%%$'\t'*}
-        case ${COMP_WORDS[COMP_CWORD]} in
-            # Within quotes a backslash would be a character of the name.
-            [\'\"]*) [[ $value != *[!A-Za-z0-9._/=-]* ]] && COMPREPLY+=("$value") ;;
-            *) COMPREPLY+=("$(printf %q "$value")") ;;
-        esac
-    done
-    [[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
-}
-if type compopt >/dev/null 2>&1; then
-    complete -F _onrecord onrecord
-else
-    complete -o default -F _onrecord onrecord
-fi
-"""
-
-_ZSH = r"""#compdef onrecord
-# Completion of onrecord for zsh. In ~/.zshrc: eval "$(onrecord completion zsh)"
-_onrecord() {
-    local line value
-    local -i widest=0
-    local -a lines values shown open open_shown
-    lines=("${(@f)$(command onrecord __complete zsh "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
-    if [[ $lines[1] == files ]]; then
-        _files
-        return
-    fi
-    for line in "${(@)lines[2,-1]}"; do
-        value=${line%%$'\t'*}
-        (( ${#value} > widest )) && widest=${#value}
-    done
-    for line in "${(@)lines[2,-1]}"; do
-        value=${line%%$'\t'*}
-        line="${(r:widest:)value}  ${line#*$'\t'}"
-        if [[ $value == *= ]]; then
-            open+=("$value") open_shown+=("$line")
-        else
-            values+=("$value") shown+=("$line")
-        fi
-    done
-    (( $#values )) && compadd -l -d shown -a values
-    (( $#open )) && compadd -l -S '' -d open_shown -a open
-    (( $#values + $#open ))
-}
-if [[ $funcstack[1] == _onrecord ]]; then
-    _onrecord "$@"
-else
-    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
-    compdef _onrecord onrecord
-fi
-"""
-
-_FISH = r"""# Completion of onrecord for fish. Its place: ~/.config/fish/completions/onrecord.fish
-function __onrecord_complete
-    set -l words (commandline -opc)
-    set -e words[1]
-    set -l word (commandline -ct)
-    set -l lines (command onrecord __complete fish $words "$word" 2>/dev/null)
-    if test "$lines[1]" = files
-        __fish_complete_path "$word"
-        return
-    end
-    set -e lines[1]
-    string join \n -- $lines
-end
-complete -c onrecord -f -a '(__onrecord_complete)'
-"""
-
-SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell that you type commands in")
-
-
-def run(args: argparse.Namespace) -> CommandResult:
-    script = SCRIPTS[args.shell]
-    return CommandResult({"shell": args.shell, "script": script}, lambda screen: script)

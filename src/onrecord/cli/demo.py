@@ -72,6 +72,17 @@ CODE = {
 }
 """The files that the records are about."""
 
+_LOCAL = {"CLAUDE_CONFIG_DIR": "home", "ONRECORD_CACHE_DIR": "cache", "ONRECORD_STATE_DIR": "state"}
+_WIDTH = 80
+_OPENING = """A sample project in a temporary folder: six records, real files, real hooks.
+The lines after "memory" are what a hook added to the prompt. The agent's
+words were written for this demo; no model is asked."""
+_CLOSING = """Next:
+  onrecord try --project FOLDER   what your agent would have been shown for
+                                  your last prompts there; writes nothing"""
+_SPEAKER = 10
+"""Columns before what somebody says."""
+
 
 class Turn(NamedTuple):
     """A prompt, what the hook added to it (None: there was no hook), and what an agent then said."""
@@ -106,18 +117,6 @@ LATER = Turn(
     "Add a column to the table where sessions live in Postgres.",
     "Sessions no longer live in that table. I'll put the value into the cookie, which has to stay below 2 KB.",
 )
-
-
-_LOCAL = {"CLAUDE_CONFIG_DIR": "home", "ONRECORD_CACHE_DIR": "cache", "ONRECORD_STATE_DIR": "state"}
-_WIDTH = 80
-_OPENING = """A sample project in a temporary folder: six records, real files, real hooks.
-The lines after "memory" are what a hook added to the prompt. The agent's
-words were written for this demo; no model is asked."""
-_CLOSING = """Next:
-  onrecord try --project FOLDER   what your agent would have been shown for
-                                  your last prompts there; writes nothing"""
-_SPEAKER = 10
-"""Columns before what somebody says."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -156,22 +155,16 @@ def conversation(project: str) -> Iterator[Turn]:
     yield LATER._replace(added=_added(project, LATER.prompt))
 
 
-def _records() -> Iterator[tuple[str, ...]]:
-    yield ("init",)
-    for record in RECORDS.split("\n\n"):
-        yield ("save", *shlex.split(record))
-
-
-def _added(project: str, prompt: str) -> str:
-    """The rules that the hook adds to a prompt, without the markup around them."""
-    context = _hook(project, "user_prompt_submit", prompt=prompt)
-    return " ".join(html.unescape(rule) for rule in re.findall(r">([^<]+)</result>", context))
-
-
 def _write_code(project: str) -> None:
     os.makedirs(os.path.join(project, "ferry"))
     for name, code in CODE.items():
         files.write(os.path.join(project, *name.split("/")), code.encode())
+
+
+def _records() -> Iterator[tuple[str, ...]]:
+    yield ("init",)
+    for record in RECORDS.split("\n\n"):
+        yield ("save", *shlex.split(record))
 
 
 def _command(project: str, *words: str) -> None:
@@ -180,6 +173,12 @@ def _command(project: str, *words: str) -> None:
         code = main([*words, "--project", project])
     if code:
         raise RuntimeError(f"onrecord {words[0]} ended with code {code}")
+
+
+def _added(project: str, prompt: str) -> str:
+    """The rules that the hook adds to a prompt, without the markup around them."""
+    context = _hook(project, "user_prompt_submit", prompt=prompt)
+    return " ".join(html.unescape(rule) for rule in re.findall(r">([^<]+)</result>", context))
 
 
 def _hook(project: str, event: str, **fields: object) -> str:

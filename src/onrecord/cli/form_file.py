@@ -27,12 +27,15 @@ from onrecord.record.memory import Memory
 from onrecord.record.schema import ListOf
 from onrecord.text import plural
 
-_CORRECT = "correct it there"
 FOLDER = "forms"
+_CORRECT = "correct it there"
 _MOST_FORMS = 50
 _MOST_TIMES = 20
 """How often a form is opened again: a program in the place of an editor may never get it right."""
 
+_DERIVED = ("changes", "times_updated", "updated_at", "anchors", "id")
+_KINDS = {field.name: field.kind for field in schema.RECORD}
+_MARK = re.compile(r"^(?:-|[0-9]+\.) ")
 Result = TypeVar("Result")
 Failure = TypeVar("Failure", bound=OnrecordError)
 
@@ -134,11 +137,6 @@ def read(path: str) -> str:
         return data.decode("utf-8")
     except (OSError, ValueError) as error:
         raise BadInput(f"cannot read the form {path}: {error}", fix="name the file of a form, in UTF-8") from error
-
-
-_DERIVED = ("changes", "times_updated", "updated_at", "anchors", "id")
-_KINDS = {field.name: field.kind for field in schema.RECORD}
-_MARK = re.compile(r"^(?:-|[0-9]+\.) ")
 
 
 def between(before: Memory, after: Memory, screen: Screen) -> str:

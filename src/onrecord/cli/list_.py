@@ -22,12 +22,17 @@ from onrecord.store.store import Store
 from onrecord.text import plural
 
 STATUSES = ("active", "superseded", "retired", "archived", "all")
+FIELDS = ("id", "title", "category", "status", "updated", "created", "tags", "files", "path", "hidden_by", "group")
 _NO_GROUP = {"tag": "no tag", "file": "no file"}
 _GROUPS: dict[str, Callable[[Listed], Sequence[str]]] = {
     "category": lambda record: [record.category],
     "tag": lambda record: record.tags,
     "file": lambda record: record.files,
 }
+_PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|\\(.)|[{}]")
+_ESCAPES = {"t": "\t", "n": "\n", "\\": "\\"}
+Values = Mapping[str, Any]
+"""What the fields of one record hold: texts, and lists of texts."""
 
 
 class _Row(NamedTuple):
@@ -157,14 +162,6 @@ def _text(screen: Screen, store: Store, rows: list[_Row], total: int) -> str:
 
 def _category(row: _Row) -> str:
     return row.record.category if row.status == "active" else f"{row.record.category}, {row.status}"
-
-
-FIELDS = ("id", "title", "category", "status", "updated", "created", "tags", "files", "path", "hidden_by", "group")
-_PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|\\(.)|[{}]")
-_ESCAPES = {"t": "\t", "n": "\n", "\\": "\\"}
-
-Values = Mapping[str, Any]
-"""What the fields of one record hold: texts, and lists of texts."""
 
 
 def render(form: str, records: Sequence[Values]) -> str:

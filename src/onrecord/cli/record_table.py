@@ -18,6 +18,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.state_file import LIFETIMES, StateFile
 from onrecord.store import record_names, reference
 
+FOLDER = "listings"
 _HEADS = ("", "title", "category", "age", "id")
 _TITLE = 1
 INDENT = "    "
@@ -27,6 +28,10 @@ MARKS = ("\x02", "\x03")
 """What stands around a word that matches, in a snippet that is to be coloured."""
 
 NOTHING = "Nothing found. Other words may help, or --include-retired."
+_MOST = 1_000
+"""Records of a listing that can be named: nobody reads a number beyond that off a screen."""
+
+_LARGEST = 1_000_000
 
 
 class Line(NamedTuple):
@@ -37,6 +42,13 @@ class Line(NamedTuple):
     moment: str
     name: str
     group: str = ""
+
+
+class ListedPath(NamedTuple):
+    """A record or draft that was listed: its store, and its path in it."""
+
+    root: str
+    path: str
 
 
 def render(screen: Screen, lines: Sequence[Line], heads: tuple[str, ...] = _HEADS) -> str:
@@ -92,20 +104,6 @@ def names_in(root: str, listed: Sequence[str]) -> list[str]:
     """What to type for records of the one store that a command acts on, by their paths."""
     typed = reference.shortest_names(listed, record_names.paths(root))
     return [typed[path] for path in listed]
-
-
-FOLDER = "listings"
-_MOST = 1_000
-"""Records of a listing that can be named: nobody reads a number beyond that off a screen."""
-
-_LARGEST = 1_000_000
-
-
-class ListedPath(NamedTuple):
-    """A record or draft that was listed: its store, and its path in it."""
-
-    root: str
-    path: str
 
 
 def note(listed: Iterable[ListedPath]) -> None:

@@ -187,7 +187,7 @@ def _facts(standing: _Standing, screen: Screen) -> Iterator[str]:
         yield f"last error: {state.last_error}"
     if state.note and standing.waiting:
         yield state.note
-        yield sync.way_back(standing.remote.name)
+        yield sync.refused_hint(standing.remote.name)
     if state.asks_for_review and not standing.remote.review:
         yield "it takes drafts only: what is shared waits there for a review"
     for verb, paths in (("not pushed", state.refused), ("not taken from there", state.unreadable)):

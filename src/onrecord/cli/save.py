@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from onrecord import project
@@ -36,6 +36,28 @@ _NEEDS_NONE = tuple(category.name for category in CATEGORIES.values() if categor
 """Summaries of sessions: the start of the next session shows them, not a prompt."""
 
 _FORCE_HELP = "save it although a record says nearly the same, or a related file is not there yet"
+_CATEGORIES = tuple(Option(name[0], name, category.meaning) for name, category in CATEGORIES.items())
+_TRIGGERS = "How will somebody ask for it, in other words than the title? Questions, symptoms, error texts."
+_FILES = "Which files is it about? Relative to the project; a part of one is src/auth.py#login."
+_YES = Option("y", "yes", "yes: save it")
+_EDIT = Option("e", "edit", "edit: change it first, in your editor")
+_NO = Option("n", "no", "no: save nothing")
+_WORTH_KEEPING = 40
+"""Characters typed from which on a text is kept when somebody stops."""
+
+
+class _SaveOptions(NamedTuple):
+    """How a record is saved, beside its fields."""
+
+    project: str
+    update: str
+    supersedes: str
+    force: bool
+    draft: bool
+    suggested: bool
+    allow_secret: bool
+    where: str
+    """The flags that name the store, for a command that is printed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,9 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     flags, asker, writer = arguments.record_flags(args), arguments.asker(args), arguments.writer_of(args)
-    fields = {"--file": args.file, "--tag": args.tag, "--trigger": args.trigger, "--related": args.related}
-    arguments.exclude("--from", args.text, {"TITLE": args.title, **fields, "--set": args.set})
-    options = SaveOptions(
+    flag_values = {"--file": args.file, "--tag": args.tag, "--trigger": args.trigger, "--related": args.related}
+    arguments.exclude("--from", args.text, {"TITLE": args.title, **flag_values, "--set": args.set})
+    options = _SaveOptions(
         args.project, args.update, args.supersedes, args.force, args.draft, args.suggested, args.allow_secret,
         arguments.where(args),
     )  # fmt: skip
@@ -64,15 +86,14 @@ def run(args: argparse.Namespace) -> CommandResult:
     named = args.category or whole.get("category")
     category = compose.category_of(named) if isinstance(named, str) and named else ""
 
-    def save(options: SaveOptions, category: str, fields: Mapping[str, Any], has_seen_similar: bool) -> CommandResult:
-        return _saved(options, asker, writer, category, fields, has_seen_similar=has_seen_similar)
-
     may_ask = not (args.file or args.suggested) and asker.can_ask
-    if args.text or (may_ask and is_wanted(flags, category)):
+    if args.text or (may_ask and _has_gaps(flags, category)):
         begun = form_file.read(args.text) if args.text else None
         category = _required(category) if args.text else category
-        return ByHand(writer, options, category, flags=flags, begun=begun, save=save).run()
-    return save(options, _required(category), arguments.record(flags, _required(category), whole), False)
+        return _ByHand(asker, writer, options, category, flags=flags, begun=begun).run()
+    category = _required(category)
+    fields = arguments.record(flags, category, whole)
+    return _saved(options, asker, writer, category, fields, has_seen_similar=False)
 
 
 def _required(category: str) -> str:
@@ -82,8 +103,22 @@ def _required(category: str) -> str:
     return category
 
 
+def _has_gaps(flags: RecordFlags, category: str) -> bool:
+    """True if a part of the record is missing that a person can be asked for."""
+    if not category:
+        return True
+    fields = flags.fields(category)
+    return "title" not in fields or bool(_missing(category, fields))
+
+
+def _missing(category: str, fields: Mapping[str, Any]) -> list[Field]:
+    """The fields that only the author can fill in, and has not."""
+    there = {**CATEGORIES[category].defaults, **fields.get("content", {})}
+    return [field for field in schema.content_fields(category) if field.required and field.name not in there]
+
+
 def _saved(
-    options: SaveOptions,
+    options: _SaveOptions,
     asker: Asker,
     writer: Writer,
     category: str,
@@ -115,7 +150,7 @@ def _saved(
     return _noted(result, options, writer, record)
 
 
-def _noted(result: CommandResult, options: SaveOptions, writer: Writer, record: Memory) -> CommandResult:
+def _noted(result: CommandResult, options: _SaveOptions, writer: Writer, record: Memory) -> CommandResult:
     """Return the result, with a line on how to make the record easier to find if it has no triggers."""
     updated = writer.store.get(options.update).memory.triggers if options.update else ()
     if record.triggers or updated or record.category in _NEEDS_NONE:
@@ -141,7 +176,7 @@ def _origin(suggestion: Suggestion | None, *, is_by_agent: bool) -> dict[str, An
     return {"origin": "agent"} if is_by_agent else {}
 
 
-def _near(options: SaveOptions, writer: Writer, record: Memory) -> list[Similar]:
+def _near(options: _SaveOptions, writer: Writer, record: Memory) -> list[Similar]:
     """Similar records; refused if one says nearly the same and nobody said what to do with it."""
     if writer.store.has(record.path):
         return []
@@ -152,7 +187,7 @@ def _near(options: SaveOptions, writer: Writer, record: Memory) -> list[Similar]
 
 
 def _draft(
-    options: SaveOptions,
+    options: _SaveOptions,
     writer: Writer,
     record: Memory,
     suggestion: Suggestion | None,
@@ -171,7 +206,7 @@ def _draft(
     return result._replace(data=data, text=lambda screen: "\n".join([*_similar_lines(near, replaces), text(screen)]))
 
 
-def _update(options: SaveOptions, writer: Writer, record: Memory, *, dry_run: bool) -> CommandResult:
+def _update(options: _SaveOptions, writer: Writer, record: Memory, *, dry_run: bool) -> CommandResult:
     before = writer.store.get(options.update)
     patch = drafts.additions(before.memory, record)
     summary = f"Updated from: {record.title}"
@@ -180,7 +215,7 @@ def _update(options: SaveOptions, writer: Writer, record: Memory, *, dry_run: bo
 
 
 def _save(
-    options: SaveOptions, writer: Writer, category: str, partial: dict[str, Any], near: list[Similar], *, dry_run: bool
+    options: _SaveOptions, writer: Writer, category: str, partial: dict[str, Any], near: list[Similar], *, dry_run: bool
 ) -> CommandResult:
     replaced, allow_secret = options.supersedes, options.allow_secret
     entry = project.save(writer, category, partial, supersedes=replaced, allow_secret=allow_secret)
@@ -220,64 +255,23 @@ def _similar_lines(near: list[Similar], replaces: str) -> list[str]:
     ]
 
 
-Save = Callable[["SaveOptions", str, Mapping[str, Any], bool], CommandResult]
-"""What saves the fields of a category; the last argument is whether similar records were shown."""
-
-_CATEGORIES = tuple(Option(name[0], name, category.meaning) for name, category in CATEGORIES.items())
-_TRIGGERS = "How will somebody ask for it, in other words than the title? Questions, symptoms, error texts."
-_FILES = "Which files is it about? Relative to the project; a part of one is src/auth.py#login."
-_YES = Option("y", "yes", "yes: save it")
-_EDIT = Option("e", "edit", "edit: change it first, in your editor")
-_NO = Option("n", "no", "no: save nothing")
-_WORTH_KEEPING = 40
-"""Characters typed from which on a text is kept when somebody stops."""
-
-
-class SaveOptions(NamedTuple):
-    """How a record is saved, beside its fields."""
-
-    project: str
-    update: str
-    supersedes: str
-    force: bool
-    draft: bool
-    suggested: bool
-    allow_secret: bool
-    where: str
-    """The flags that name the store, for a command that is printed."""
-
-
-def is_wanted(flags: RecordFlags, category: str) -> bool:
-    """True if something is missing that the person who runs this save can be asked for."""
-    if not category:
-        return True
-    fields = flags.fields(category)
-    return "title" not in fields or bool(_missing(category, fields))
-
-
-def _missing(category: str, fields: Mapping[str, Any]) -> list[Field]:
-    """The fields that only the author can fill in, and has not."""
-    there = {**CATEGORIES[category].defaults, **fields.get("content", {})}
-    return [field for field in schema.content_fields(category) if field.required and field.name not in there]
-
-
-class ByHand:
-    """One record that is being written by hand."""
+class _ByHand:
+    """One record that a person writes by answering questions or in a form."""
 
     def __init__(
         self,
+        asker: Asker,
         writer: Writer,
-        options: SaveOptions,
+        options: _SaveOptions,
         category: str,
         *,
         flags: RecordFlags,
         begun: str | None,
-        save: Save,
     ) -> None:
+        self.asker = asker
         self.options = options
         self.begun = begun
         self.writer = writer
-        self.save = save
         self.screen = Screen.of(sys.stdout)
         self.category = category
         self.fields: dict[str, Any] = flags.fields(category) if category else {}
@@ -408,13 +402,14 @@ class ByHand:
 
     def _saved(self, was_asked: bool) -> CommandResult:
         try:
-            answer = self.save(self.options, self.category, self.fields, was_asked)
+            options, fields = self.options, self.fields
+            result = _saved(options, self.asker, self.writer, self.category, fields, has_seen_similar=was_asked)
         except OnrecordError as error:
             self.file = self.file or self._form(self._rendered())
             raise self.file.kept(error) from error
         if self.file:
             self.file.drop()
-        return answer
+        return result
 
 
 def _answers(near: list[Similar]) -> list[Option]:

@@ -188,7 +188,7 @@ def _left_out(record: Memory) -> list[str]:
 def _send(remote: Remote, shared: _Shared) -> SyncResult:
     """Sync the remote, so that it has the copy; what keeps it from that leaves the copy in the replica."""
     try:
-        done = sync.sync_one(remote)
+        done = sync.sync_remote(remote)
     except OnrecordError as error:
         error.message = f"{shared.path} is in the replica, and was not sent: {error.message}"
         raise
@@ -218,7 +218,7 @@ def _answer(store: Store, remote: Remote, copy: Memory, shared: _Shared, *, dry_
         "file": os.path.join(store.root, *shared.path.split("/")),
         "record": memory.to_json(copy),
         "dry_run": dry_run,
-        "sync": sync.as_json(remote, shared.synced) if shared.synced else None,
+        "sync": sync.outcome_data(remote, shared.synced) if shared.synced else None,
     }
     verbs = {"shared": "share", "updated": "update", "drafted": "draft"}
 
