@@ -87,13 +87,15 @@ def _arrange(category: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise Invalid("content: must be an object with the fields of its category", fix=_how_to_fix(category, ()))
     content = {key: value for key, value in content.items() if value is not None}
-    known = {field.name: field for field in schema.content_fields(category)}
-    loose = {key: raw.pop(key) for key in list(raw) if key in known and key not in schema.KEYS}
+    content_fields = {field.name: field for field in schema.content_fields(category)}
+    loose = {key: raw.pop(key) for key in list(raw) if key in content_fields and key not in schema.KEYS}
     _refuse_misspelt(raw, schema.KEYS)
     content = {**deepcopy(dict(categories.CATEGORIES[category].defaults)), **content, **loose}
-    _refuse_misspelt(content, tuple(known))
+    _refuse_misspelt(content, tuple(content_fields))
     raw["content"] = {
-        key: [value] if isinstance(value, str) and key in known and isinstance(known[key].kind, ListOf) else value
+        key: [value]
+        if isinstance(value, str) and key in content_fields and isinstance(content_fields[key].kind, ListOf)
+        else value
         for key, value in content.items()
     }
     return raw

@@ -85,8 +85,8 @@ def draft_patch(draft: Draft, record: Memory) -> dict[str, Any]:
     if not draft.fields:
         return patch
     content = {name: value for name, value in patch.pop("content", {}).items() if f"content.{name}" in draft.fields}
-    named = {key: value for key, value in patch.items() if key in draft.fields}
-    return {**named, "content": content} if content else named
+    fields = {key: value for key, value in patch.items() if key in draft.fields}
+    return {**fields, "content": content} if content else fields
 
 
 def changed_fields(before: Memory, after: Memory) -> tuple[str, ...]:

@@ -166,20 +166,20 @@ def _item_lines(list_kind: ListOf, item: Any, number: int) -> list[str]:
     return [mark + lines[0], *(" " * len(mark) + line if line else "" for line in lines[1:])]
 
 
-def _labelled(object_kind: Object, values: Mapping[str, Any]) -> list[str]:
+def _labelled(object_kind: Object, fields: Mapping[str, Any]) -> list[str]:
     """Return an object of texts as lines `name: text`; further lines of a text are indented."""
     result = []
     for field in object_kind.fields:
-        text = values.get(field.name)
+        text = fields.get(field.name)
         first, *rest = [""] if text is None else _text_lines(text, is_inside=True)
         result += [f"{field_label(field.name)}: {first}", *(f"  {line}" if line else "" for line in rest)]
     return result
 
 
-def _subsections(object_kind: Object, values: Mapping[str, Any]) -> list[str]:
+def _subsections(object_kind: Object, fields: Mapping[str, Any]) -> list[str]:
     result = []
     for field in object_kind.fields:
-        result += [f"### {field_label(field.name)}", *value_lines(field.kind, values.get(field.name))]
+        result += [f"### {field_label(field.name)}", *value_lines(field.kind, fields.get(field.name))]
     return result
 
 
@@ -188,7 +188,7 @@ def parse(category: str, text: str) -> FilledForm:
     preamble, *sections = _sections(text)
     kinds = {field.name: field for field in (*schema.content_fields(category), *_RECORD.values())}
     fields: dict[str, Any] = {"content": {}}
-    problems = list(_title(preamble, fields))
+    problems = list(_set_title(fields, preamble))
     for section in sections:
         problem = _wrong_heading(section, kinds, fields)
         try:
@@ -211,17 +211,17 @@ def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {**{key: value for key, value in fields.items() if value is not None}, "content": content}
 
 
-def _wrong_heading(part: _Section, kinds: Mapping[str, Field], fields: Mapping[str, Any]) -> str:
+def _wrong_heading(form_section: _Section, kinds: Mapping[str, Field], fields: Mapping[str, Any]) -> str:
     """Return what is wrong with a heading, or nothing."""
-    if part.name not in kinds:
+    if form_section.name not in kinds:
         names = ", ".join(field_label(name) for name in kinds)
         return f"is no field of this form ({names}); to write a line that begins with ## put a backslash before it"
-    if part.name in fields or part.name in fields["content"]:
+    if form_section.name in fields or form_section.name in fields["content"]:
         return "is here twice"
-    return "has a comment without an end: add --> to it" if part.is_open else ""
+    return "has a comment without an end: add --> to it" if form_section.is_open else ""
 
 
-def _title(preamble: _Section, result: Any) -> Iterator[FieldProblem]:
+def _set_title(target: dict[str, Any], preamble: _Section) -> Iterator[FieldProblem]:
     lines = [line for line in preamble.lines if line.strip()]
     if preamble.is_open:
         yield FieldProblem("", "a comment above the first heading has no end: add --> to it")
@@ -231,7 +231,7 @@ def _title(preamble: _Section, result: Any) -> Iterator[FieldProblem]:
         heading = _TITLE.fullmatch(lines[0])
         title = parse_line(heading[1] if heading else lines[0])
         if title:
-            result[_TITLE_FIELD] = title
+            target[_TITLE_FIELD] = title
 
 
 def _sections(text: str) -> list[_Section]:
@@ -369,9 +369,7 @@ def _object(object_kind: Object, lines: Sequence[str]) -> Any:
         elif current is not None:
             current.append(line)
         elif line.strip():
-            raise Unreadable(
-                f"write below one of the headings {', '.join(f'### {field_label(each)}' for each in kinds)}"
-            )
+            raise Unreadable(f"write below one of the headings {headings}")
     values = {name: parse_value(kinds[name], body) for name, body in bodies.items()}
     return {name: value for name, value in values.items() if value is not None} or None
 

@@ -179,10 +179,10 @@ def fix_for_status(record: Memory, otherwise: str = "") -> str:
     return ways.get(record.record_status, otherwise or f"onrecord show {record.id}")
 
 
-def add_history(record: Memory, entry: HistoryEntry) -> Memory:
+def add_history(record: Memory, history_entry: HistoryEntry) -> Memory:
     """Return the record with one more line of history."""
-    changes = (*record.changes, entry)[-MAX_CHANGES:]
-    return record._replace(changes=changes, times_updated=record.times_updated + 1, updated_at=entry.date)
+    changes = (*record.changes, history_entry)[-MAX_CHANGES:]
+    return record._replace(changes=changes, times_updated=record.times_updated + 1, updated_at=history_entry.date)
 
 
 def _require(record: Memory, statuses: tuple[str, ...], verb: str) -> None:
@@ -205,8 +205,8 @@ def _merge_content(record: Memory, patch: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in merged.items() if value is not None or key not in changes}
 
 
-def _set_tags(raw: Any, record: Memory, tags: Any, may_shrink: bool) -> tuple[str, ...]:
-    """Set the tags of `raw` to those of a patch. Return the tags that were dropped over the limit.
+def _set_tags(target: dict[str, Any], record: Memory, tags: Any, may_shrink: bool) -> tuple[str, ...]:
+    """Set the tags of `target` to those of a patch. Return the tags that were dropped over the limit.
 
     New tags stay. Of the old ones, words of the title go first, then the longest.
     """
@@ -215,7 +215,7 @@ def _set_tags(raw: Any, record: Memory, tags: Any, may_shrink: bool) -> tuple[st
     title = record.title.lower()
     by_use = [*(tag for tag in added if tag not in old), *sorted(old, key=lambda tag: (tag in title, len(tag), tag))]
     limit = len(by_use) if may_shrink else MAX_TAGS
-    raw["tags"] = sorted(by_use[:limit])
+    target["tags"] = sorted(by_use[:limit])
     return tuple(sorted(by_use[limit:]))
 
 

@@ -204,8 +204,8 @@ def _part(part_type: Any, raw: Mapping[str, Any]) -> Any:
     return part_type(**present, unknown={key: value for key, value in raw.items() if key not in fields})
 
 
-def _filled(part: Any) -> dict[str, Any]:
-    values = part._asdict()
+def _filled(record_part: Any) -> dict[str, Any]:
+    values = record_part._asdict()
     unknown = values.pop("unknown")
     filled = {
         key: _plain(v) for key, v in values.items() if v is not None and (key in ("old", "new") or not _is_empty(v))

@@ -1,8 +1,8 @@
-"""Two versions of one record merged over their common ancestor, field by field.
+"""The merge of two versions of a record over their common ancestor, field by field.
 
-Lists are merged item by item, append-only ones are unioned, counters and dates are recomputed. Where both sides changed
-the same thing differently, and where the two together would be no valid record, both versions stay in the text between
-git's markers, around that field alone. A merge without markers holds what both sides wrote, and is valid if they are.
+Lists are merged item by item, append-only ones are unioned, counters and dates are recomputed. If both sides changed a
+field differently, or the merged record would not be valid, both versions of that field stay in the text between git's
+markers. A merge without markers has the changes of both sides, and is valid if they are.
 """
 
 from __future__ import annotations
@@ -29,40 +29,40 @@ _IN_ORDER = frozenset(
     for field in schema.content_fields(category)
     if isinstance(field.kind, ListOf) and field.kind.is_ordered
 )
-"""Lists whose order is their meaning: two people's changes to one cannot be put together blindly."""
+"""Lists whose order has a meaning: changes of two people to one of them cannot be merged."""
 
 
 class Clash(NamedTuple):
-    """A value that both sides changed, each in its own way."""
+    """A value that both sides changed differently."""
 
     ours: Any
     theirs: Any
 
 
 class MergedFile(NamedTuple):
-    """The merged file, and the fields in which both versions were left for a person to choose from."""
+    """The merged file, and the fields with both versions, for a person to choose from."""
 
     data: bytes
     clashes: tuple[str, ...]
 
 
-def merge(base: bytes, ours: bytes, theirs: bytes, marker_size: int = 7) -> MergedFile:
-    """The merge of two versions of a record file; BadRecord if they cannot be merged as records."""
-    ancestor = _object(base, "the common ancestor") if base.strip() else {}
-    merged = merge_objects(ancestor, _object(ours, "our version"), _object(theirs, "their version"))
+def merge(base_data: bytes, our_data: bytes, their_data: bytes, marker_size: int = 7) -> MergedFile:
+    """Merge two versions of a record file. Raises BadRecord if they cannot be merged as records."""
+    ancestor = _object(base_data, "the common ancestor") if base_data.strip() else {}
+    merged = merge_objects(ancestor, _object(our_data, "our version"), _object(their_data, "their version"))
     clashes: list[str] = []
     lines = ["{", *_members(merged, "", "  ", marker_size, clashes), "}", ""]
     return MergedFile("\n".join(lines).encode("utf-8"), tuple(clashes))
 
 
-def merge_objects(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """The merged record; a `Clash` stands where a person must choose."""
+def merge_objects(ancestor: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the merged record, with a `Clash` where a person must choose. Raises BadRecord."""
     merged: dict[str, Any] = {}
-    for key in _keys(base, ours, theirs):
-        merged[key] = _field(key, *(side.get(key, _ABSENT) for side in (base, ours, theirs)))
-    merged.update(_lifecycle(base, ours, theirs))
+    for key in _keys(ancestor, ours, theirs):
+        merged[key] = _field(key, *(side.get(key, _ABSENT) for side in (ancestor, ours, theirs)))
+    merged.update(_lifecycle(ancestor, ours, theirs))
     merged = {key: value for key, value in merged.items() if value is not _ABSENT}
-    _part_opposite_links(merged, ours, theirs)
+    _clash_opposite_links(merged, ours, theirs)
     for side in (0, 1):
         for flaw in memory.new_flaws(resolve(merged, side), ours, theirs):
             if not _set_clash(merged, ours, theirs, memory.without_positions(flaw.where).split(".")):
@@ -73,7 +73,7 @@ def merge_objects(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapp
 
 
 def resolve(value: Any, side: int) -> Any:
-    """A merged value after somebody chose one side of every clash."""
+    """Return a merged value with one side of every clash: 0 is ours, 1 theirs."""
     if isinstance(value, Clash):
         return value[side]
     if not isinstance(value, dict):
@@ -83,20 +83,20 @@ def resolve(value: Any, side: int) -> Any:
 
 
 def _keys(*sides: Mapping[str, Any]) -> list[str]:
-    """All keys: those of the schema in their order, then unknown ones as they come."""
+    """Return all keys: those of the schema in their order, then unknown ones."""
     present = dict.fromkeys(key for side in sides for key in side)
     return [key for key in schema.KEYS if key in present] + [key for key in present if key not in schema.KEYS]
 
 
-def _field(key: str, base: Any, ours: Any, theirs: Any) -> Any:
+def _field(key: str, ancestor: Any, ours: Any, theirs: Any) -> Any:
     if ours is theirs is _ABSENT:
         return _ABSENT
-    if key in _COMPUTED and not _same(base, ours) and not _same(base, theirs):
+    if key in _COMPUTED and not _same(ancestor, ours) and not _same(ancestor, theirs):
         empty, compute = _COMPUTED[key]
-        values = [empty if side is _ABSENT or side is None else side for side in (base, ours, theirs)]
+        values = [empty if side is _ABSENT or side is None else side for side in (ancestor, ours, theirs)]
         if all(_is_like(key, value, empty) for value in values):
             return compute(*values)
-    return _value(key, base, ours, theirs)
+    return _value(key, ancestor, ours, theirs)
 
 
 def _is_like(key: str, value: Any, empty: Any) -> bool:
@@ -105,13 +105,13 @@ def _is_like(key: str, value: Any, empty: Any) -> bool:
     return not isinstance(value, list) or all(isinstance(item, _ITEMS[key]) for item in value)
 
 
-def _value(where: str, base: Any, ours: Any, theirs: Any) -> Any:
-    if _same(theirs, ours) or _same(theirs, base):
+def _value(where: str, ancestor: Any, ours: Any, theirs: Any) -> Any:
+    if _same(theirs, ours) or _same(theirs, ancestor):
         return ours
-    if _same(ours, base):
+    if _same(ours, ancestor):
         return theirs
     if isinstance(ours, dict) and isinstance(theirs, dict):
-        below = base if isinstance(base, dict) else {}
+        below = ancestor if isinstance(ancestor, dict) else {}
         merged = {
             key: _value(f"{where}.{key}", *(side.get(key, _ABSENT) for side in (below, ours, theirs)))
             for key in dict.fromkeys((*below, *ours, *theirs))
@@ -119,26 +119,26 @@ def _value(where: str, base: Any, ours: Any, theirs: Any) -> Any:
         merged = {key: value for key, value in merged.items() if value is not _ABSENT}
         return Clash(ours, theirs) if len(merged) > 1 and all(map(_is_loose, merged.values())) else merged
     if isinstance(ours, list) and isinstance(theirs, list) and where not in _IN_ORDER:
-        return _list(base if isinstance(base, list) else [], ours, theirs)
+        return _list(ancestor if isinstance(ancestor, list) else [], ours, theirs)
     return Clash(ours, theirs)
 
 
-def _same(left: Any, right: Any) -> bool:
-    """Whether two values are the same JSON: to Python, true equals 1."""
-    if type(left) is not type(right):
+def _same(value: Any, other_value: Any) -> bool:
+    """True if two values are the same JSON: for Python, true equals 1."""
+    if type(value) is not type(other_value):
         return False
-    if isinstance(left, dict):
-        return left.keys() == right.keys() and all(_same(left[key], right[key]) for key in left)
-    if isinstance(left, list):
-        return len(left) == len(right) and all(map(_same, left, right))
-    return bool(left == right)
+    if isinstance(value, dict):
+        return value.keys() == other_value.keys() and all(_same(value[key], other_value[key]) for key in value)
+    if isinstance(value, list):
+        return len(value) == len(other_value) and all(map(_same, value, other_value))
+    return bool(value == other_value)
 
 
-def _list(base: Sequence[Any], ours: Sequence[Any], theirs: Sequence[Any]) -> Any:
-    """Items added on either side, without those removed on either; a clash if both replaced the same item."""
-    was, here, there = (_by_text(side) for side in (base, ours, theirs))
-    if len(was) < len(base) or len(here) < len(ours) or len(there) < len(theirs):
-        # An item that is listed twice cannot be followed from one version to the next.
+def _list(ancestor: Any, ours: Any, theirs: Any) -> Any:
+    """Return the items without those removed, with those added on either side; a clash if both replaced one item."""
+    was, here, there = (_by_text(side) for side in (ancestor, ours, theirs))
+    if len(was) < len(ancestor) or len(here) < len(ours) or len(there) < len(theirs):
+        # An item that occurs twice cannot be followed from one version to the next.
         return Clash(ours, theirs)
     new_here, new_there = here.keys() - was, there.keys() - was
     if (was.keys() - here) & (was.keys() - there) and new_here != new_there:
@@ -147,56 +147,58 @@ def _list(base: Sequence[Any], ours: Sequence[Any], theirs: Sequence[Any]) -> An
     return staying + [item for text, item in there.items() if text in new_there and text not in here]
 
 
-def _by_text(items: Iterable[Any]) -> dict[str, Any]:
-    return {json.dumps(item, sort_keys=True): item for item in items}
+def _by_text(json_values: Iterable[Any]) -> dict[str, Any]:
+    return {json.dumps(value, sort_keys=True): value for value in json_values}
 
 
-def _tags(base: list[str], ours: list[str], theirs: list[str]) -> list[str]:
-    """The tags of both sides without those one of them removed."""
-    removed = {*base} - ({*ours} & {*theirs})
+def _tags(ancestor: Any, ours: Any, theirs: Any) -> list[str]:
+    """Return the tags of both sides without those that one of them removed."""
+    removed = {*ancestor} - ({*ours} & {*theirs})
     return sorted(({*ours} | {*theirs}) - removed or {*ours, *theirs})
 
 
-def _anchors(base: list[Any], ours: list[Any], theirs: list[Any]) -> Any:
-    """One anchor for each place; where both sides renewed one, the later state: the merged file fits neither."""
-    was, here, there = (_by_place(side) for side in (base, ours, theirs))
+def _anchors(ancestor: Any, ours: Any, theirs: Any) -> Any:
+    """Return one anchor for each symbol; if both sides renewed it, the later one: neither fits the merged file."""
+    was, here, there = (_by_symbol(side) for side in (ancestor, ours, theirs))
     if len(here) < len(ours) or len(there) < len(theirs):
-        return _list(base, ours, theirs)
-    merged = [_anchor(was.get(at, _ABSENT), here.get(at, _ABSENT), there.get(at, _ABSENT)) for at in {**here, **there}]
-    return Clash(ours, theirs) if any(map(_has_clash, merged)) else [each for each in merged if each is not _ABSENT]
+        return _list(ancestor, ours, theirs)
+    sides = (was, here, there)
+    merged = [_anchor(*(side.get(key, _ABSENT) for side in sides)) for key in {**here, **there}]
+    clashes = any(map(_has_clash, merged))
+    return Clash(ours, theirs) if clashes else [anchor for anchor in merged if anchor is not _ABSENT]
 
 
-def _by_place(anchors: Iterable[Any]) -> dict[str, Any]:
+def _by_symbol(anchors: Iterable[Any]) -> dict[str, Any]:
     return {json.dumps([anchor.get("path"), anchor.get("symbol")]): anchor for anchor in anchors}
 
 
-def _anchor(base: Any, ours: Any, theirs: Any) -> Any:
+def _anchor(ancestor: Any, ours: Any, theirs: Any) -> Any:
     if not isinstance(ours, dict) or not isinstance(theirs, dict):
-        return _value("anchors[]", base, ours, theirs)
-    below = base if isinstance(base, dict) else {}
+        return _value("anchors[]", ancestor, ours, theirs)
+    below = ancestor if isinstance(ancestor, dict) else {}
     states = [{key: side[key] for key in side if key in _FILE_STATE} for side in (below, ours, theirs)]
     rest = [{key: side[key] for key in side if key not in _FILE_STATE} for side in (below, ours, theirs)]
     state = states[1] if _same(states[0], states[2]) else states[2]
-    if not any(_same(states[0], each) for each in states[1:]):
-        state = max(states[1:], key=lambda each: (str(each.get("date", "")), json.dumps(each, sort_keys=True)))
+    if not any(_same(states[0], other) for other in states[1:]):
+        state = max(states[1:], key=lambda state: (str(state.get("date", "")), json.dumps(state, sort_keys=True)))
     merged = _value("anchors[]", *rest)
     return {**merged, **state} if isinstance(merged, dict) else merged
 
 
-def _changes(base: list[Any], ours: list[Any], theirs: list[Any]) -> list[Any]:
-    """Both histories as one, by date, the newest of them."""
+def _changes(ancestor: Any, ours: Any, theirs: Any) -> list[Any]:
+    """Return the newest entries of both histories, by date."""
     here = _by_text(ours)
     united = ours + [change for text, change in _by_text(theirs).items() if text not in here]
     return sorted(united, key=lambda change: str(change.get("date", "")))[-MAX_CHANGES:]
 
 
-def _times(base: int, ours: int, theirs: int) -> int:
-    return max(ours, theirs, min(ours + theirs - base, Count().maximum))
+def _times(ancestor: Any, ours: Any, theirs: Any) -> Any:
+    return max(ours, theirs, min(ours + theirs - ancestor, Count().maximum))
 
 
-def _lifecycle(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """Status, date and reason as one value: they mean something only together."""
-    was, here, there = ({key: side.get(key, _ABSENT) for key in _LIFECYCLE} for side in (base, ours, theirs))
+def _lifecycle(ancestor: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge status, date and reason as one value: they belong together."""
+    was, here, there = ({key: side.get(key, _ABSENT) for key in _LIFECYCLE} for side in (ancestor, ours, theirs))
     if _same(there, here) or _same(there, was):
         return here
     if _same(here, was):
@@ -213,16 +215,16 @@ def _later(ours: Any, theirs: Any) -> Any:
     return max(dates) if all(isinstance(date, str) for date in dates) and dates else _value("", _ABSENT, ours, theirs)
 
 
-def _both_reasons(base: Any, ours: Any, theirs: Any) -> Any:
-    merged = _value("", base, ours, theirs)
+def _both_reasons(ancestor: Any, ours: Any, theirs: Any) -> Any:
+    merged = _value("", ancestor, ours, theirs)
     if isinstance(merged, Clash) and isinstance(ours, str) and isinstance(theirs, str):
         both = ours if theirs in ours else theirs if ours in theirs else "; ".join(sorted((ours, theirs)))
         return both if len(both) <= MAX_REASON_CHARACTERS else merged
     return merged
 
 
-def _part_opposite_links(merged: dict[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
-    """Leave it to a person where each side says that another record replaced the other: neither would be current."""
+def _clash_opposite_links(merged: dict[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
+    """Set clashes if the two sides make two records replace each other: neither would be current."""
     if not _links_back(merged) or _links_back(ours) or _links_back(theirs):
         return
     category = CATEGORIES.get(str(merged.get("category")))
@@ -231,16 +233,16 @@ def _part_opposite_links(merged: dict[str, Any], ours: Mapping[str, Any], theirs
         _set_clash(merged, ours, theirs, where)
 
 
-def _links_back(record: Mapping[str, Any]) -> bool:
-    """Whether a record says of one and the same other record that it replaces it and is replaced by it."""
-    old = record.get("supersedes")
-    return isinstance(old, list) and record.get("superseded_by") in old
+def _links_back(raw: Mapping[str, Any]) -> bool:
+    """True if a record both replaces another record and is replaced by it."""
+    old = raw.get("supersedes")
+    return isinstance(old, list) and raw.get("superseded_by") in old
 
 
 def _set_clash(
     merged: dict[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any], where: Sequence[str]
 ) -> bool:
-    """Put both versions of a field, or of what holds it, in place of the merged one; False if they are the same."""
+    """Replace a merged field, or the object around it, by both versions. Return False if they are the same."""
     key, *below = where
     values = Clash(ours.get(key, _ABSENT), theirs.get(key, _ABSENT))
     if below and all(isinstance(value, dict) for value in (merged.get(key), *values)):
@@ -259,10 +261,10 @@ _COMPUTED: Mapping[str, tuple[Any, Callable[[Any, Any, Any], Any]]] = {
     "anchors": ([], _anchors),
     "changes": ([], _changes),
     "times_updated": (0, _times),
-    "created_at": ("", lambda base, ours, theirs: min(ours or theirs, theirs or ours)),
-    "updated_at": ("", lambda base, ours, theirs: max(ours, theirs)),
+    "created_at": ("", lambda ancestor, ours, theirs: min(ours or theirs, theirs or ours)),
+    "updated_at": ("", lambda ancestor, ours, theirs: max(ours, theirs)),
 }
-"""Fields that are computed: what an absent one counts as, and how."""
+"""Computed fields: the value of an absent one, and the function."""
 
 _ITEMS = {"tags": str, "anchors": dict, "changes": dict}
 
@@ -274,10 +276,10 @@ def _object(data: bytes, where: str) -> dict[str, Any]:
     return value
 
 
-def _members(record: Mapping[str, Any], where: str, indent: str, size: int, clashes: list[str]) -> list[str]:
-    """The lines between the braces of an object, markers around what clashes."""
+def _members(raw: Mapping[str, Any], where: str, indent: str, size: int, clashes: list[str]) -> list[str]:
+    """Return the lines between the braces of an object, with markers around clashes."""
     lines: list[str] = []
-    items = _without_loose_end(list(record.items()))
+    items = _without_loose_end(list(raw.items()))
     for number, (key, value) in enumerate(items, 1):
         comma = "," if number < len(items) else ""
         if isinstance(value, Clash):
@@ -298,15 +300,15 @@ def _member(key: str, value: Any, indent: str, comma: str) -> list[str]:
     return [indent + line for line in f"{_json(key)}: {_json(value)}{comma}".split("\n")]
 
 
-def _without_loose_end(items: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """The members, none of which could leave a comma before the closing brace once its clash is settled."""
-    loose = [item for item in items if _is_loose(item[1])]
-    firm = [item for item in items if not _is_loose(item[1])]
-    return firm[:-1] + loose + firm[-1:] if items and _is_loose(items[-1][1]) else items
+def _without_loose_end(members: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Return the members in an order in which no resolved clash leaves a comma before the closing brace."""
+    loose = [member for member in members if _is_loose(member[1])]
+    firm = [member for member in members if not _is_loose(member[1])]
+    return firm[:-1] + loose + firm[-1:] if members and _is_loose(members[-1][1]) else members
 
 
 def _is_loose(value: Any) -> bool:
-    """Whether a member may be gone once its clash is settled."""
+    """True if a member may be absent once its clash is resolved."""
     return isinstance(value, Clash) and (value.ours is _ABSENT or value.theirs is _ABSENT)
 
 

@@ -108,8 +108,8 @@ def _required(name: str, kind: Kind, doc: str) -> Field:
     return Field(name, kind, doc, required=True)
 
 
-def _fields(table: Iterable[tuple[str, str, Any, str]]) -> tuple[Field, ...]:
-    return tuple(Field(name, _kind(spec), doc, required=need == "required") for name, need, spec, doc in table)
+def _fields(specs: Iterable[tuple[str, str, Any, str]]) -> tuple[Field, ...]:
+    return tuple(Field(name, _kind(spec), doc, required=need == "required") for name, need, spec, doc in specs)
 
 
 def _kind(spec: Any) -> Kind:
@@ -292,14 +292,14 @@ def _check_text(text_kind: Text, text: str, where: str) -> Iterator[Flaw]:
         yield Flaw(where, f"must be {text_kind.pattern.name}, not {shorten(text)!r}", text_kind.vital)
 
 
-def _check_list(list_kind: ListOf, items: list[Any], where: str) -> Iterator[Flaw]:
-    if len(items) < list_kind.min_items:
+def _check_list(list_kind: ListOf, json_list: list[Any], where: str) -> Iterator[Flaw]:
+    if len(json_list) < list_kind.min_items:
         yield Flaw(where, f"must have at least {plural(list_kind.min_items, 'item')}")
-    if len(items) > list_kind.max_items:
-        yield Flaw(where, f"must have at most {list_kind.max_items} items, and has {len(items)}")
-    if list_kind.is_sorted and all(isinstance(item, str) for item in items) and items != sorted(set(items)):
+    if len(json_list) > list_kind.max_items:
+        yield Flaw(where, f"must have at most {list_kind.max_items} items, and has {len(json_list)}")
+    if list_kind.is_sorted and all(isinstance(item, str) for item in json_list) and json_list != sorted(set(json_list)):
         yield Flaw(where, "must be sorted, each item once")
-    for number, item in enumerate(items):
+    for number, item in enumerate(json_list):
         yield from _check(list_kind.item, item, f"{where}[{number}]")
 
 

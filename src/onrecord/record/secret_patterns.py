@@ -1,6 +1,6 @@
-"""How credentials look: tokens that are recognised by their prefix, and places where only a credential stands.
+"""Patterns of credentials: tokens with a known prefix, and places that contain nothing but a credential.
 
-What is covered follows the rule lists of gitleaks and detect-secrets and the formats that providers document. Every
+The kinds follow the rule lists of gitleaks and detect-secrets and the formats that providers document. Every
 repetition is bounded or cannot overlap with what follows it, so that matching is linear in the text.
 """
 
@@ -16,7 +16,7 @@ _ID = "[A-Za-z0-9_-]"
 
 
 class Rule(NamedTuple):
-    """A kind of credential, and its pattern; the last group, if there is one, is the credential itself."""
+    """A kind of credential, and its pattern; the last group, if any, is the credential itself."""
 
     kind: str
     hints: str
@@ -106,7 +106,7 @@ PLACES = (
     Rule(
         "a URL with a password",
         "://",
-        # What follows the colon is no password if it is a port.
+        # After the colon there may be a port instead.
         r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@'\"<>]{0,100}:(?!\d{1,5}(?:[/?#]|$))([^\s'\"<>]{3,200})@(?=[\w\[$.{-])",
     ),
     Rule("a URL with a password", "jdbc:oracle", r"(?i)jdbc:oracle:\w{1,10}:[\w.]{1,40}/([^\s@/]{4,100})@"),
@@ -164,8 +164,8 @@ PLACES = (
     ),
 )
 
-# Names of what must stay secret, inside a longer name as well: DB_PASSWORD, clientSecret, secret_key_base. The length
-# of a password, the name of a secret, a tokenizer are none.
+# Names of secrets, also inside a longer name: DB_PASSWORD, clientSecret, secret_key_base. Not the length of a password,
+# the name of a secret, or a tokenizer.
 NAME = re.compile(
     r"(?i)(?:(?P<password>(?<![a-z])(?:pass(?:wort|phrase|in|out)?|pwd|pw|kennwort|contraseña|mot de passe)(?![a-z])"
     r"|password|passwd)"
@@ -176,8 +176,8 @@ NAME = re.compile(
     r"|issuer|variable))"
 )
 
-# What stands between "password" and a word that can only be one because the sentence says so: nothing, or what the
-# password is for, and a form of "to be".
+# The text between "password" and a word that the sentence calls one: nothing, or what the password is for, and a form
+# of "to be".
 SAYS = re.compile(
     r"(?i)(?:\s(?:for|of|on|in|at|für|der|des|de|del|du|pour)\s[^\n.;:!?]{1,60}?)?"
     r"(?:\s(?:is|was|ist|war|est|es)(?:\snow)?|\s(?:\w+\s){0,2}(?:re)?set\sto|\s(?:\w+\s){0,2}changed\sto)\s"
@@ -186,7 +186,7 @@ SETS = re.compile(r"(?i)\b(?:re)?set\b[^\n.;:!?]{0,40}$")
 # A word and some digits, as people make passwords up.
 MADE_UP = re.compile(r"[A-Za-z]{3,}\d{2,}[!?]?$")
 
-# What people write instead of a credential: a placeholder, a reference, a well-known default of a local service.
+# Text in place of a credential: a placeholder, a reference, a well-known default of a local service.
 PLACEHOLDER = re.compile(
     r"(?i)(?:.{0,3}|(.)\1*|[x*.•…#-]+|<.*|\$.*|\{.*\}|%.*|@microsoft.*|\[.*|!.*"
     r"|.*(?:example|placeholder|change.?me|redacted|dummy|your[_-]|\{\{|\$\{|…|(.)\2{9,}).*"
@@ -195,7 +195,7 @@ PLACEHOLDER = re.compile(
     r"|minio\w*|rabbitmq|mongo|local\w*|dev\w*|demo\w*|foo\w*|sa|null|none|true|false|undefined|string|str|number|qwerty\w*"
     r"|abc123|letmein|hunter2?|123456\d*)$"
 )
-# One character ten times over stands for a credential, as in hvs.xxxxxxxxxx.
+# One character ten times in a row is a placeholder, as in hvs.xxxxxxxxxx.
 DUMMY = re.compile(r"(?i)example|placeholder|change.?me|redacted|dummy|your[_-]|(.)\1{9,}")
 # A call, an index, an attribute; the name of a variable; the name of an algorithm.
 CODE = re.compile(

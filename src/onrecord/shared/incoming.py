@@ -56,7 +56,7 @@ def new_secret(data: bytes, base: bytes) -> str:
     if not data:
         return ""
     old = frozenset(secrets.find_credentials(memory.decode(base, "base"))) if base else frozenset()
-    return next(map(str, secrets.find_leaks(memory.decode(data, "record"), old=old)), "")
+    return next(map(str, secrets.find_leaks(memory.decode(data, "record"), ignore=old)), "")
 
 
 def is_draft(path: str) -> bool:
