@@ -257,11 +257,11 @@ def _choice_doubt(name: str, spelled: str | None) -> str:
     return "nothing is decided yet" if name else "no option is named"
 
 
-def _elaborate(spelled: str, rest: str, choices: Sequence[AdrOption], by_label: dict[str, AdrOption]) -> str:
+def _elaborate(spelled: str, rest: str, options: Sequence[AdrOption], by_label: dict[str, AdrOption]) -> str:
     """Return the name of the choice, its description from the list of options if it is short, and `rest`."""
     decision = spelled
-    if len(choices) == 1 and len(f"{spelled} {rest}") < _MIN_ELABORATE_LENGTH and choices[0].text not in spelled:
-        decision = f"{spelled}: {choices[0].text}"
+    if len(options) == 1 and len(f"{spelled} {rest}") < _MIN_ELABORATE_LENGTH and options[0].text not in spelled:
+        decision = f"{spelled}: {options[0].text}"
     if rest:
         following = adr_options.spell_out(rest, by_label)
         decision = without_open_end(f"{decision.rstrip('.')}. {rest if following is None else following}")

@@ -231,8 +231,8 @@ def _count_others(connection: sqlite3.Connection, project: str) -> str:
     return f"{count:,} observations that are no decisions" if count else ""
 
 
-def _decision(columns: dict[str, object], path: str, project: str, now: str) -> Memory | None:
-    text = {key: value.strip() if isinstance(value, str) else "" for key, value in columns.items()}
+def _decision(observation: dict[str, object], path: str, project: str, now: str) -> Memory | None:
+    text = {key: value.strip() if isinstance(value, str) else "" for key, value in observation.items()}
     facts = [cut(fact, _MAX_LINE_LENGTH) for fact in _texts(text["facts"])]
     reasons = facts or ([cut(text["subtitle"], _MAX_LINE_LENGTH)] if text["subtitle"] else [])
     if not text["title"] or not (text["narrative"] or text["subtitle"]) or not reasons:
@@ -245,7 +245,7 @@ def _decision(columns: dict[str, object], path: str, project: str, now: str) -> 
     fields = {
         "title": cut(text["title"], 120),
         "content": content,
-        "source": f"{path}:{columns['id']}"[-1_000:],
+        "source": f"{path}:{observation['id']}"[-1_000:],
         "related_files": [name for name in _texts(text["files_modified"]) if _is_project_file(project, name)][
             :_MAX_LINES
         ],

@@ -171,9 +171,9 @@ def _names(mirror: Mirror, commit: str) -> list[str]:
     return [name.decode("utf-8", "replace") for name in names if name]
 
 
-def _list_tree(mirror: Mirror, commit: str, folders: Iterable[str]) -> list[tuple[tuple[bytes, bytes], bytes]]:
-    """Return mode, id and path of every file in `folders` of a commit."""
-    inside = [folder if folder.endswith("/") else f"{folder}/" for folder in folders]
+def _list_tree(mirror: Mirror, commit: str, folder_names: Iterable[str]) -> list[tuple[tuple[bytes, bytes], bytes]]:
+    """Return mode, id and path of every file in `folder_names` of a commit."""
+    inside = [folder if folder.endswith("/") else f"{folder}/" for folder in folder_names]
     rows = _run(mirror, "ls-tree", "-r", "-z", "--full-tree", commit, "--", *inside).split(b"\0")
     entries = []
     for row in filter(None, rows):

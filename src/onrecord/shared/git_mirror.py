@@ -109,12 +109,12 @@ class Mirror:
             return GitResult(None, b"", NO_GIT)
         git_dir = (f"--git-dir={self.folder}",) if exists else ()
         command = (program, *git_dir, *repository.PINNED, *_PINNED, *words)
-        with _HeldSignals() as held:
+        with _HeldSignals() as signals:
             try:
                 child = _Git(command, self._environment(is_remote))
             except OSError as error:
                 return GitResult(None, b"", f"git could not be started: {error}")
-            return _Run(child, self.folder if is_remote else "").finish(stdin, seconds, held)
+            return _Run(child, self.folder if is_remote else "").finish(stdin, seconds, signals)
 
     def _environment(self, is_remote: bool) -> dict[str, str]:
         environment = repository.environment()
@@ -202,7 +202,7 @@ class _Run:
         self._reason = ""
         self._ended = threading.Event()
 
-    def finish(self, stdin: bytes, seconds: float, held: _HeldSignals) -> GitResult:
+    def finish(self, stdin: bytes, seconds: float, signals: _HeldSignals) -> GitResult:
         child = self._child
         assert child.stdin and child.stdout and child.stderr
         threads = [
@@ -213,7 +213,7 @@ class _Run:
         try:
             for thread in threads:
                 thread.start()
-            held.release()
+            signals.release()
             output = child.stdout.read(MAX_OUTPUT_BYTES + 1)
             if len(output) > MAX_OUTPUT_BYTES:
                 self._kill(f"answered more than {MAX_OUTPUT_BYTES:,} bytes")

@@ -99,18 +99,19 @@ class Spool:
                 raise too_large()
             self._add(version)
 
-    def _add(self, version: Version) -> None:
-        reason = version.flaw or file_flaw(version.path, version.data)
-        if len(version.data) > MAX_FILE_BYTES:
+    def _add(self, file_version: Version) -> None:
+        path, data, flaw = file_version
+        reason = flaw or file_flaw(path, data)
+        if len(data) > MAX_FILE_BYTES:
             reason = f"larger than {MAX_FILE_BYTES:,} bytes"
-        self.refused.pop(version.path, None)
+        self.refused.pop(path, None)
         if reason:
             if len(self.refused) < _MAX_REFUSED_PATHS:
-                self.refused[version.path[:_MAX_PATH_LENGTH]] = reason
+                self.refused[path[:_MAX_PATH_LENGTH]] = reason
             return
-        self.paths.add(version.path)
-        name = version.path.encode("ascii")
-        self._file.write(b"%d %d\n%s%s" % (len(name), len(version.data), name, version.data))
+        self.paths.add(path)
+        name = path.encode("ascii")
+        self._file.write(b"%d %d\n%s%s" % (len(name), len(data), name, data))
 
     def __iter__(self) -> Iterator[Version]:
         self._file.seek(0)
