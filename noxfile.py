@@ -45,22 +45,22 @@ BETWEEN = (
     "hooks/test_run.py",
     "hooks/test_modules.py",
 )
-"""What can differ on a Python between two others that pass: imports, the standard library's readers, the entrances."""
+"""Tests that can fail on a Python between two that pass: imports, readers of the standard library, entry points."""
 
 WORKERS = "3"
-"""Processes that run tests on two cores: they wait for programs and disks a third of the time."""
+"""Test processes on two cores: they wait for programs and disks a third of the time."""
 
 HOUR = "3600"
 """Seconds that a test may take where it is repeated many times."""
 
 IS_IN_VENV = Path(sys.prefix).resolve() == (ROOT / ".venv").resolve()
-"""Whether `scripts/test` runs this: its environment has all that the tests need, so none is made for them again."""
+"""True if `scripts/test` runs this: its environment has all that the tests need, so no other is created for them."""
 
 BARE = ["--without-pip"]
 """Arguments for `venv`: pip is lent by the Python that runs nox, which saves seconds for each environment."""
 
 TOOLS = "none" if IS_IN_VENV else "venv"
-"""How the environment for tools is made: `.venv` has them."""
+"""Backend of the environment for tools: none if `.venv` has them."""
 
 _PREFERENCE = ("--set", "topic=indentation", "--set", "value=tabs", "--set", "reason=everybody sets the width")
 
@@ -78,7 +78,7 @@ nox.options.error_on_missing_interpreters = False
 
 
 def _reported(check: Callable[[nox.Session], None]) -> Callable[[nox.Session], None]:
-    """The same check, remembered for the summary."""
+    """Return `check`, counted in the summary."""
 
     @functools.wraps(check)
     def run(session: nox.Session) -> None:
@@ -240,13 +240,13 @@ def _pip(session: nox.Session, *arguments: str) -> None:
 
 
 def _pinned(name: str) -> str:
-    """The requirement for a tool as pyproject.toml has it."""
+    """Return the requirement for a tool in pyproject.toml."""
     requirements = nox.project.load_toml("pyproject.toml")["project"]["optional-dependencies"]["test"]
     return next(str(requirement) for requirement in requirements if requirement.startswith(name))
 
 
 def _forget_stale_environments() -> None:
-    """Delete all environments if they were made for other requirements, or at another place."""
+    """Delete all environments if they were created for other requirements, or in another folder."""
     folder = ROOT / ".nox"
     mark, wanted = folder / "made-for", f"{ROOT}\n{(ROOT / 'pyproject.toml').read_text(encoding='utf-8')}"
     if not mark.exists() or mark.read_text(encoding="utf-8") != wanted:
@@ -256,14 +256,14 @@ def _forget_stale_environments() -> None:
 
 
 def _offer_pyenv() -> None:
-    """Let nox find every Python of pyenv: its shims answer for the selected versions only."""
+    """Let nox find every Python of pyenv: its shims run the selected versions only."""
     root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
     folders = glob.glob(os.path.join(root, "versions", "3.*", "bin"))
     os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), *sorted(folders)])
 
 
 def _summary() -> None:
-    """Say what was skipped and why, what failed, and the totals on a line of their own."""
+    """Print skipped and failed tests with the reasons, and the totals on a line of their own."""
     if not _ran:
         return
     for version in _missing():
@@ -276,7 +276,7 @@ def _summary() -> None:
 
 
 def _missing() -> list[str]:
-    """The Pythons that a run of everything did without."""
+    """Return the Python versions that are missing in a run of everything."""
     is_whole = {"lint", f"tests-{MAIN}", "wheel"} <= set(_ran)
     return [version for version in PYTHONS if is_whole and f"tests-{version}" not in _ran]
 

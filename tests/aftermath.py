@@ -1,4 +1,4 @@
-"""What must be true of a store after many writers, however they ended: every acknowledged change is there."""
+"""Checks of a store after many writers, however they ended: every acknowledged change must be in it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def environment() -> dict[str, str]:
 
 
 def found_store(root: Path) -> Store:
-    """A store with the records that all writers share."""
+    """Create a store with the records that all writers share, and return it."""
     store = Store(str(root))
     for number in range(SHARED):
         given = {"title": f"Shared {number}", "topic": "t", "value": "v", "reason": "r"}
@@ -36,7 +36,7 @@ def found_store(root: Path) -> Store:
 
 
 class Log(NamedTuple):
-    """What one writer was told."""
+    """The changes that the store acknowledged to one writer."""
 
     number: int
     lines: list[list[str]]
@@ -50,7 +50,7 @@ def read_logs(logs: Iterable[tuple[int, Path]]) -> list[Log]:
 
 
 def check(store: Store, logs: list[Log]) -> int:
-    """Assert the invariants; the number of acknowledged changes."""
+    """Assert the invariants, and return the number of acknowledged changes."""
     with files.locked(os.path.join(store.root, ".lock"), seconds=0):
         pass
     store.recover()
@@ -66,7 +66,7 @@ def check(store: Store, logs: list[Log]) -> int:
 
 
 def _by_birth(entries: Iterable[object]) -> dict[str, Entry]:
-    """Each record by the name it was created under: a rename done by half would show it twice, or not at all."""
+    """Return the entries by the id that each was created with: half a rename would show one twice, or not at all."""
     found: dict[str, Entry] = {}
     for entry in entries:
         assert isinstance(entry, Entry)
@@ -78,7 +78,7 @@ def _by_birth(entries: Iterable[object]) -> dict[str, Entry]:
 
 
 def _check_counters(store: Store, logs: list[Log]) -> None:
-    """Each number was given to one writer only, and the last is as high as all of them together counted.
+    """Assert that each number went to one writer only, and that the last one is the sum of all counts.
 
     A killed writer may have counted once more than it was told.
     """
@@ -92,7 +92,7 @@ def _check_counters(store: Store, logs: list[Log]) -> None:
 
 
 def _check_records(by_birth: dict[str, Entry], log: Log) -> None:
-    """The last acknowledged change of each kind holds.
+    """Assert that the last acknowledged change of each kind is in the store.
 
     A killed writer may have made one more than it was told of, so there the change must be in the history.
     """

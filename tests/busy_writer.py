@@ -95,7 +95,7 @@ class BusyWriter:
             self.acknowledge("superseded", self.born(old), self.born(new))
 
     def born(self, record_id: str) -> str:
-        """The name a record was created under: it never changes, whatever happens to its title."""
+        """Return the id that a record was created with; it stays the same when the title changes."""
         return str(self.writer.store.get(record_id).memory.unknown["born"]).replace(" ", "_")
 
 

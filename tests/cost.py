@@ -28,8 +28,8 @@ print(json.dumps([used.ru_utime + used.ru_stime, used.ru_maxrss, done.returncode
 """
 
 
-class Ended(NamedTuple):
-    """A program that ran to its end, and what it used."""
+class ProgramRun(NamedTuple):
+    """The output of a program that has ended, and the resources it used."""
 
     seconds: float
     kilobytes: int
@@ -39,7 +39,7 @@ class Ended(NamedTuple):
 
 
 def cpu(action: Callable[[], object]) -> float:
-    """Seconds of CPU of a call. What other tests left behind is not collected meanwhile."""
+    """Return the CPU seconds of a call. Garbage of other tests is not collected meanwhile."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -51,15 +51,15 @@ def cpu(action: Callable[[], object]) -> float:
             gc.enable()
 
 
-def run(command: Iterable[str], data: bytes = b"") -> Ended:
+def run(command: Iterable[str], data: bytes = b"") -> ProgramRun:
     """Run a program. A small process starts it: a fork of this large one would count as the program's own memory."""
     words = [sys.executable, "-S", "-E", "-c", _LAUNCHER, *command]
     done = subprocess.run(words, input=data, capture_output=True, timeout=300, check=True, env=os.environ)
-    return Ended(*json.loads(done.stdout))
+    return ProgramRun(*json.loads(done.stdout))
 
 
 class Yardstick:
-    """Work that other work is compared with."""
+    """A piece of work that other work is compared with."""
 
     def __init__(
         self, small: Callable[[], object], *, least: float = LEAST, seconds: Callable[[Any], float] = cpu
@@ -69,7 +69,7 @@ class Yardstick:
         self._cheapest = self._measured()
 
     def excess(self, times: float, large: Callable[[], object]) -> str:
-        """Nothing if some work costs at most so many times as much; else both costs, in words."""
+        """Return an empty text if `large` costs at most `times` as much as the small work, else both costs in words."""
         cheap, dear = self._cheapest, self._seconds(large)
         for attempt in range(1, ATTEMPTS):
             if dear <= times * cheap:
@@ -86,6 +86,6 @@ class Yardstick:
 def assert_at_most(
     times: float, small: Callable[[], object], large: Callable[[], object], *, least: float = LEAST
 ) -> None:
-    """Fail unless some work costs at most so many times as much CPU as another."""
+    """Fail unless `large` costs at most `times` as much CPU as `small`."""
     excess = Yardstick(small, least=least).excess(times, large)
     assert not excess, excess

@@ -35,7 +35,7 @@ _CHOSEN = pytest.StashKey[frozenset[str]]()
 
 
 def program(package: str) -> Optional[str]:
-    """The program that stands for a package, if it is installed."""
+    """Return the path of the program of `package`, or None if it is not installed."""
     name = PROGRAMS[package]
     if "/" in name:
         return max(glob.glob(name), default=None)
@@ -48,7 +48,7 @@ def choose(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
 
 
 def require(item: pytest.Item) -> None:
-    """Skip a test whose packages cannot be had."""
+    """Skip a test whose packages cannot be installed."""
     needed = _needed(item)
     if any(program(package) is None for package in needed):
         reason = install(item.config.stash[_CHOSEN])
@@ -62,7 +62,7 @@ def _needed(item: pytest.Item) -> list[str]:
 
 @functools.cache
 def install(packages: frozenset[str]) -> str:
-    """Install what is missing, one process at a time; why it could not be, or nothing."""
+    """Install missing packages, one process at a time. Return the reason if that fails, else an empty text."""
     if os.environ.get("ONRECORD_TEST_APT") == "0":
         return "ONRECORD_TEST_APT is 0"
     if shutil.which("apt-get") is None:

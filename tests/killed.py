@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 
 def killed_at(line: int, work: Callable[[], object], watched: str | tuple[str, ...]) -> bool:
-    """Do some work in a child that is killed before the n-th line of the watched modules; whether it came so far."""
+    """Run `work` in a child that is killed before the `line`-th line of `watched`. Return True if it got there."""
     child = os.fork()
     if child == 0:
         lines = iter(range(line))
@@ -31,7 +31,7 @@ def killed_at(line: int, work: Callable[[], object], watched: str | tuple[str, .
 
 
 def states_during(work: Callable[[], object], watched: str | tuple[str, ...], root: str, copies: str) -> list[str]:
-    """Copies of a folder, one for each different state in which a kill before some watched line would leave it."""
+    """Return copies of `root`, one for each state in which a kill before a line of `watched` would leave it."""
     child = os.fork()
     if child == 0:
         before: list[dict[str, bytes]] = [{}]
@@ -61,7 +61,7 @@ def states_during(work: Callable[[], object], watched: str | tuple[str, ...], ro
 
 
 def _contents(root: str) -> dict[str, bytes]:
-    """Every file below a folder with what it holds."""
+    """Return the content of every file below `root`, by its path."""
     contents = {}
     for folder, _, names in os.walk(root):
         for name in names:

@@ -14,7 +14,7 @@ HUNDRED_MB = 100_000_000
 
 
 class Request(NamedTuple):
-    """What arrived on one connection."""
+    """A request as it arrived on a connection."""
 
     line: str
     headers: dict[str, str]
@@ -25,7 +25,7 @@ Behaviour = Callable[["ModelServer", socket.socket, Request], None]
 
 
 class ModelServer:
-    """Answers each connection, in a thread of its own, by calling a behaviour. Leaving the `with` releases the hung."""
+    """A server that answers each connection in its own thread by calling `behave`. The end of `with` ends hung ones."""
 
     def __init__(self, behave: Behaviour) -> None:
         self.behave = behave
@@ -89,7 +89,7 @@ def _receive(connection: socket.socket) -> Request | None:
 
 
 def message(text: str, **more: object) -> dict[str, object]:
-    """An answer in the Anthropic shape, thinking first."""
+    """Return a reply in the format of the Anthropic API, with a thinking block first."""
     thinking = {"type": "thinking", "thinking": '{"keep": [1, 2, 3]} is tempting', "signature": "x"}
     usage = {"input_tokens": 1_000, "output_tokens": 20}
     content = [thinking, {"type": "text", "text": text}]

@@ -60,12 +60,12 @@ class Server:
             self.execute(f"CREATE ROLE {_HAS_PASSWORD}")
 
     def url(self, database: str = "postgres", login: str = ADMIN, password: str = "", **parameters: str) -> str:
-        """The address of a database for a login, as libpq understands it."""
+        """Return the address of a database for a login, in the form that libpq takes."""
         who = f"{quote(login)}:{quote(password)}" if password else quote(login)
         return f"postgresql://{who}@/{database}?{urlencode({'host': str(self._folder), **parameters})}"
 
     def database(self, prepare: Optional[Callable[[str], object]] = None) -> str:
-        """The name of a new database, empty or as `prepare` leaves one that it is called with the address of, once."""
+        """Create a database, empty or as `prepare` fills one at an address, and return its name."""
         template = self._template(prepare) if prepare else "template0"
         self._databases += 1
         name = f"database_{self._databases}"
@@ -73,7 +73,7 @@ class Server:
         return name
 
     def login(self, name: str, password: str = "") -> str:
-        """A login with no rights; one with a password is asked for it, any other is let in by its name."""
+        """Create a login without rights, and return its name; only one with a password has to give it."""
         known = self.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", name)
         verb = "ALTER" if known else "CREATE"
         self.execute(f'{verb} ROLE "{name}" LOGIN PASSWORD ' + (_literal(password) if password else "NULL"))
@@ -81,7 +81,7 @@ class Server:
         return name
 
     def execute(self, statement: str, *values: object, database: str = "postgres") -> list[tuple[object, ...]]:
-        """Run one statement as the administrator; its rows, if it has any."""
+        """Run one statement as the administrator, and return its rows."""
         import psycopg
 
         with psycopg.connect(self.url(database), autocommit=True) as connection:
@@ -125,14 +125,14 @@ class Server:
         shutil.rmtree(self._folder)
 
     def computed_seconds(self) -> float:
-        """CPU time of the processes of the server that have ended, which are those of closed connections."""
+        """Return the CPU time of the server's processes that have ended: those of closed connections."""
         assert self._process is not None
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
 
     @property
     def log(self) -> Path:
-        """What the server has written about itself."""
+        """The log file of the server."""
         return self._folder / "log"
 
     @property
@@ -174,7 +174,7 @@ class Server:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
-    """The server of this process that runs tests; what it holds is lost if it is killed."""
+    """The server of this test process; its data are lost if it is killed."""
     server = Server()
     yield server
     server.remove()
@@ -182,7 +182,7 @@ def postgres() -> Iterator[Server]:
 
 @pytest.fixture
 def durable_postgres() -> Iterator[Server]:
-    """A server of one test, to be killed and started again without losing what it has promised to hold."""
+    """A server of one test, which can be killed and started again without losing what it has committed."""
     server = Server(durable=True)
     yield server
     server.remove()
@@ -195,7 +195,7 @@ def _fastest_folder() -> Optional[str]:
 
 
 def _as_nobody_special() -> tuple[str, ...]:
-    """Options of `setpriv`: the server refuses to run as root."""
+    """Return options of `setpriv`: the server refuses to run as root."""
     return ("--reuid=postgres", "--regid=postgres", "--clear-groups") if os.geteuid() == 0 else ()
 
 

@@ -1,4 +1,4 @@
-"""Running a program as an ordinary user would, for whom the mode of a file counts, even if root runs the tests."""
+"""Runs a program with an ordinary user's rights, so that file modes count, even if root runs the tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _without_powers() -> list[str]:
 
 
 def powerless(*command: str) -> list[str]:
-    """A command, as root run without root's powers; skips the test where that cannot be done."""
+    """Return `command`, for root without root's capabilities. Skips the test if that is not possible."""
     if not hasattr(os, "geteuid"):
         pytest.skip("files have no mode here")
     prefix = _without_powers()

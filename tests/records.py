@@ -43,7 +43,7 @@ CONTENT: dict[str, dict[str, Any]] = {
 
 
 def raw(category: str = "decision", **fields: Any) -> dict[str, Any]:
-    """A whole valid record as JSON, with some fields as given; None leaves one out."""
+    """Return a valid record as JSON with `fields`; None leaves a field out."""
     record = {
         "schema_version": "1.0",
         "category": category,
@@ -61,7 +61,7 @@ def raw(category: str = "decision", **fields: Any) -> dict[str, Any]:
 
 
 def sample(category: str = "decision", **fields: Any) -> Memory:
-    """A valid memory, with some fields as given."""
+    """Return a valid record with `fields`."""
     return memory.from_json(raw(category, **fields))
 
 
@@ -96,7 +96,7 @@ instants = st.datetimes(datetime.datetime(1970, 1, 1), datetime.datetime(2200, 1
 
 
 def values_of(kind: Any) -> st.SearchStrategy[Any]:
-    """Values that a kind of field accepts."""
+    """Return a strategy for the values that `kind` accepts."""
     if isinstance(kind, Text):
         return _texts_of(kind)
     if isinstance(kind, Choice):
@@ -125,7 +125,7 @@ def _lists_of(kind: ListOf) -> st.SearchStrategy[list[Any]]:
 
 @functools.cache
 def objects_of(fields: tuple[Field, ...]) -> st.SearchStrategy[dict[str, Any]]:
-    """Objects with the required keys, some of the optional ones, and some that no version of us knows."""
+    """Return a strategy for objects with the required keys, some optional and some unknown ones."""
     required = {field.name: values_of(field.kind) for field in fields if field.required}
     optional = {field.name: values_of(field.kind) for field in fields if not field.required}
     unknown = st.just({}) | st.dictionaries(texts.map(lambda name: f"x-{name}"), json_values, max_size=1)
@@ -135,7 +135,7 @@ def objects_of(fields: tuple[Field, ...]) -> st.SearchStrategy[dict[str, Any]]:
 
 @st.composite
 def valid_records(draw: st.DrawFn, categories: tuple[str, ...] = tuple(schema.FOLDERS)) -> dict[str, Any]:
-    """Valid records of every category, as JSON, with unknown keys at every level."""
+    """Draw valid records of every category, as JSON, with unknown keys at every level."""
     category = draw(st.sampled_from(categories))
     record = draw(objects_of(schema.RECORD))
     return {**record, "category": category, "content": draw(objects_of(schema.content_fields(category)))}

@@ -1,4 +1,4 @@
-"""A shell as a reader of the documents has it: a terminal, a home of its own, `onrecord` and git at hand."""
+"""A shell as a reader of the documents has it: a terminal, a home folder, `onrecord` and git on the PATH."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ROOT = Path(__file__).parents[1]
 _MARK = "=-=-= end of a command, exit code "
 
 Answers = Sequence[tuple[str, str]]
-"""Ends of questions, and what somebody types then: a line, or a single key."""
+"""Ends of questions, and what the user types then: a line, or a single key."""
 
 
-class Played(NamedTuple):
-    """A command that was run: what it printed, and its exit code."""
+class CommandRun(NamedTuple):
+    """A command, the text it printed, and its exit code."""
 
     command: str
     output: str
@@ -27,26 +27,26 @@ class Played(NamedTuple):
 
 def play(
     commands: list[str], *, home: Path, cwd: Path, programs: Path, answers: Mapping[str, Answers] = {}
-) -> list[Played]:
-    """Run commands one after the other in one shell on a terminal, as somebody would who types them."""
+) -> list[CommandRun]:
+    """Run commands one after the other in one shell on a terminal, as a user who types them."""
     script = "".join(f'{command}\necho "{_MARK}$?"\n' for command in commands)
     with TerminalSession(program=("sh", "-c", script), cwd=cwd, env=_environment(programs)) as session:
-        played = [_played(session, command, answers.get(command, ())) for command in commands]
-    return [one._replace(output=one.output.replace(str(home), "/home/you")) for one in played]
+        runs = [_run(session, command, answers.get(command, ())) for command in commands]
+    return [run._replace(output=run.output.replace(str(home), "/home/you")) for run in runs]
 
 
-def _played(session: TerminalSession, command: str, answers: Answers) -> Played:
-    """What a command prints up to its end, given the answers that it asks for."""
+def _run(session: TerminalSession, command: str, answers: Answers) -> CommandRun:
+    """Read what a command prints up to its end; type the answers when it asks for them."""
     output = ""
     for question, answer in answers:
         output += session.expect(question)
         (session.send if answer.endswith("\n") else session.press)(answer)
     output += session.expect(_MARK).removesuffix(_MARK)
-    return Played(command, output, int(session.expect("\n")))
+    return CommandRun(command, output, int(session.expect("\n")))
 
 
 def _environment(programs: Path) -> dict[str, str]:
-    """This environment with our Python as `python3`, `onrecord` on the path, and a name for git to commit under."""
+    """Return this environment with our Python as `python3`, `onrecord` on the PATH, and a name for git commits."""
     programs.mkdir()
     for name, words in (
         ("python3", f'"{sys.executable}"'),

@@ -16,5 +16,5 @@ def tree(file: Path) -> ast.Module:
 
 
 def trees() -> dict[str, ast.Module]:
-    """The tree of every module, by its path in the package."""
+    """Return the tree of every module, by its path in the package."""
     return {file.relative_to(SRC).as_posix(): tree(file) for file in FILES}

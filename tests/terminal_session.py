@@ -85,7 +85,7 @@ class TerminalSession:
         return _CONTROL.sub("", self.raw).replace("\r\n", "\n")
 
     def press(self, key: str) -> None:
-        """Press a key as soon as the program waits for one; what is typed before that, the terminal shows."""
+        """Press a key as soon as the program waits for one; the terminal would print an earlier one."""
         deadline = time.monotonic() + PATIENCE
         while self.echoes():
             if not self._more(time.monotonic() + _LOOK_AGAIN) and time.monotonic() > deadline:
@@ -93,7 +93,7 @@ class TerminalSession:
         self.send(key)
 
     def send(self, keys: str) -> None:
-        """Type at once, whatever the program does."""
+        """Type `keys` at once, without waiting for the program."""
         os.write(self._terminal, keys.encode("utf-8"))
 
     def line(self, text: str) -> None:
@@ -101,7 +101,7 @@ class TerminalSession:
         self.send(text + "\n")
 
     def expect(self, text: str) -> str:
-        """Wait until a text is printed behind the last one waited for; all that was printed up to it."""
+        """Wait until `text` is printed after the last expected one. Return all that was printed up to it."""
         deadline = time.monotonic() + PATIENCE
         while (at := self.text.find(text, self._seen)) < 0:
             if not self._more(deadline):
@@ -110,7 +110,7 @@ class TerminalSession:
         return self.text[start : self._seen]
 
     def end(self) -> int:
-        """Wait until the program ends; its exit code, negative for a signal."""
+        """Wait until the program ends. Return its exit code, negative for a signal."""
         deadline = time.monotonic() + PATIENCE
         while self._more(deadline):
             pass
@@ -119,7 +119,7 @@ class TerminalSession:
         return self._child.wait(timeout=60)
 
     def echoes(self) -> bool:
-        """Whether the terminal shows what is typed and waits for whole lines, as it did before the program ran."""
+        """True if the terminal prints what is typed and waits for whole lines, as before the program ran."""
         import termios
 
         flags = termios.tcgetattr(self._terminal)[3]

@@ -127,14 +127,14 @@ def test_a_command_that_fails_is_noticed(home: Path, tmp_path: Path) -> None:
     ]
 
 
-def _play(commands: list[str], *, home: Path, project: Path, programs: Path) -> list[shell.Played]:
+def _play(commands: list[str], *, home: Path, project: Path, programs: Path) -> list[shell.CommandRun]:
     asking = {r"onrecord save +#": _SAVED_BY_HAND, r"onrecord connect +#": (("Write this?", "y"),)}
     answers = {each: typed for each in commands for asks, typed in asking.items() if re.match(asks, each)}
     return shell.play(commands, home=home, cwd=project, programs=programs, answers=answers)
 
 
-def _is_silent(played: shell.Played) -> bool:
-    return "<memory-context" not in played.output
+def _is_silent(run: shell.CommandRun) -> bool:
+    return "<memory-context" not in run.output
 
 
 def _project(home: Path, of_the_earlier_plugin: bool) -> Path:

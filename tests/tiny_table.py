@@ -13,7 +13,7 @@ DIMENSIONS = 128
 
 
 def write(path: Path, tokens: Mapping[str, tuple[float, list[int]]]) -> Path:
-    """A file of the documented format from tokens with their scales and rows."""
+    """Write `tokens`, each with its scale and row, to a file of the documented format. Return its path."""
     ordered = sorted(tokens, key=lambda token: zlib.crc32(token.encode()))
     count = len(ordered)
     path.write_bytes(
@@ -27,7 +27,7 @@ def write(path: Path, tokens: Mapping[str, tuple[float, list[int]]]) -> Path:
 
 
 def tokens(meanings: Iterable[str], seed: int = 1) -> dict[str, tuple[float, list[int]]]:
-    """Tokens by groups of words that mean the same, and single letters to cut other words into."""
+    """Return tokens for groups of words that mean the same, and single letters for all other words."""
     rng = random.Random(seed)
     made = {}
     for group in meanings:

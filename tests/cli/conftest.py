@@ -48,7 +48,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def onrecord(
     project: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Outcome]:
-    """Run a command in this process; text given as `stdin` is what it finds there."""
+    """Run a command in this process, with `stdin` as its standard input."""
 
     def run(*words: str, stdin: str = "") -> Outcome:
         import io
@@ -68,7 +68,7 @@ def sample_pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sample(project: Path, onrecord: Callable[..., Outcome], sample_pattern: Path) -> Path:
-    """The project of the examples; it is made once and copied afterwards."""
+    """The project of the examples; it is created once and copied after that."""
     if not sample_pattern.exists():
         sample_project.make(project, onrecord)
         shutil.copytree(project, sample_pattern)
@@ -79,9 +79,9 @@ def sample(project: Path, onrecord: Callable[..., Outcome], sample_pattern: Path
 
 @pytest.fixture
 def edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """An editor that makes these changes, each the next time it is opened: (old, new) pairs, or an exit code.
+    """Plan the changes of an editor, one for each time it is opened: (old, new) pairs, or an exit code.
 
-    What it found in the file each time is in `tmp_path / "opened-N"`.
+    The text that it found in the file is in `tmp_path / "opened-N"`.
     """
     script = tmp_path / "editor.py"
     script.write_text(EDITOR, encoding="utf-8")

@@ -154,7 +154,7 @@ def test_a_huge_event_costs_no_more_than_the_bound(event: str, size: int, letter
     assert _ended(command, data).kilobytes < 150_000
 
 
-def _ended(command: list[str], data: bytes) -> cost.Ended:
+def _ended(command: list[str], data: bytes) -> cost.ProgramRun:
     ended = cost.run([sys.executable, "-S", "-E", *command], data)
     assert (ended.code, ended.err) == (0, "")
     return ended

@@ -17,7 +17,7 @@ _META = "io.modelcontextprotocol/"
 
 
 def envelope(version: str = STATELESS) -> dict[str, Any]:
-    """What a request of the stateless version carries."""
+    """Return the fields that a request of the stateless version has."""
     info = {"name": "tester", "version": "1"}
     return {f"{_META}protocolVersion": version, f"{_META}clientCapabilities": {}, f"{_META}clientInfo": info}
 
@@ -60,20 +60,20 @@ class Client:
         self.process.stdin.flush()
 
     def receive(self) -> Any:
-        """The next message; None when the server has closed its end."""
+        """Return the next message, or None if the server has closed the connection."""
         assert self.process.stdout
         line = self.process.stdout.readline()
         return json.loads(line) if line else None
 
     def message(self, method: str, **params: Any) -> dict[str, Any]:
-        """A request with an id of its own."""
+        """Return a request with a new id."""
         self._last += 1
         if self.version == STATELESS:
             params["_meta"] = envelope()
         return {"jsonrpc": "2.0", "id": self._last, "method": method, "params": params}
 
     def request(self, method: str, **params: Any) -> Any:
-        """The answer to a request."""
+        """Send a request, and return the response."""
         message = self.message(method, **params)
         self.send(message)
         answer = self.receive()
@@ -81,18 +81,18 @@ class Client:
         return answer
 
     def call(self, name: str, **arguments: Any) -> dict[str, Any]:
-        """The result of a tool."""
+        """Call a tool, and return its result."""
         result: dict[str, Any] = self.request("tools/call", name=name, arguments=arguments)["result"]
         return result
 
     def end(self) -> tuple[int, list[Any], str]:
-        """Close our end: the exit code, what else the server said, and what it printed to standard error."""
+        """Close the connection. Return the exit code, the remaining messages, and the text on standard error."""
         out, err = self.process.communicate(timeout=60)
         return self.process.returncode, [json.loads(line) for line in out.splitlines()], err.decode()
 
 
 def text_of(result: dict[str, Any]) -> str:
-    """The text of a tool's result."""
+    """Return the text of a tool's result."""
     (content,) = result["content"]
     assert content["type"] == "text"
     return str(content["text"])
