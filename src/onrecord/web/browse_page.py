@@ -36,7 +36,7 @@ class Event(NamedTuple):
     status: str
     day: str
     address: str
-    successor: str
+    successor_id: str
 
 
 class Month(NamedTuple):
@@ -69,9 +69,9 @@ def show_timeline(request: Request) -> Response:
     )
 
 
-def _event(list_row: Listed, successor: str) -> Event:
+def _event(list_row: Listed, successor_id: str) -> Event:
     address = view.address(view.PROJECT, list_row.path)
-    return Event(list_row.title, list_row.category, list_row.status, list_row.created_at, address, successor)
+    return Event(list_row.title, list_row.category, list_row.status, list_row.created_at, address, successor_id)
 
 
 class Folder(NamedTuple):

@@ -120,9 +120,9 @@ def address_of(agent_path: str) -> str:
     return address(name, path)
 
 
-def valid_choice(text: str, choices: Collection[str]) -> str:
-    """Return `text` if it is one of `choices`, else an empty string."""
-    return text if text in choices else ""
+def valid_choice(text: str, allowed: Collection[str]) -> str:
+    """Return `text` if it is one of `allowed`, else an empty string."""
+    return text if text in allowed else ""
 
 
 def page_number(text: str) -> int:
