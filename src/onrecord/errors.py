@@ -110,9 +110,9 @@ class ModelFailed(OnrecordError):
 
     code = "MODEL_FAILED"
 
-    def __init__(self, message: str, fix: str = "", *, status: int = 0, detail: str = "") -> None:
+    def __init__(self, message: str, fix: str = "", *, http_status: int = 0, detail: str = "") -> None:
         super().__init__(message, fix)
-        self.status = status
+        self.http_status = http_status
         self.detail = detail
 
 

@@ -126,7 +126,7 @@ def test_an_error_status_fails_without_the_servers_words(status: int) -> None:
 
     assert caught.value.message == f"HTTP {status}"
     assert caught.value.fix
-    assert caught.value.status == status
+    assert caught.value.http_status == status
     assert len(server.requests) == 1
 
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from onrecord.search import index, indexing, listing
-from onrecord.search.listing import Choice
+from onrecord.search.listing import ListingFilter
 from tests.records import put, sample
 from tests.search.test_index import settle
 
@@ -22,7 +22,7 @@ def root(tmp_path):
 
 
 def ids(root, limit=None, **choice):
-    records, total = listing.read(index.open(root), Choice(**choice), limit)
+    records, total = listing.read(index.open(root), ListingFilter(**choice), limit)
     return [record.id for record in records], total
 
 

@@ -16,7 +16,7 @@ from onrecord.errors import BadInput
 from onrecord.project import Project
 from onrecord.record import compose, schema
 from onrecord.search import index, listing
-from onrecord.search.listing import Choice, Listed
+from onrecord.search.listing import Listed, ListingFilter
 from onrecord.store import record_names, waiting
 from onrecord.store.store import Store
 from onrecord.text import plural
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
-    choice = Choice(
+    choice = ListingFilter(
         compose.category_of(args.category) if args.category else "",
         frozenset(tag.lower() for tag in args.tag),
         "" if args.status == "all" else args.status,

@@ -89,7 +89,7 @@ def ask(model: Model, question: str, deadline: float) -> tuple[str, int, int]:
     try:
         answer = _post(model, _body(model, question, with_schema=not is_plain), deadline)
     except ModelFailed as refusal:
-        if is_plain or refusal.status not in (400, 422):
+        if is_plain or refusal.http_status not in (400, 422):
             raise
         # Some servers and models refuse a schema or an effort; the question alone asks for JSON as well.
         answer = _post(model, _body(model, question, with_schema=False), deadline)
@@ -167,7 +167,7 @@ def _post(model: Model, body: dict[str, Any], deadline: float) -> dict[str, Any]
         elif status == 429 or status >= 500:
             fix = "the provider is busy or has trouble: wait"
         # The server's own words may repeat the key, so they are kept apart.
-        raise ModelFailed(f"HTTP {status}", fix=fix, status=status, detail=data[:4_000].decode("utf-8", "replace"))
+        raise ModelFailed(f"HTTP {status}", fix=fix, http_status=status, detail=data[:4_000].decode("utf-8", "replace"))
     if len(data) > LARGEST_ANSWER:
         raise ModelFailed(f"the answer is larger than {LARGEST_ANSWER // 1_000_000} MB", fix=_CHECK)
     try:

@@ -56,7 +56,7 @@ class Listed(NamedTuple):
         return unpack_facts(self.facts)[2]
 
 
-class Choice(NamedTuple):
+class ListingFilter(NamedTuple):
     """The records to list; an empty field does not restrict."""
 
     category: str = ""
@@ -66,7 +66,7 @@ class Choice(NamedTuple):
     order: str = "updated"
 
 
-def read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed], int]:
+def read(index: Index, choice: ListingFilter, limit: int | None) -> tuple[list[Listed], int]:
     """Return the first records of a choice, and the number of all."""
     most = None if limit is None else max(limit, 0)
     return index.run(_read, choice, most)
@@ -126,7 +126,7 @@ def _fetch(index: Index, query: str, values: Sequence[object] = ()) -> list[Any]
     return index._connection.execute(query, values).fetchall()
 
 
-def _read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed], int]:
+def _read(index: Index, choice: ListingFilter, limit: int | None) -> tuple[list[Listed], int]:
     numbers = _numbers(index, choice)
     rows = _rows(index, numbers[:limit], choice.order)
     stale = [row.path for row in rows if not indexing.is_unchanged(index, row.path)] if limit is not None else []
@@ -138,7 +138,7 @@ def _read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed]
     return rows, len(numbers)
 
 
-def _numbers(index: Index, choice: Choice) -> list[int]:
+def _numbers(index: Index, choice: ListingFilter) -> list[int]:
     """Return the numbers of the chosen records, in order. Without tags SQLite reads no row, only its own index."""
     tests = {
         "status <> 'broken'": None,

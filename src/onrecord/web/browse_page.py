@@ -15,7 +15,7 @@ from onrecord import categories
 from onrecord.coldstart import NamedTuple
 from onrecord.git import repository
 from onrecord.search import listing
-from onrecord.search.listing import Choice, Listed
+from onrecord.search.listing import Listed, ListingFilter
 from onrecord.web import view
 
 TIMELINE_PAGE_SIZE = 200
@@ -51,7 +51,7 @@ def show_timeline(request: Request) -> Response:
     params = request.query_params
     category = view.valid_choice(params.get("category", "decision"), categories.CATEGORIES)
     tag, number = params.get("tag", "").strip().lower()[:100], view.page_number(params.get("page", ""))
-    choice = Choice(category, frozenset([tag] if tag else ()), order="created")
+    choice = ListingFilter(category, frozenset([tag] if tag else ()), order="created")
     rows, total = listing.read(index, choice, number * TIMELINE_PAGE_SIZE)
     rows = rows[(number - 1) * TIMELINE_PAGE_SIZE :]
     successors = listing.successors(index, [row.id for row in rows])
@@ -85,7 +85,7 @@ class Folder(NamedTuple):
 
 def show_map(request: Request) -> Response:
     project = view.site_of(request).project_for_search()
-    records, _ = listing.read(view.open_index(project), Choice(status="active"), _MAX_RECORDS)
+    records, _ = listing.read(view.open_index(project), ListingFilter(status="active"), _MAX_RECORDS)
     tags = Counter(tag for record in records for tag in record.tags).most_common(_MAX_TAGS)
     folders = _folders(_tracked_files(project.root), records)
     return view.page(

@@ -28,7 +28,7 @@ class _Count(NamedTuple):
 def home(request: Request) -> Response:
     project = view.site_of(request).project_for_search()
     index = view.open_index(project)
-    newest, _ = listing.read(index, listing.Choice(status="active"), _MAX_NEWEST)
+    newest, _ = listing.read(index, listing.ListingFilter(status="active"), _MAX_NEWEST)
     return view.page(
         request,
         "home.html",

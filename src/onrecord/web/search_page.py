@@ -67,7 +67,7 @@ def _matching(project: Project, text: str, category: str, status: str) -> list[v
 
 def _all_records(project: Project, category: str, status: str, number: int) -> tuple[list[view.ListItem], int]:
     index = view.open_index(project)
-    rows, total = listing.read(index, listing.Choice(category=category, status=status), number * _PER_PAGE)
+    rows, total = listing.read(index, listing.ListingFilter(category=category, status=status), number * _PER_PAGE)
     return [view.list_item(row) for row in rows[(number - 1) * _PER_PAGE :]], total
 
 

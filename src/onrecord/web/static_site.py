@@ -20,7 +20,7 @@ from onrecord import files
 from onrecord.errors import BadInput
 from onrecord.project import Project, require_store
 from onrecord.search import index, listing
-from onrecord.search.listing import Choice, Listed
+from onrecord.search.listing import Listed, ListingFilter
 from onrecord.web import browse_page, server, view
 from onrecord.web.access import Access
 
@@ -37,7 +37,7 @@ def write(project_dir: str, folder: str, watch_rows: Callable[[Iterable[Listed]]
     """Write the site of a project to `folder`, over an earlier one. Return the number of records. Raises BadInput."""
     store = require_store(Project(project_dir).store)
     _claim(folder)
-    records, _ = listing.read(index.open(store.root), Choice(order="created"), None)
+    records, _ = listing.read(index.open(store.root), ListingFilter(order="created"), None)
     site = view.Site(project_dir, Access(0), is_static=True)
     timelines = range(1, 2 + len(records) // browse_page.TIMELINE_PAGE_SIZE)
     pages = chain(
