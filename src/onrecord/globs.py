@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class PathSet:
-    """A set of paths to compare patterns with. A path that ends in a slash stands for everything below it."""
+    """A set of paths to compare patterns with. A path that ends in a slash means everything below it."""
 
     __slots__ = ("_folders", "_paths")
 

@@ -1,4 +1,4 @@
-"""Where a record applies: its scope, the form of a scope in the index, and the languages that a scope may name."""
+"""The scope of a record (where it applies), its form in the index, and the languages that a scope may name."""
 
 from __future__ import annotations
 

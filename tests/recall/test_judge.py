@@ -580,6 +580,6 @@ def test_a_model_shown_in_a_traceback_does_not_show_its_key(monkeypatch: pytest.
 
 
 def test_model_failed_keeps_the_servers_words_out_of_its_text() -> None:
-    error = ModelFailed("HTTP 401", status=401, detail="secret words")
+    error = ModelFailed("HTTP 401", http_status=401, detail="secret words")
 
     assert "secret" not in str(error) + error.message + error.fix

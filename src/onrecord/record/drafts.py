@@ -35,7 +35,7 @@ class Draft(NamedTuple):
     """The fields that it changes in that record, such as `title` or `content.decision`; empty if unknown."""
 
     summary: str = ""
-    """What changes in that record and why, for its history."""
+    """A summary of the change and its reason, for the history of that record."""
 
     supersedes: str = ""
     """The record that it would replace."""

@@ -32,7 +32,7 @@ _IF_PRESENT = ("scope", "confidence", "source")
 _RECORD = {field.name: field for field in schema.RECORD if field.name in (*_ALWAYS, *_IF_PRESENT)}
 _TITLE_FIELD = "title"
 _WIDTH = 80
-_INTRODUCTION = """<!-- {what} Write below the headings. Comments like this one are dropped.
+_INTRODUCTION = """<!-- {purpose} Write below the headings. Comments like this one are dropped.
      Save the file and close the editor to go on. A form left empty or as it is saves nothing. -->"""
 
 _ERROR = "<!-- ERROR "
@@ -92,7 +92,7 @@ def field_label(name: str) -> str:
 def render(category: str, fields: Mapping[str, Any], purpose: str = "") -> str:
     """Return the form of a partial record; `purpose` is a sentence that explains it to the user in an editor."""
     title = fields.get(_TITLE_FIELD, "")
-    parts = [*((_INTRODUCTION.format(what=_comment(purpose)), "") if purpose else ()), f"# {escape_line(title)}"]
+    parts = [*((_INTRODUCTION.format(purpose=_comment(purpose)), "") if purpose else ()), f"# {escape_line(title)}"]
     content = fields.get("content", {})
     for field in _form_fields(category, fields):
         value = (content if field.name not in _RECORD else fields).get(field.name)
@@ -105,9 +105,8 @@ def _form_fields(category: str, fields: Mapping[str, Any]) -> Iterator[Field]:
     """Yield the fields of a form: required ones first, then optional ones, then those with a default."""
     content = fields.get("content", {})
     defaults = categories.CATEGORIES[category].defaults
-    for field in sorted(
-        schema.content_fields(category), key=lambda field: (field.name in defaults, not field.required)
-    ):
+    by_need = sorted(schema.content_fields(category), key=lambda field: (field.name in defaults, not field.required))
+    for field in by_need:
         if can_show(field.kind, content.get(field.name)):
             yield field
     for name in (*_ALWAYS, *(name for name in _IF_PRESENT if fields.get(name) is not None)):
