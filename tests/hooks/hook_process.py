@@ -40,7 +40,7 @@ def run_hook(
     event: str, payload: bytes | dict[str, Any], host: str = "", *, is_patient: bool = True, **env: str
 ) -> HookOutput:
     data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    done = subprocess.run(
+    process = subprocess.run(
         [*command(event, is_patient=is_patient), *[host][: bool(host)]],
         input=data,
         capture_output=True,
@@ -48,7 +48,7 @@ def run_hook(
         timeout=120,
         check=False,
     )
-    return HookOutput(done.returncode, done.stdout, done.stderr)
+    return HookOutput(process.returncode, process.stdout, process.stderr)
 
 
 def hook_context(project: Project, prompt: str) -> str:

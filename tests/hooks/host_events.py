@@ -34,7 +34,7 @@ class Events(NamedTuple):
     env: dict[str, str] = {}
 
 
-def _named(tool: str, **tool_input: Any) -> dict[str, Any]:
+def _tool_call(tool: str, **tool_input: Any) -> dict[str, Any]:
     return {"tool_name": tool, "tool_input": tool_input}
 
 
@@ -43,8 +43,8 @@ HOSTS = {
     "claude-code": Events(
         common=CLAUDE,
         prompt={"prompt": ASKS},
-        write=_named("Edit", file_path="{root}/{file}", old_string="a", new_string="b"),
-        shell=_named("Bash", command="{command}"),
+        write=_tool_call("Edit", file_path="{root}/{file}", old_string="a", new_string="b"),
+        shell=_tool_call("Bash", command="{command}"),
         failed={"error": f"Exit code 1\n{ERROR}"},
         failure_event="post_tool_use_failure",
         env={"CLAUDECODE": "1"},
@@ -52,15 +52,15 @@ HOSTS = {
     "codex": Events(
         common={"turn_id": "t", "transcript_path": "{home}/.codex/sessions/rollout-1.jsonl", "model": "m"},
         prompt={"prompt": ASKS},
-        write=_named("apply_patch", command=PATCH.format("{file}")),
-        shell=_named("Bash", command="{command}"),
+        write=_tool_call("apply_patch", command=PATCH.format("{file}")),
+        shell=_tool_call("Bash", command="{command}"),
         failed={"tool_response": ERROR, "tool_use_id": "call_1"},
     ),
     "copilot": Events(
         common={"timestamp": "2026-11-16T02:15:00.697Z"},
         prompt={"prompt": ASKS},
-        write=_named("Edit", path="{root}/{file}", old_str="a", new_str="b"),
-        shell=_named("Bash", command="{command}", description="x"),
+        write=_tool_call("Edit", path="{root}/{file}", old_str="a", new_str="b"),
+        shell=_tool_call("Bash", command="{command}", description="x"),
         failed={
             "tool_result": {
                 "result_type": "success",
@@ -72,8 +72,8 @@ HOSTS = {
     "qwen": Events(
         common={"transcript_path": "{home}/.qwen/projects/-p/chats/s.jsonl", "permission_mode": "yolo"},
         prompt={"prompt": ASKS, "submitted_prompt": ASKS},
-        write=_named("edit", file_path="{root}/{file}"),
-        shell=_named("run_shell_command", command="{command}", is_background=False),
+        write=_tool_call("edit", file_path="{root}/{file}"),
+        shell=_tool_call("run_shell_command", command="{command}", is_background=False),
         failed={"error": f"Command: x\nOutput: {ERROR}\nError: (none)\nExit Code: 3\n", "is_interrupt": False},
         failure_event="post_tool_use_failure",
         files_event="post_tool_use",
@@ -82,8 +82,8 @@ HOSTS = {
     "gemini": Events(
         common={"transcript_path": "{home}/.gemini/tmp/p/chats/session-1.jsonl", "timestamp": "2026-11-16T02:15:00Z"},
         prompt={"prompt": ASKS},
-        write=_named("replace", file_path="{root}/{file}"),
-        shell=_named("run_shell_command", command="{command}", description="x"),
+        write=_tool_call("replace", file_path="{root}/{file}"),
+        shell=_tool_call("run_shell_command", command="{command}", description="x"),
         failed={"tool_response": {"llmContent": f"<untrusted_context>\nOutput: {ERROR}\nExit Code: 3\n"}},
         files_event="post_tool_use",
         env={"GEMINI_SESSION_ID": "s"},
@@ -91,8 +91,8 @@ HOSTS = {
     "droid": Events(
         common={"transcript_path": "{home}/.factory/sessions/-p/s.jsonl", "permission_mode": "auto-high"},
         prompt={"prompt": ASKS, "message_id": "m", "has_images": False},
-        write=_named("Create", file_path="{root}/{file}", content="x"),
-        shell=_named("Execute", command="{command}", riskLevel="low"),
+        write=_tool_call("Create", file_path="{root}/{file}", content="x"),
+        shell=_tool_call("Execute", command="{command}", riskLevel="low"),
         failed={},
         files_event="post_tool_use",
         env={"FACTORY_PROJECT_DIR": "/p"},
@@ -100,16 +100,16 @@ HOSTS = {
     "opencode": Events(
         common={"transcript_path": "", "attended": True},
         prompt={"prompt": f'"{ASKS}"'},
-        write=_named("edit", filePath="{root}/{file}"),
-        shell=_named("bash", command="{command}", description="x"),
+        write=_tool_call("edit", filePath="{root}/{file}"),
+        shell=_tool_call("bash", command="{command}", description="x"),
         failed={"tool_response": {"title": "x", "output": ERROR, "metadata": {"exit": 3}}},
         files_event="post_tool_use",
     ),
     "pi": Events(
         common={"transcript_path": "{home}/.pi/agent/sessions/--p--/s.jsonl", "attended": False},
         prompt={"prompt": ASKS},
-        write=_named("write", path="{file}", content="x"),
-        shell=_named("bash", command="{command}"),
+        write=_tool_call("write", path="{file}", content="x"),
+        shell=_tool_call("bash", command="{command}"),
         failed={
             "tool_response": [{"type": "text", "text": f"{ERROR}\n\nCommand exited with code 3"}],
             "is_error": True,
@@ -119,8 +119,8 @@ HOSTS = {
     "cline": Events(
         common={"session_file": "s", "attended": False},
         prompt={"prompt": f'<user_input mode="act">{ASKS}</user_input>'},
-        write=_named("editor", path="{root}/{file}"),
-        shell=_named("run_commands", commands=["true", "{command}"]),
+        write=_tool_call("editor", path="{root}/{file}"),
+        shell=_tool_call("run_commands", commands=["true", "{command}"]),
         failed={
             "tool_response": [
                 {"query": "x", "result": f"{ERROR}\n[Command exited with code 3]", "success": False, "error": "x"}

@@ -37,7 +37,7 @@ ASKS = "where do we keep user sessions, postgres or redis?"
 
 def bounded(event: str, fields: dict[str, Any], *, is_patient: bool = True, **env: str) -> HookOutput:
     """Run a hook that the system kills if it works too long or takes too much memory."""
-    done = subprocess.run(
+    process = subprocess.run(
         command(event, is_patient=is_patient),
         input=_encoded(fields),
         capture_output=True,
@@ -46,7 +46,7 @@ def bounded(event: str, fields: dict[str, Any], *, is_patient: bool = True, **en
         timeout=300,
         check=False,
     )
-    return HookOutput(done.returncode, done.stdout, done.stderr)
+    return HookOutput(process.returncode, process.stdout, process.stderr)
 
 
 def _encoded(fields: dict[str, Any]) -> bytes:
@@ -82,9 +82,9 @@ def event_in(folder: str, **fields: Any) -> dict[str, Any]:
 def assert_small(answer: HookOutput) -> None:
     assert (answer.code, answer.stderr) == (0, b"")
     assert len(answer.stdout) < 6 * LARGEST_ANSWER
-    told = json.loads(answer.stdout) if answer.stdout else {}
-    assert isinstance(told, dict)
-    assert len(str(told.get("hookSpecificOutput", {}).get("additionalContext", ""))) < LARGEST_ANSWER
+    output = json.loads(answer.stdout) if answer.stdout else {}
+    assert isinstance(output, dict)
+    assert len(str(output.get("hookSpecificOutput", {}).get("additionalContext", ""))) < LARGEST_ANSWER
 
 
 def test_the_bound_is_enforced():
@@ -165,11 +165,11 @@ def test_a_megabyte_of_anything_else(piece: str, project: Project, tmp_path: Pat
     transcript = tmp_path / "transcript.jsonl"
     transcript.write_bytes(b"".join(user_line(text[start : start + 90_000]) for start in range(0, 900_000, 90_000)))
     # What an event of each kind brings; one that holds more than 8 MB is not read at all.
-    asked = {"error": f"Exit code 1\n{text}", "tool_input": {"command": text, "file_path": text}}
-    answered = {"tool_response": {"stdout": text, "stderr": text}, "last_assistant_message": text}
+    call = {"error": f"Exit code 1\n{text}", "tool_input": {"command": text, "file_path": text}}
+    result = {"tool_response": {"stdout": text, "stderr": text}, "last_assistant_message": text}
 
     for event in EVENTS:
-        fields = asked if event in ("pre_tool_use", "post_tool_use_failure") else answered
+        fields = call if event in ("pre_tool_use", "post_tool_use_failure") else result
         assert_small(bounded(event, event_in(project.root, transcript_path=str(transcript), **fields)))
     assert state_file.recent_failures() == []
 
@@ -221,14 +221,14 @@ def test_ten_parallel_prompts_of_two_sessions_and_a_save_lose_nothing(project: P
         running.append((fields, _started(fields)))
         if number == 4:
             saving = _saving(project)
-    told: dict[str, list[str]] = {"s0": [], "s1": []}
+    prompts_by_session: dict[str, list[str]] = {"s0": [], "s1": []}
     for fields, process in running:
         out, err = process.communicate(timeout=120)
         assert (process.returncode, err) == (0, b"")
-        told[fields["session_id"]] += _paths(out)
+        prompts_by_session[fields["session_id"]] += _paths(out)
 
     assert (saving.wait(120), state_file.recent_failures()) == (0, [])
-    for session, records in told.items():
+    for session, records in prompts_by_session.items():
         with Ledger(session) as ledger:
             assert ledger.prompts == 5
             assert sorted(records) == sorted(set(records))
@@ -254,8 +254,8 @@ def _started(fields: dict[str, str]) -> subprocess.Popen[bytes]:
 
 def _saving(project: Project) -> subprocess.Popen[bytes]:
     fields = ("context=Redis", "decision=Carts are rows in Postgres", "rationale=one fewer moving part")
-    given = [word for field in fields for word in ("--set", field)]
-    words = [sys.executable, str(ROOT / "bin" / "onrecord"), "save", "decision", "Carts live in Postgres", *given]
+    options = [word for field in fields for word in ("--set", field)]
+    words = [sys.executable, str(ROOT / "bin" / "onrecord"), "save", "decision", "Carts live in Postgres", *options]
     return subprocess.Popen(words, cwd=project.root, stdout=subprocess.DEVNULL)
 
 

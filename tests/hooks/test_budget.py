@@ -37,14 +37,14 @@ def run(event: str, project: Project, setup: str, **fields: Any) -> HookOutput:
     """A hook process after some setup, in the language of the process itself."""
     program = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r})\nfrom onrecord import hooks\n{setup}\n"
     payload = {"session_id": "s1", "cwd": project.root, "prompt": ASKS, "transcript_path": "", **fields}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-S", "-E", "-c", f"{program}sys.exit(hooks.main([{event!r}]))"],
         input=json.dumps(payload).encode(),
         capture_output=True,
         timeout=120,
         check=False,
     )
-    return HookOutput(done.returncode, done.stdout, done.stderr)
+    return HookOutput(process.returncode, process.stdout, process.stderr)
 
 
 def handler_that(event: str, does: str) -> str:
@@ -111,9 +111,9 @@ def test_a_store_that_cannot_be_searched_does_not_silence_the_other(does: str, p
 
 
 def test_a_slow_look_for_evidence_costs_no_suggestion(project: Project):
-    said = [("user", "which job queue do we take?"), ("assistant", "We decided to use NATS instead of Kafka.")]
-    said.append(("user", "yes, let's go with NATS instead of Kafka, because Kafka needs three brokers."))
-    lines = [json.dumps({"type": role, "message": {"role": role, "content": text}}) for role, text in said]
+    messages = [("user", "which job queue do we take?"), ("assistant", "We decided to use NATS instead of Kafka.")]
+    messages.append(("user", "yes, let's go with NATS instead of Kafka, because Kafka needs three brokers."))
+    lines = [json.dumps({"type": role, "message": {"role": role, "content": text}}) for role, text in messages]
     transcript = Path(project.root, "transcript.jsonl")
     transcript.write_text("\n".join(lines) + "\n")
     fields = {"transcript_path": str(transcript), "last_assistant_message": "Decided: NATS instead of Kafka."}

@@ -18,16 +18,16 @@ from tests.hooks.hook_process import ROOT, HookOutput
 ASKS = "where do sessions live, in Postgres or in Redis?"
 
 
-def ask_without_fts5(project, prompt, session="s1"):
+def hook_without_fts5(project, prompt, session="s1"):
     event = {"session_id": session, "cwd": project.root, "prompt": prompt, "transcript_path": ""}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-S", "-E", str(ROOT / "tests" / "without_fts5.py"), "user_prompt_submit"],
         input=json.dumps(event).encode(),
         capture_output=True,
         check=True,
         timeout=120,
     )
-    return HookOutput(0, done.stdout, done.stderr)
+    return HookOutput(0, process.stdout, process.stderr)
 
 
 @pytest.fixture
@@ -37,20 +37,20 @@ def by_keywords(project):
     return project
 
 
-def shown(project, prompt):
+def preview(project, prompt):
     settings = load_settings(project.store.root)
     return for_prompt.preview(project.stores, prompt, settings, first=False)
 
 
 def test_without_fts5_a_prompt_gets_the_rule(project):
-    answer = ask_without_fts5(project, ASKS)
+    answer = hook_without_fts5(project, ASKS)
 
     assert "rows in auth.sessions" in answer.context
 
 
 def test_the_warning_comes_once_a_session(project):
-    first, second = (ask_without_fts5(project, "write a haiku about the moon") for _ in range(2))
-    other = ask_without_fts5(project, "write a haiku about the moon", session="s2")
+    first, second = (hook_without_fts5(project, "write a haiku about the moon") for _ in range(2))
+    other = hook_without_fts5(project, "write a haiku about the moon", session="s2")
 
     assert first.stderr.count(b"\n") == 1 and b"no FTS5" in first.stderr
     assert second.stderr == b""
@@ -66,18 +66,18 @@ def test_title_tags_is_not_warned_of(by_keywords, hook):
 
 
 def test_a_weaker_match_is_pointed_to(by_keywords):
-    decision = shown(by_keywords, "put the sessions of the new admin page somewhere")
+    decision = preview(by_keywords, "put the sessions of the new admin page somewhere")
 
-    assert [(each.match.id, each.shown) for each in decision.shown] == [
+    assert [(candidate.match.id, candidate.shown) for candidate in decision.shown] == [
         ("sessions-live-in-postgres-not-redis", "pointer")
     ]
 
 
 @pytest.mark.parametrize("prompt", ["write a haiku about the moon", "thanks, looks good", "rename this variable"])
 def test_an_unrelated_prompt_gets_nothing(by_keywords, prompt):
-    assert shown(by_keywords, prompt).text == ""
+    assert preview(by_keywords, prompt).text == ""
 
 
 def test_a_question_about_the_past_is_answered(by_keywords):
-    assert "rows in auth.sessions" in shown(by_keywords, "why did we put sessions into postgres?").text
-    assert shown(by_keywords, "why did we choose kubernetes?").text == NOTHING_ON_FILE
+    assert "rows in auth.sessions" in preview(by_keywords, "why did we put sessions into postgres?").text
+    assert preview(by_keywords, "why did we choose kubernetes?").text == NOTHING_ON_FILE

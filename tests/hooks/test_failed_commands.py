@@ -94,9 +94,9 @@ def folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     ],
 )
 def test_the_runbook_of_a_failure_is_shown_or_nothing(folder: Path, printed: str, shown: str):
-    asked = {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": f"Exit code 1\n{printed}"}
+    fields = {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": f"Exit code 1\n{printed}"}
 
-    answer = run_hook("post_tool_use_failure", {"session_id": "s", "cwd": str(folder), **asked})
+    answer = run_hook("post_tool_use_failure", {"session_id": "s", "cwd": str(folder), **fields})
 
     assert (answer.code, answer.stderr) == (0, b"")
     assert (shown in answer.context, answer.context.count("<result ")) == (True, bool(shown))

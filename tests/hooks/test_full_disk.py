@@ -52,10 +52,10 @@ def _run(
     event: str, project: Project, transcript: Path, *, session: str, no_space: bool = False, **env: str
 ) -> HookOutput:
     fields = json.dumps(EVENTS[event]).replace("{store}", project.store.root)
-    given = {"session_id": session, "cwd": project.root, "transcript_path": str(transcript), **json.loads(fields)}
-    done = subprocess.run(
+    payload = {"session_id": session, "cwd": project.root, "transcript_path": str(transcript), **json.loads(fields)}
+    process = subprocess.run(
         command(event),
-        input=json.dumps(given).encode(),
+        input=json.dumps(payload).encode(),
         capture_output=True,
         env={**os.environ, **env},
         # Every write to a file fails, as on a disk without space.
@@ -63,7 +63,7 @@ def _run(
         timeout=120,
         check=False,
     )
-    return HookOutput(done.returncode, done.stdout, done.stderr)
+    return HookOutput(process.returncode, process.stdout, process.stderr)
 
 
 @pytest.mark.parametrize("obstacle", ["no space", "a file", "/proc/state", "/dev/full/state", "/dev/null"])
@@ -71,7 +71,7 @@ def _run(
 def test_the_answer_is_the_same_without_state(project, tmp_path, event, obstacle):
     transcript = tmp_path / "t.jsonl"
     _fill(transcript)
-    wanted = _run(event, project, transcript, session="before", ONRECORD_STATE_DIR=str(tmp_path / "own"))
+    expected = _run(event, project, transcript, session="before", ONRECORD_STATE_DIR=str(tmp_path / "own"))
     (tmp_path / "file").write_text("")
     env = {} if obstacle == "no space" else {"ONRECORD_STATE_DIR": obstacle}
     if obstacle == "a file":
@@ -79,5 +79,5 @@ def test_the_answer_is_the_same_without_state(project, tmp_path, event, obstacle
 
     answer = _run(event, project, transcript, session="now", no_space=obstacle == "no space", **env)
 
-    assert answer == wanted
-    assert wanted.stdout
+    assert answer == expected
+    assert expected.stdout

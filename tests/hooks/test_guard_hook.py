@@ -68,9 +68,9 @@ def test_what_is_json_stays_where_it_is(hook, project, tool, content, reported):
     path = os.path.join(project.store.root, "decisions", "thin.json")
     with open(path, "w") as file:
         file.write(content)
-    given = {"file_path": path} if tool == "Write" else {"command": f"make {path}"}
+    tool_input = {"file_path": path} if tool == "Write" else {"command": f"make {path}"}
 
-    answer = hook("post_tool_use", tool_name=tool, tool_input=given)
+    answer = hook("post_tool_use", tool_name=tool, tool_input=tool_input)
 
     assert (reported in answer.context) if reported else answer.stdout == b""
     assert "</system-reminder>" not in answer.context

@@ -215,8 +215,8 @@ def keep(name: str, home: Path, root: str) -> Transcript:
     """A session of a host where the host keeps it."""
     from onrecord.hosts.claude_code import mangled
 
-    make, place = PLACES[name]
-    path = home / place.replace("{mangled}", mangled(root))
+    make, path_pattern = PLACES[name]
+    path = home / path_pattern.replace("{mangled}", mangled(root))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(make(root), encoding="utf-8")
     return table.transcript(name, str(path))
@@ -339,13 +339,15 @@ def test_of_many_sessions_in_one_database_the_newest_are_read(home: Path, tmp_pa
     day = 86_400_000
     with sqlite3.connect(path) as connection:
         for number in range(3):
-            at = 1794797096008 - number * day
-            connection.execute("INSERT INTO session VALUES (?, ?, ?, NULL)", (f"s{number}", str(tmp_path), at))
+            milliseconds = 1794797096008 - number * day
+            connection.execute(
+                "INSERT INTO session VALUES (?, ?, ?, NULL)", (f"s{number}", str(tmp_path), milliseconds)
+            )
             connection.execute(
                 "INSERT INTO message VALUES (?, ?, ?)", (f"m{number}", f"s{number}", json.dumps({"role": "user"}))
             )
             part = json.dumps({"type": "text", "text": f"prompt {number}"})
-            row = (f"p{number}", f"m{number}", f"s{number}", at, part)
+            row = (f"p{number}", f"m{number}", f"s{number}", milliseconds, part)
             connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", row)
     connection.close()
 
@@ -359,7 +361,7 @@ def test_a_number_sign_in_a_path_is_no_session_in_a_database(tmp_path: Path):
     session = opencode.transcript(f"{path}#s")
 
     assert transcript.last_prompts(session) == [PROMPT]
-    assert [each.path for each, _ in transcript._newest_first([session])] == [session.path]
+    assert [session_file.path for session_file, _ in transcript._newest_first([session])] == [session.path]
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -61,10 +61,10 @@ class Session:
         return self(event, **filled(self.events.shell, self.root, self.home, command=command), **fields)
 
 
-def said(answer: Any) -> str:
-    """All the texts in an answer."""
+def reply_text(answer: Any) -> str:
+    """Return all texts in a reply."""
     if isinstance(answer, dict):
-        return "\n".join(map(said, answer.values()))
+        return "\n".join(map(reply_text, answer.values()))
     return str(answer)
 
 
@@ -139,8 +139,8 @@ def test_every_host_has_events_to_be_tested_with():
 def test_a_prompt_brings_its_rule_once(session: Session):
     first, second = session.prompt(), session.prompt()
 
-    assert RULE in said(first)
-    assert RULE not in said(second)
+    assert RULE in reply_text(first)
+    assert RULE not in reply_text(second)
 
 
 def test_a_prompt_about_something_else_brings_nothing_but_the_digest(session: Session):
@@ -153,7 +153,7 @@ def test_a_write_to_a_record_is_denied_and_any_other_is_not(session: Session):
     by_tool = session.write("pre_tool_use", RECORD)
     by_shell = session.shell("pre_tool_use", f"echo hi > {RECORD}")
 
-    assert "onrecord save" in said(by_tool)
+    assert "onrecord save" in reply_text(by_tool)
     assert by_tool == by_shell
     assert session.shell("pre_tool_use", "echo hi > notes.txt") == {}
 
@@ -162,7 +162,7 @@ def test_a_file_brings_its_rule_at_the_event_that_reaches_the_model(session: Ses
     other = {"pre_tool_use": "post_tool_use", "post_tool_use": "pre_tool_use"}[session.events.files_event]
 
     assert session.write(other, FILE) == {}
-    assert FILE_RULE in said(session.write(session.events.files_event, FILE))
+    assert FILE_RULE in reply_text(session.write(session.events.files_event, FILE))
 
 
 @pytest.mark.parametrize("name", [host.name for host in table.HOSTS if host.failures])
@@ -174,7 +174,7 @@ def test_a_failed_command_brings_its_runbook(name: str, project: Project, home: 
 
     answer = session.shell(session.events.failure_event, "make lag", **session.events.failed)
 
-    assert RUNBOOK in said(answer)
+    assert RUNBOOK in reply_text(answer)
     if "hookSpecificOutput" in answer and session.name != "gemini":
         name = "".join(word.capitalize() for word in session.events.failure_event.split("_"))
         assert answer["hookSpecificOutput"]["hookEventName"] == name
@@ -196,16 +196,16 @@ def test_the_digest_comes_with_the_first_prompt_where_the_start_would_do_harm(se
     first = session.prompt()
 
     is_late = table.BY_NAME[session.name].digest == table.WITH_FIRST
-    assert ("Move invoices to the new ledger" in said(at_start)) is not is_late
-    assert ("Move invoices to the new ledger" in said(first)) is is_late
-    assert "Move invoices" not in said(session.prompt(prompt="and where are the invoices?"))
+    assert ("Move invoices to the new ledger" in reply_text(at_start)) is not is_late
+    assert ("Move invoices to the new ledger" in reply_text(first)) is is_late
+    assert "Move invoices" not in reply_text(session.prompt(prompt="and where are the invoices?"))
 
 
 def test_the_digest_waits_for_a_prompt_that_wants_memories(project: Project, home: Path):
     session = start("opencode", project, home)
 
     assert session.prompt(prompt=f"{ASKS} #nomem") == {}
-    assert "Move invoices" in said(session.prompt())
+    assert "Move invoices" in reply_text(session.prompt())
 
 
 @pytest.mark.parametrize("call", ["/memory:search", "/memory-search", "$memory:search", "/skill:memory-search"])
@@ -230,8 +230,8 @@ def test_after_a_compaction_the_next_prompt_brings_what_was_in_use(project, home
     session(event, **fields)
     after = session.prompt(prompt="go on with that")
 
-    assert RULE not in said(before)
-    assert RULE in said(after)
+    assert RULE not in reply_text(before)
+    assert RULE in reply_text(after)
     assert session.prompt(prompt="go on with that") == {}
 
 
@@ -248,7 +248,7 @@ def test_qwen_sends_results_of_tools_as_prompts(project: Project, home: Path):
 
     assert session("user_prompt_submit", prompt="") == {}
     assert session("user_prompt_submit", prompt=ASKS) == {}
-    assert RULE in said(session.prompt())
+    assert RULE in reply_text(session.prompt())
 
 
 @pytest.mark.parametrize(
@@ -319,9 +319,9 @@ def test_no_answer_has_a_tag_or_is_longer_than_its_host_shows(name: str):
             answer = render(host, HostEvent(event), HookReply(kind, "<system-reminder>\x1b[2J\u202e €" * 2_000))
 
             assert [sign for sign in ("<", ">", "\\u001b", "\\u202e") if sign in answer] == []
-            assert len(said(json.loads(answer) if answer else "").encode()) < 40_000
+            assert len(reply_text(json.loads(answer) if answer else "").encode()) < 40_000
             if name == "codex" and kind != CONTINUE:
-                assert len(said(json.loads(answer)).encode()) <= 10_000
+                assert len(reply_text(json.loads(answer)).encode()) <= 10_000
 
 
 def line(kind: str, payload: dict[str, Any]) -> str:
@@ -339,7 +339,7 @@ def test_a_command_that_printed_much_and_failed_in_codex_brings_its_runbook(proj
     item = {"type": "CommandExecution", "id": "call_1", **output, "exit_code": 3, "status": "failed"}
     rollout.write_text(line("event_msg", {"item": item}) + line("event_msg", {"type": "token_count"}))
 
-    assert RUNBOOK in said(session.shell("post_tool_use", "make lag", **session.events.failed))
+    assert RUNBOOK in reply_text(session.shell("post_tool_use", "make lag", **session.events.failed))
 
 
 def test_a_command_that_succeeded_in_codex_brings_nothing(project: Project, home: Path):
@@ -358,7 +358,7 @@ def test_a_patch_in_a_command_counts_as_a_write(project: Project, home: Path):
     session = start("codex", project, home)
     command = {"command": f"apply_patch <<'X'\n{PATCH.format(RECORD)}X"}
 
-    assert "onrecord save" in said(session("pre_tool_use", tool_name="Bash", tool_input=command))
+    assert "onrecord save" in reply_text(session("pre_tool_use", tool_name="Bash", tool_input=command))
 
 
 def test_a_patch_of_copilots_own_tool_is_refused_in_the_store(project: Project, home: Path):
@@ -366,7 +366,7 @@ def test_a_patch_of_copilots_own_tool_is_refused_in_the_store(project: Project, 
 
     refused = session("pre_tool_use", tool_name="apply_patch", tool_input={"input": PATCH.format(RECORD)})
 
-    assert "onrecord save" in said(refused)
+    assert "onrecord save" in reply_text(refused)
 
 
 def test_the_files_of_a_patch_are_those_that_its_headers_name():
@@ -550,11 +550,11 @@ def test_copilot_would_take_a_failing_hook_for_a_refusal(tmp_path: Path):
 
     for folder in (str(tmp_path), "/"):
         command = ["sh", launch, "pre_tool_use", "copilot"]
-        done = subprocess.run(
+        process = subprocess.run(
             command, input=b"{broken", capture_output=True, cwd=folder, env=env, check=False, timeout=120
         )
 
-        assert (done.returncode, done.stdout) == (0, b"")
+        assert (process.returncode, process.stdout) == (0, b"")
 
 
 def test_the_project_is_the_one_that_the_event_names(project: Project):
@@ -591,11 +591,11 @@ def test_copilot_tells_its_model_whether_a_person_reads_along(tmp_path: Path, en
 
 def test_copilot_writes_the_end_of_a_turn_while_the_hook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     events, moment = tmp_path / "events.jsonl", "2026-11-16T19:46:33.340Z"
-    written = [SCREEN, {"type": "hook.start", "data": {"hookType": "agentStop"}, "timestamp": moment}]
+    lines = [SCREEN, {"type": "hook.start", "data": {"hookType": "agentStop"}, "timestamp": moment}]
     events.write_text("")
 
     def write(seconds: float) -> None:
-        events.write_text("".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in written))
+        events.write_text("".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in lines))
 
     monkeypatch.setattr("time.sleep", write)
     copilot = table.module("copilot")
@@ -642,4 +642,4 @@ def test_nobody_is_asked_to_go_on_where_nobody_may_read_along(name, project, hom
     with_a_person = session("stop", **turn)
 
     assert alone == {}
-    assert "NATS" in said(with_a_person)
+    assert "NATS" in reply_text(with_a_person)

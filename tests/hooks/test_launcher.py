@@ -102,9 +102,9 @@ def test_the_interpreter_found_is_remembered(machine: Machine):
 def test_a_shim_is_stepped_past_the_second_time(machine: Machine):
     machine.has("python3", f'echo run >>"{machine.root}/shim.log"\nexec "{REAL}" "$@"')
 
-    told = [machine.launch("one"), machine.launch("two"), machine.launch("three")]
+    launches = [machine.launch("one"), machine.launch("two"), machine.launch("three")]
 
-    assert [one.is_injection for one in told] == [True, True, True]
+    assert [launch.is_injection for launch in launches] == [True, True, True]
     assert (machine.root / "shim.log").read_text() == "run\n"
 
 
@@ -181,9 +181,9 @@ def test_a_garbled_note_is_not_run(machine: Machine, note: str):
 def test_a_user_without_a_home_is_served_and_nothing_is_remembered_where_others_could_write(machine: Machine):
     machine.has("python3", f'echo run >>"{machine.root}/shim.log"\nexec "{REAL}" "$@"')
 
-    told = [machine.launch(HOME="", ONRECORD_OFF="1") for _ in range(2)]
+    launches = [machine.launch(HOME="", ONRECORD_OFF="1") for _ in range(2)]
 
-    assert told == [Told(0, "", "")] * 2
+    assert launches == [Told(0, "", "")] * 2
     assert (machine.root / "shim.log").read_text() == "run\n" * 2
 
 
@@ -211,18 +211,18 @@ def test_spaces_and_quotes_in_every_path(tmp_path: Path):
     (interpreter / "python3").write_text(f'#!/bin/sh\nexec "{REAL}" "$@"\n')
     (interpreter / "python3").chmod(0o755)
 
-    told = [machine.launch("one", plugin), machine.launch("two", plugin)]
+    launches = [machine.launch("one", plugin), machine.launch("two", plugin)]
 
-    assert [one.is_injection for one in told] == [True, True]
+    assert [launch.is_injection for launch in launches] == [True, True]
 
 
 def test_a_home_that_cannot_be_written_costs_only_the_note(machine: Machine):
     (machine.bin / "python3").symlink_to(REAL)
     (machine.home / ".cache").write_text("a file where the folder should be")
 
-    told = machine.launch(ONRECORD_STATE_DIR=str(machine.root / "state"))
+    launches = machine.launch(ONRECORD_STATE_DIR=str(machine.root / "state"))
 
-    assert told.is_injection
+    assert launches.is_injection
     assert (machine.home / ".cache").read_text() == "a file where the folder should be"
 
 
@@ -233,9 +233,9 @@ def test_a_read_only_home_costs_only_the_note(machine: Machine):
     for folder in (cache, cache.parent, machine.home):
         folder.chmod(0o555)
 
-    told = machine.launch(prefix=powerless())
+    launches = machine.launch(prefix=powerless())
 
-    assert told.is_injection
+    assert launches.is_injection
     assert os.listdir(cache) == []
 
 

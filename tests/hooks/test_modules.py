@@ -45,20 +45,20 @@ exec(compile(open(script, "rb").read(), script, "exec"), {"__name__": "__main__"
 def _pythons() -> dict[str, str]:
     """One interpreter of each version, by version. Asked before any test moves the home."""
     root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
-    found = {"this": sys.executable}
+    programs = {"this": sys.executable}
     for minor in MINORS:
         version = f"3.{minor}"
         paths = [*sorted(glob.glob(f"{root}/versions/{version}.*/bin/python3")), shutil.which(f"python{version}") or ""]
         interpreter = next((path for path in paths if path and _runs(path, version)), "")
         if interpreter:
-            found[version] = interpreter
-    return found
+            programs[version] = interpreter
+    return programs
 
 
 def _runs(python: str, version: str) -> bool:
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
-    done = subprocess.run([python, "-S", "-E", "-c", code], capture_output=True, text=True, check=False, timeout=120)
-    return done.stdout.strip() == version
+    process = subprocess.run([python, "-S", "-E", "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    return process.stdout.strip() == version
 
 
 PYTHONS = _pythons()
@@ -67,15 +67,15 @@ PYTHONS = _pythons()
 def loaded(python: str, event: str, fields: dict[str, str], folder: Path) -> tuple[set[str], str]:
     """The modules that a hook has loaded when it leaves, and what it says."""
     log = folder / "modules"
-    done = subprocess.run(
+    process = subprocess.run(
         [python, "-S", "-E", "-c", WATCH, str(log), str(ROOT / "src/onrecord/hooks/run.py"), event],
         input=json.dumps(fields).encode(),
         capture_output=True,
         check=False,
         timeout=120,
     )
-    assert (done.returncode, done.stderr) == (0, b"")
-    return set(log.read_text().split()), done.stdout.decode()
+    assert (process.returncode, process.stderr) == (0, b"")
+    return set(log.read_text().split()), process.stdout.decode()
 
 
 def foreign(modules: set[str]) -> list[str]:
@@ -98,9 +98,9 @@ def test_a_prompt_that_brings_up_a_memory_loads_only_c_modules(version: str, set
     fields = {"session_id": "warms the index", "cwd": settled.root, "prompt": ASKS}
     loaded(python, "user_prompt_submit", fields, tmp_path)
 
-    modules, said = loaded(python, "user_prompt_submit", {**fields, "session_id": "s"}, tmp_path)
+    modules, output = loaded(python, "user_prompt_submit", {**fields, "session_id": "s"}, tmp_path)
 
-    assert "User sessions are rows in auth.sessions" in said
+    assert "User sessions are rows in auth.sessions" in output
     assert foreign(modules) == []
 
 
@@ -112,9 +112,9 @@ def test_a_prompt_beside_a_shared_store_loads_only_c_modules(url: str, settled: 
     fields = {"session_id": "warms the index", "cwd": settled.root, "prompt": ASKS}
     loaded(sys.executable, "user_prompt_submit", fields, tmp_path)
 
-    modules, said = loaded(sys.executable, "user_prompt_submit", {**fields, "session_id": "s"}, tmp_path)
+    modules, output = loaded(sys.executable, "user_prompt_submit", {**fields, "session_id": "s"}, tmp_path)
 
-    assert "User sessions are rows in auth.sessions" in said
+    assert "User sessions are rows in auth.sessions" in output
     assert "onrecord.shared.replicas" in modules
     assert foreign(modules) == []
 
@@ -122,10 +122,10 @@ def test_a_prompt_beside_a_shared_store_loads_only_c_modules(url: str, settled: 
 @pytest.mark.parametrize("version", list(PYTHONS))
 def test_where_there_is_no_store_next_to_nothing_is_loaded(version: str, tmp_path: Path):
     for event in ("user_prompt_submit", "pre_tool_use", "post_tool_use", "session_start", "stop"):
-        modules, said = loaded(PYTHONS[version], event, {"cwd": str(tmp_path), "prompt": ASKS}, tmp_path)
+        modules, output = loaded(PYTHONS[version], event, {"cwd": str(tmp_path), "prompt": ASKS}, tmp_path)
 
         ours = sorted(name for name in modules if name.startswith("onrecord."))
-        assert (said, foreign(modules)) == ("", [])
+        assert (output, foreign(modules)) == ("", [])
         assert ours == [
             "onrecord.coldstart",
             "onrecord.hooks",
@@ -156,10 +156,10 @@ def test_a_prompt_is_answered_by_a_package_without_the_table(settled: Project, t
     ]
     event = json.dumps({"session_id": "s", "cwd": settled.root, "prompt": ASKS}).encode()
 
-    done = subprocess.run(script, input=event, capture_output=True, check=False, timeout=120)
+    process = subprocess.run(script, input=event, capture_output=True, check=False, timeout=120)
 
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b"User sessions are rows in auth.sessions" in done.stdout
+    assert (process.returncode, process.stderr) == (0, b"")
+    assert b"User sessions are rows in auth.sessions" in process.stdout
 
 
 def test_the_guard_sees_a_module_that_does_not_belong(project: Project, tmp_path: Path):

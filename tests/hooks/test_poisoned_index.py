@@ -59,18 +59,18 @@ def test_every_hook_answers_as_from_a_new_index(poisoned, project, hook, name):
         ("session_start", {"source": "startup"}),
         ("pre_tool_use", {"tool_name": "Read", "tool_input": {"file_path": "src/auth/session.py"}}),
     ]
-    wanted = [hook(event, session=f"before-{event}", **fields).stdout for event, fields in events]
+    expected = [hook(event, session=f"before-{event}", **fields).stdout for event, fields in events]
 
     for number, (event, fields) in enumerate(events):
         poisoned(POISONS[name])
         answer = hook(event, session=f"after-{event}", **fields)
-        assert (answer.code, answer.stdout) == (0, wanted[number]), (event, state_file.recent_failures())
+        assert (answer.code, answer.stdout) == (0, expected[number]), (event, state_file.recent_failures())
 
 
 @pytest.mark.parametrize("name", POISONS)
 def test_a_search_is_answered_as_from_a_new_index(poisoned, project, name):
-    wanted = [match.id for match in searching.find(index.open(project.store.root), ASKS)]
+    expected = [match.id for match in searching.find(index.open(project.store.root), ASKS)]
     poisoned(POISONS[name])
 
-    assert wanted
-    assert [match.id for match in searching.find(index.open(project.store.root), ASKS)] == wanted
+    assert expected
+    assert [match.id for match in searching.find(index.open(project.store.root), ASKS)] == expected

@@ -94,8 +94,8 @@ def _event(name: str) -> str:
 
 @pytest.fixture
 def behaviour(request: pytest.FixtureRequest, project: Project, monkeypatch: pytest.MonkeyPatch) -> Behaviour:
-    said = [("user", "which job queue do we take?"), ("assistant", DECIDES), ("user", "yes, let's go with NATS")]
-    lines = [json.dumps({"type": role, "message": {"role": role, "content": text}}) for role, text in said]
+    messages = [("user", "which job queue do we take?"), ("assistant", DECIDES), ("user", "yes, let's go with NATS")]
+    lines = [json.dumps({"type": role, "message": {"role": role, "content": text}}) for role, text in messages]
     Path(project.root, "transcript.jsonl").write_text("\n".join(lines) + "\n")
     Path(project.root, paths.STORE, "decisions", "broken.json").write_text("{")
     return Behaviour(request.param, project, monkeypatch)
@@ -141,9 +141,9 @@ def test_the_table_is_the_wiring() -> None:
 
 def test_the_page_names_every_field_of_an_event() -> None:
     table = PAGE.partition("| field of an event |")[2].partition("\n\n")[0]
-    named = {name for row in table.splitlines()[2:] for name in re.findall("`(.+?)`", row.split("|")[1])}
+    names = {name for row in table.splitlines()[2:] for name in re.findall("`(.+?)`", row.split("|")[1])}
 
-    assert named == set(HostEvent._fields) - {"name", "host"}
+    assert names == set(HostEvent._fields) - {"name", "host"}
 
 
 def test_the_limits_are_those_of_the_source() -> None:
@@ -156,12 +156,12 @@ def test_the_limits_are_those_of_the_source() -> None:
 
 def test_the_page_says_what_reaches_the_model_in_each_host() -> None:
     rows = [
-        [host.title, host.version, *(each or "–" for each in _abilities(host))]
+        [host.title, host.version, *(ability or "–" for ability in _abilities(host))]
         for host in sorted(table.HOSTS, key=lambda host: host.title.lower())
     ]
-    listed = PAGE.partition("| host | run with |")[2].partition("\n\n")[0].splitlines()[2:]
+    lines = PAGE.partition("| host | run with |")[2].partition("\n\n")[0].splitlines()[2:]
 
-    assert [[cell.strip() for cell in line.strip("|").split("|")] for line in listed] == rows
+    assert [[cell.strip() for cell in line.strip("|").split("|")] for line in lines] == rows
 
 
 def _abilities(host: table.Host) -> tuple[str, ...]:

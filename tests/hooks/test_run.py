@@ -89,7 +89,7 @@ def test_a_reader_that_has_gone_away_is_no_failure(project):
     read, write = os.pipe()
     os.close(read)
 
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-S", "-E", str(ROOT / "src/onrecord/hooks/run.py"), "user_prompt_submit"],
         input=json.dumps(event).encode(),
         stdout=write,
@@ -98,7 +98,7 @@ def test_a_reader_that_has_gone_away_is_no_failure(project):
         timeout=120,
     )
 
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (process.returncode, process.stderr) == (0, b"")
 
 
 @settings(max_examples=40)

@@ -115,11 +115,11 @@ def test_an_old_ledger_is_pruned_by_whichever_hook_comes_first(project, hook, ev
 def test_what_was_shown_and_why_is_written_down(project, hook):
     answer = start(hook)
 
-    told = json.loads(last_digest.file().read())
+    output = json.loads(last_digest.file().read())
 
-    assert (told["event"], told["session"], told["project"]) == ("session start, startup", "s1", project.root)
-    assert (told["characters"], len(told["entries"])) == (len(answer.context), 6)
-    first = told["entries"][0]
+    assert (output["event"], output["session"], output["project"]) == ("session start, startup", "s1", project.root)
+    assert (output["characters"], len(output["entries"])) == (len(answer.context), 6)
+    first = output["entries"][0]
     assert first["path"] == ".claude/memory/sessions/move-invoices-to-the-new-ledger.json"
     assert first["reason"] == "left unfinished"
     assert set(first) >= {"score", "relevance", "prominence", "category", "title"}
@@ -161,7 +161,7 @@ def test_without_fts5_the_digest_goes_by_prominence_with_one_warning(project):
     add_feature(project, "parser")
     event = json.dumps({"session_id": "s1", "cwd": project.root, "source": "startup"}).encode()
 
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-S", "-E", str(ROOT / "tests" / "without_fts5.py"), "session_start"],
         input=event,
         capture_output=True,
@@ -169,9 +169,9 @@ def test_without_fts5_the_digest_goes_by_prominence_with_one_warning(project):
         timeout=120,
     )
 
-    text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    text = json.loads(process.stdout)["hookSpecificOutput"]["additionalContext"]
     assert text.count("<result ") == 6
-    assert done.stderr.count(b"\n") == 1 and b"no FTS5" in done.stderr
+    assert process.stderr.count(b"\n") == 1 and b"no FTS5" in process.stderr
 
 
 def test_a_git_that_hangs_costs_at_most_the_budget(project, hook, tmp_path, monkeypatch):
@@ -233,7 +233,7 @@ def test_nothing_heavy_is_imported_for_it(project):
         "argparse",
     )
 
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-S", "-E", "-c", program, str(ROOT / "src"), *heavy],
         input=json.dumps({**event, "session_id": "s2"}).encode(),
         capture_output=True,
@@ -241,8 +241,8 @@ def test_nothing_heavy_is_imported_for_it(project):
         timeout=120,
     )
 
-    assert done.stdout
-    assert done.stderr.decode().strip() == "[]"
+    assert process.stdout
+    assert process.stderr.decode().strip() == "[]"
 
 
 def test_an_empty_session_id_is_no_session(project, hook):
@@ -265,10 +265,10 @@ def test_the_command_prints_the_same(project, hook):
 
 def test_the_command_says_why(project):
     command = [sys.executable, str(ROOT / "bin" / "onrecord"), "digest", "--project", project.root]
-    told = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True, timeout=120).stdout)
+    output = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True, timeout=120).stdout)
     why = subprocess.run([*command, "--why"], capture_output=True, check=True, encoding="utf-8", timeout=120).stdout
 
-    assert {"text", "entries", "signals", "relevance", "weight", "near"} <= set(told)
+    assert {"text", "entries", "signals", "relevance", "weight", "near"} <= set(output)
     assert "(left unfinished)" in why and "prominence alone decides" in why
 
 
@@ -280,8 +280,8 @@ def test_the_ledger_of_a_digest_survives_strange_keys(project, hook):
     start(hook)
 
     assert start(hook, "resume").context == ""
-    with ledger.Ledger("s1") as told:
-        assert all("\t" not in record for record in told.shown)
+    with ledger.Ledger("s1") as output:
+        assert all("\t" not in record for record in output.shown)
 
 
 def test_a_project_with_nothing_but_a_knowledge_bank_is_told_of_it(tmp_path):

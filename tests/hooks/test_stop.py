@@ -14,9 +14,9 @@ def line(role, content):
 
 
 def test_a_record_that_the_agent_opened_is_counted(hook, project, tmp_path):
-    told = hook("user_prompt_submit", prompt=ASKS)
+    reply = hook("user_prompt_submit", prompt=ASKS)
     log = tmp_path / "t.jsonl"
-    attached = {"type": "attachment", "attachment": {"type": "hook_additional_context", "content": [told.context]}}
+    attached = {"type": "attachment", "attachment": {"type": "hook_additional_context", "content": [reply.context]}}
     answer = "Login state is in the table auth.sessions, with a 14 day expiry."
     opening = {"command": "onrecord show sessions-live-in-postgres-not-redis"}
     steps = [{"type": "tool_use", "id": "1", "name": "Bash", "input": opening}, {"type": "text", "text": answer}]

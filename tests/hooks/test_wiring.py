@@ -84,7 +84,7 @@ def _event(event: str, project: Project) -> dict[str, Any]:
 def test_no_host_executes_what_an_event_says(host: Any, plugin: Path, project: Project, tmp_path: Path):
     root = "/PLUGIN_ROOT_NOT_EXPANDED_ERROR" if host is _substituted else str(plugin)
     for event, hook in HOOKS:
-        done = subprocess.run(
+        process = subprocess.run(
             host(hook, str(plugin)),
             input=json.dumps(_event(event, project)).encode(),
             capture_output=True,
@@ -94,10 +94,10 @@ def test_no_host_executes_what_an_event_says(host: Any, plugin: Path, project: P
             check=False,
         )
 
-        assert (done.returncode, done.stderr) == (0, b""), event
+        assert (process.returncode, process.stderr) == (0, b""), event
         assert list(tmp_path.rglob("PWNED")) == [], event
         if event == "UserPromptSubmit":
-            assert b"User sessions are rows in auth.sessions" in done.stdout
+            assert b"User sessions are rows in auth.sessions" in process.stdout
 
 
 @pytest.mark.parametrize("host", [host.name for host in table.HOSTS])
@@ -105,7 +105,7 @@ def test_no_named_host_executes_what_a_prompt_says(host: str, project: Project, 
     launch = shlex.quote(str(ROOT / "src/onrecord/hooks/launch"))
     fields = {**_event("UserPromptSubmit", project), "conversation_id": SCRIPT, "submitted_prompt": f"{ASKS} {SCRIPT}"}
 
-    done = subprocess.run(
+    process = subprocess.run(
         ["sh", "-c", f"sh {launch} user_prompt_submit {host}"],
         input=json.dumps(fields).encode(),
         capture_output=True,
@@ -114,9 +114,9 @@ def test_no_named_host_executes_what_a_prompt_says(host: str, project: Project, 
         check=False,
     )
 
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (process.returncode, process.stderr) == (0, b"")
     assert list(tmp_path.rglob("PWNED")) == []
-    assert b"User sessions are rows in auth.sessions" in done.stdout
+    assert b"User sessions are rows in auth.sessions" in process.stdout
 
 
 def test_every_event_is_wired_in_the_form_that_no_host_misreads():

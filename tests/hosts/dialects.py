@@ -74,8 +74,8 @@ def _chat(body: Json, reply: Reply) -> Payload:
     finish = "stop"
     if isinstance(reply, Tool):
         call = {"name": reply.name, "arguments": json.dumps(reply.input)}
-        one = {"index": 0, "id": f"call_{next(_count)}", "type": "function", "function": call}
-        message, finish = {"role": "assistant", "content": None, "tool_calls": [one]}, "tool_calls"
+        tool_call = {"index": 0, "id": f"call_{next(_count)}", "type": "function", "function": call}
+        message, finish = {"role": "assistant", "content": None, "tool_calls": [tool_call]}, "tool_calls"
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     base = {"id": f"chatcmpl-{next(_count)}", "created": 1, "model": body.get("model", "mock")}
     if body.get("stream") is not True:
@@ -95,19 +95,19 @@ def _responses(body: Json, reply: Reply) -> Payload:
     usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
     usage_details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
     base = {"id": f"resp_{next(_count)}", "object": "response", "created_at": 1, "model": body.get("model", "mock")}
-    done = {**base, "status": "completed", "output": [item], "usage": {**usage, **usage_details}}
+    response = {**base, "status": "completed", "output": [item], "usage": {**usage, **usage_details}}
     if body.get("stream") is not True:
-        return whole(done)
+        return whole(response)
     events: list[Json] = [
         {"type": "response.created", "response": {**base, "status": "in_progress", "output": []}},
         {"type": "response.output_item.added", "output_index": 0, "item": item},
     ]
     if isinstance(reply, str):
-        at = {"item_id": item["id"], "output_index": 0, "content_index": 0}
-        events.append({"type": "response.output_text.delta", **at, "delta": reply})
+        position = {"item_id": item["id"], "output_index": 0, "content_index": 0}
+        events.append({"type": "response.output_text.delta", **position, "delta": reply})
     events += [
         {"type": "response.output_item.done", "output_index": 0, "item": item},
-        {"type": "response.completed", "response": done},
+        {"type": "response.completed", "response": response},
     ]
     return _stream(events)
 
@@ -126,8 +126,8 @@ def _item(reply: Reply) -> Json:
 
 
 def _gemini(body: Json, reply: Reply) -> Payload:
-    wanted = body.get("generationConfig") or {}
-    schema: Optional[Json] = wanted.get("responseJsonSchema") or wanted.get("responseSchema")
+    config = body.get("generationConfig") or {}
+    schema: Optional[Json] = config.get("responseJsonSchema") or config.get("responseSchema")
     part: Json = {"text": json.dumps(_example(schema)) if schema else reply}
     if isinstance(reply, Tool):
         part = {"functionCall": {"id": f"call_{next(_count)}", "name": reply.name, "args": reply.input}}

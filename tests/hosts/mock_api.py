@@ -101,8 +101,8 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 60
 
     def do_GET(self) -> None:
-        listed = {"object": "list", "data": [{"id": "mock-model", "object": "model"}], "models": []}
-        self._send(dialects.whole(listed if self.path.split("?")[0].endswith("/models") else {}))
+        models = {"object": "list", "data": [{"id": "mock-model", "object": "model"}], "models": []}
+        self._send(dialects.whole(models if self.path.split("?")[0].endswith("/models") else {}))
 
     do_HEAD = do_GET
 

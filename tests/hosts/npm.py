@@ -95,18 +95,23 @@ def _fetch(package: Package) -> None:
         os.replace(folder, package.folder)
 
 
-def _npm_install(wanted: str, folder: Path, cache: Path) -> None:
+def _npm_install(package: str, folder: Path, cache: Path) -> None:
     retries = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000"]
     options = ["--no-audit", "--no-fund", "--loglevel=error", f"--cache={cache}", f"--prefix={folder}", *retries]
     env = {**os.environ, "HOME": _HOME}
     try:
-        done = subprocess.run(
-            ["npm", "install", *options, wanted], cwd=folder, env=env, capture_output=True, text=True, timeout=_PATIENCE
+        process = subprocess.run(
+            ["npm", "install", *options, package],
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
         )
     except subprocess.TimeoutExpired:
-        _too_slow.append(f"npm did not deliver {wanted} within {_PATIENCE} seconds")
+        _too_slow.append(f"npm did not deliver {package} within {_PATIENCE} seconds")
         raise Unavailable(_too_slow[0]) from None
-    if done.returncode:
+    if process.returncode:
         # The first two lines name the fault.
-        lines = [line.replace("npm error ", "") for line in done.stderr.strip().splitlines()[:2]]
-        raise Unavailable(f"npm would not deliver {wanted}: {', '.join(lines)[:300]}")
+        lines = [line.replace("npm error ", "") for line in process.stderr.strip().splitlines()[:2]]
+        raise Unavailable(f"npm would not deliver {package}: {', '.join(lines)[:300]}")

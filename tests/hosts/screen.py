@@ -104,9 +104,9 @@ class Screen:
         while data := os.read(self._process.stdout.fileno(), 65_536):
             self._printed = (self._printed + data)[-_KEPT:]
             rest += data
-            while asked := _ASKED.search(rest):
-                os.write(self._process.stdin.fileno(), _ANSWERS[asked.group()])
-                rest = rest[asked.end() :]
+            while query := _ASKED.search(rest):
+                os.write(self._process.stdin.fileno(), _ANSWERS[query.group()])
+                rest = rest[query.end() :]
             rest = rest[-max(map(len, _ANSWERS)) + 1 :]
 
 

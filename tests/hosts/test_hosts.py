@@ -21,26 +21,28 @@ def test_what_reaches_the_model(new_client: NewClient, host: type[HostClient], p
     prepare(client)
     connect(client)
 
-    seen = visit(client)
+    client_visit = visit(client)
 
-    check_that_it_does_no_harm(seen)
-    facts = seen.facts()
+    check_that_it_does_no_harm(client_visit)
+    facts = client_visit.facts()
     if pytestconfig.getoption("--update-golden"):
         results.update(host, facts)
     seen_before = results.read(host).steps
     assert {step: seen_before.get(step) for step in facts} == facts
 
 
-def check_that_it_does_no_harm(seen: Visit) -> None:
+def check_that_it_does_no_harm(client_visit: Visit) -> None:
     """Both turns end well, nothing is run or written that must not be, no rule is repeated, and no turn goes on."""
-    assert (seen.first.exit_code, seen.second.exit_code) == (0, 0), seen.first.stderr + seen.second.stderr
-    assert (seen.forged, seen.executed) == ([], [])
-    assert seen.before_search.text.count(RULE) <= 1
-    assert (seen.client.project / "src" / "money.py").read_text() == "cents = 2\n"
-    assert (seen.client.project / "src" / "auth.py").read_text() == "hashed = argon2id\n"
-    calls = [call for step in seen.steps for call in step.calls]
-    requests = len(seen.first.main_requests), len(seen.second.main_requests)
-    assert requests == (len(calls) + 1, len(seen.change) + 1)
+    assert (client_visit.first.exit_code, client_visit.second.exit_code) == (0, 0), (
+        client_visit.first.stderr + client_visit.second.stderr
+    )
+    assert (client_visit.forged, client_visit.executed) == ([], [])
+    assert client_visit.before_search.text.count(RULE) <= 1
+    assert (client_visit.client.project / "src" / "money.py").read_text() == "cents = 2\n"
+    assert (client_visit.client.project / "src" / "auth.py").read_text() == "hashed = argon2id\n"
+    calls = [call for step in client_visit.steps for call in step.calls]
+    requests = len(client_visit.first.main_requests), len(client_visit.second.main_requests)
+    assert requests == (len(calls) + 1, len(client_visit.change) + 1)
 
 
 @pytest.mark.client
@@ -60,7 +62,7 @@ def test_a_client_that_is_no_longer_connected_is_shown_nothing(new_client: NewCl
 @pytest.mark.parametrize("host", CLIENTS, ids=lambda host: host.name)
 def test_a_host_claims_what_was_seen(host: type[HostClient]) -> None:
     """The row of a host says what it can; the docs and `connect` use it."""
-    row, seen = table.BY_NAME[host.name], results.read(host)
+    row, result = table.BY_NAME[host.name], results.read(host)
 
     claims = {
         "session start": row.digest,
@@ -72,9 +74,9 @@ def test_a_host_claims_what_was_seen(host: type[HostClient]) -> None:
         "end of a turn": row.suggestion,
     }
     assert {step: bool(claim) for step, claim in claims.items()} == {
-        step: _is_seen(step, seen.steps) for step in claims
+        step: _is_seen(step, result.steps) for step in claims
     }
-    assert row.version == seen.version
+    assert row.version == result.version
 
 
 def _is_seen(step: str, steps: dict[str, str]) -> bool:

@@ -82,8 +82,8 @@ class Machine:
         """A conversation in the project, as the host writes it down."""
         folder = self.claude / "projects" / mangled(os.path.realpath(self.project))
         folder.mkdir(parents=True, exist_ok=True)
-        at = timestamps.from_seconds(time.time() - ago)
-        prompt = {"type": "user", "message": {"role": "user", "content": "hello"}, "timestamp": at, "uuid": "u"}
+        timestamp = timestamps.from_seconds(time.time() - ago)
+        prompt = {"type": "user", "message": {"role": "user", "content": "hello"}, "timestamp": timestamp, "uuid": "u"}
         path = folder / f"{SESSION}.jsonl"
         path.write_text("".join(json.dumps(line) + "\n" for line in ({**prompt, "cwd": str(self.project)}, *lines)))
         return path
@@ -91,7 +91,7 @@ class Machine:
     def examine(self, *, prefix: Sequence[str] = (), clone: str = "", **env: str) -> list[dict[str, str]]:
         """What `onrecord doctor --json` finds that is not in order."""
         whole = {"HOME": str(self.home), "PATH": str(self.bin), **env}
-        done = subprocess.run(
+        process = subprocess.run(
             [*prefix, REAL, str(Path(clone or self.clone) / "bin" / "onrecord"), "doctor", "--json"],
             cwd=self.project,
             env=whole,
@@ -99,10 +99,10 @@ class Machine:
             check=False,
             timeout=120,
         )
-        assert done.returncode in (0, 1), done.stderr.decode()
-        self.findings: list[dict[str, str]] = json.loads(done.stdout)["findings"]
+        assert process.returncode in (0, 1), process.stderr.decode()
+        self.findings: list[dict[str, str]] = json.loads(process.stdout)["findings"]
         wrong = [finding for finding in self.findings if finding["severity"] not in ("ok", "note")]
-        assert done.returncode == any(finding["severity"] == "error" for finding in wrong)
+        assert process.returncode == any(finding["severity"] == "error" for finding in wrong)
         return wrong
 
     def is_ok(self, check: str) -> bool:
@@ -204,9 +204,9 @@ def test_whoever_manages_the_machine_allows_no_hooks_but_theirs(machine: Machine
     merge(managed, {"allowManagedHooksOnly": True})
     monkeypatch.setattr(agents, "_MANAGED_SETTINGS", {sys.platform: str(managed)})
 
-    found = [finding for finding in agents.examine_claude_code(str(machine.project)) if finding.check == "settings"]
+    findings = [finding for finding in agents.examine_claude_code(str(machine.project)) if finding.check == "settings"]
 
-    assert [finding.severity for finding in found] == ["error"]
+    assert [finding.severity for finding in findings] == ["error"]
 
 
 def test_settings_that_are_no_json(machine: Machine):
@@ -288,9 +288,10 @@ def test_hooks_of_ours_in_the_settings_would_run_twice(machine: Machine, words: 
     hook = {"type": "command", "command": words[0], "args": words[1:]}
     merge(machine.claude / "settings.json", {"hooks": {"UserPromptSubmit": [{"hooks": [hook]}]}})
 
-    wrong, (finding,) = machine.examine(), [each for each in machine.findings if each["check"] == "others"]
+    wrong = machine.examine()
+    (finding,) = [entry for entry in machine.findings if entry["check"] == "others"]
 
-    assert [each["check"] for each in wrong] == ["others"] * is_ours
+    assert [entry["check"] for entry in wrong] == ["others"] * is_ours
     verb = "runs Onrecord's hook a second time" if is_ours else "has another hook on every prompt"
     assert finding["what"] == f"{machine.claude / 'settings.json'} {verb}: {' '.join(words)}"
 
@@ -350,10 +351,10 @@ def test_an_interpreter_of_hooks_that_will_not_do(machine: Machine, says: str, s
     machine.memo.parent.mkdir(parents=True)
     machine.memo.write_text(f"{poor}\n")
 
-    found = only(machine.examine())
+    finding = only(machine.examine())
 
-    assert found[:2] == (severity, check)
-    assert part in found[2] and str(poor) in found[2] and f"rm {machine.memo}" in found[3]
+    assert finding[:2] == (severity, check)
+    assert part in finding[2] and str(poor) in finding[2] and f"rm {machine.memo}" in finding[3]
 
 
 def test_this_python_is_asked_for_real():
@@ -426,10 +427,10 @@ def test_records_of_the_earlier_plugin_are_used_and_could_be_found_better(machin
 def test_a_record_of_a_newer_onrecord(machine: Machine):
     rewrite(machine.record, schema_version="2.0")
 
-    found = machine.examine()
+    findings = machine.examine()
 
-    assert found[0]["severity"] == "error"
-    assert found[0]["fix"].startswith("update Onrecord if a newer one wrote preferences/tabs-not-spaces.json")
+    assert findings[0]["severity"] == "error"
+    assert findings[0]["fix"].startswith("update Onrecord if a newer one wrote preferences/tabs-not-spaces.json")
 
 
 def test_a_store_that_git_ignores(machine: Machine):

@@ -135,7 +135,7 @@ def test_wherever_our_entries_stand_nothing_else_is_lost(text):
 def test_more_entries_of_ours_than_anybody_writes_are_refused():
     text = json.dumps({"hooks": {"Stop": [OURS] * 50}})
 
-    for edit in (json_edit.drop_items, lambda *given: json_edit.put_item(*given[:2], OURS, given[2])):
+    for edit in (json_edit.drop_items, lambda *arguments: json_edit.put_item(*arguments[:2], OURS, arguments[2])):
         with pytest.raises(ValueError, match="50 entries of Onrecord"):
             edit(text, ("hooks", "Stop"), is_ours)
 

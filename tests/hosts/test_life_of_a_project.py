@@ -98,9 +98,9 @@ class Life:
         """What a command of the user prints."""
         env = {"HOME": str(self.home), "PATH": f"{self.home / 'bin'}{os.pathsep}{os.environ['PATH']}"}
         how = {"cwd": self.project.root, "env": env, "capture_output": True, "text": True}
-        done = subprocess.run([str(self.home / "bin" / "onrecord"), *words], check=False, timeout=120, **how)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        process = subprocess.run([str(self.home / "bin" / "onrecord"), *words], check=False, timeout=120, **how)
+        assert process.returncode == 0, process.stdout + process.stderr
+        return process.stdout
 
     def ask(self, host: type[HostClient], prompt: str, *replies: Any) -> Turn:
         """One prompt in a new session of an agent."""
@@ -118,8 +118,8 @@ class Life:
 
     def left_behind(self) -> set[str]:
         """The files of the home that are ours, except the copy that Claude Code keeps of a plugin it had."""
-        found = {path for path in self.home.rglob("*") if path.is_file() and not path.is_symlink()}
-        return {str(path.relative_to(self.home)) for path in found if _is_ours(path.relative_to(self.home))}
+        files = {path for path in self.home.rglob("*") if path.is_file() and not path.is_symlink()}
+        return {str(path.relative_to(self.home)) for path in files if _is_ours(path.relative_to(self.home))}
 
 
 def _is_ours(path: Path) -> bool:
@@ -194,12 +194,12 @@ def accept_in(chromium: Browser, address: str) -> None:
 def decide_and_supersede(life: Life) -> None:
     """A decision taken in one agent reaches the second; replaced in the third, its successor reaches the fourth."""
     life.agent_saves(ClaudeCode, SESSIONS)
-    asked = life.ask(Codex, ASKS)
+    turn = life.ask(Codex, ASKS)
     life.agent_saves(Copilot, COOKIES, "--supersedes", "sessions-live-in-postgres-not-redis")
     again = life.ask(Gemini, "are users still logged out after a deploy, since postgres and not redis keeps them?")
     unrelated = life.ask(ClaudeCode, "please translate the word butterfly into Portuguese")
 
-    assert OLD in asked.last.text
+    assert OLD in turn.last.text
     assert NEW in again.last.text and OLD not in again.last.text
     assert "replaces “Sessions live in Postgres, not Redis”" in again.last.text
     assert [rule for rule in (OLD, NEW, NATS, UTC) if rule in unrelated.last.text] == []
@@ -251,19 +251,19 @@ def share_with_a_second_machine(life: Life, folder: Path) -> None:
     other.onrecord("connect", "codex", "--yes")
     other.onrecord("remote", "add", "team", str(repository))
     pulled = other.onrecord("sync")
-    asked = other.ask(Codex, ASKS)
+    turn = other.ask(Codex, ASKS)
     life.onrecord("remote", "remove", "team")
 
     assert ("pushed 1" in pushed, "pulled 1" in pulled) == (True, True), pushed + pulled
-    assert NEW in asked.last.text and "team:decisions/sessions-live-in-signed-cookies.json" in asked.last.text
+    assert NEW in turn.last.text and "team:decisions/sessions-live-in-signed-cookies.json" in turn.last.text
     assert not (other.project.root / ".claude").exists()
 
 
 def export(life: Life) -> None:
     """A file for whoever can only read files; superseded records are not in it."""
     life.onrecord("export", "--file", "MEMORY.md")
-    written = (life.project.root / "MEMORY.md").read_text()
-    assert NEW in written and OLD not in written
+    page = (life.project.root / "MEMORY.md").read_text()
+    assert NEW in page and OLD not in page
 
 
 def remove(life: Life) -> None:

@@ -29,10 +29,10 @@ def test_every_api_answers_a_text_and_a_tool_call(path: str, body: dict[str, Any
     with MockApi([CALL, "Found."]) as api:
         sent = {**body, "tools": TOOLS, "stream": stream}
         where = api.base_url + (path.replace(":g", ":streamG") if stream else path)
-        called, said = _post(where, sent), _post(where, sent)
+        tool_reply, text_reply = _post(where, sent), _post(where, sent)
 
-    assert '"look"' in called and "Found." not in called
-    assert "Found." in said and '"look"' not in said
+    assert '"look"' in tool_reply and "Found." not in tool_reply
+    assert "Found." in text_reply and '"look"' not in text_reply
     assert [(request.kind, request.texts) for request in api.requests] == [("main", ["hello"])] * 2
 
 

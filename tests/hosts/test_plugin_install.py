@@ -26,8 +26,8 @@ def test_a_prompt_full_of_shell_syntax_runs_nothing(
     prepare(client)
     repository = plugin_copy.copy_to(tmp_path / "copy of onrecord")
     for words in client.install_plugin(repository):
-        done = client.run(*words)
-        assert done.exit_code == 0, done.stdout + done.stderr
+        process = client.run(*words)
+        assert process.exit_code == 0, process.stdout + process.stderr
 
     turn = client.prompt(
         f"look around {SHELL_SYNTAX}",

@@ -27,8 +27,8 @@ def test_a_decision_brings_one_request_to_save_it(
     change = client.write(client.project / "src" / "auth.py", "hashed = argon2id\n")
 
     with on_screen(client, f"{DECIDED} And {ASKS}", [*change, "Done: argon2id it is."]) as screen:
-        asked = screen.wait_for_calls("stop", 1)[0]
-        assert asked.length > 0, "nothing was suggested"
+        stop_event = screen.wait_for_calls("stop", 1)[0]
+        assert stop_event.length > 0, "nothing was suggested"
         silent = screen.wait_for_calls("stop", 2)[1]
 
     requests = screen.api.main_requests
@@ -37,5 +37,5 @@ def test_a_decision_brings_one_request_to_save_it(
     assert (silent.length, requests[-1].text.count(NOTE)) == (0, 1)
     if pytestconfig.getoption("--update-golden"):
         results.update(host, facts)
-    seen = results.read(host).steps
-    assert {step: seen[step] for step in facts} == facts
+    steps = results.read(host).steps
+    assert {step: steps[step] for step in facts} == facts

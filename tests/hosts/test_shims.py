@@ -108,9 +108,9 @@ class Host:
         (self.folder / "host.mjs").write_text(self.script)
         env = {"RECORDS": str(self.records), "PATH": os.environ["PATH"]}
         command = [str(NODE), str(self.folder / "host.mjs"), str(self.plugin)]
-        done = subprocess.run(command, env=env, capture_output=True, timeout=60, check=False)
-        assert (done.returncode, done.stderr) == (0, b"")
-        return json.loads(done.stdout)
+        process = subprocess.run(command, env=env, capture_output=True, timeout=60, check=False)
+        assert (process.returncode, process.stderr) == (0, b"")
+        return json.loads(process.stdout)
 
     @property
     def events(self) -> list[tuple[str, dict[str, Any]]]:

@@ -110,9 +110,9 @@ def test_wherever_our_table_stands_nothing_else_is_lost(before, behind, newline,
     if not expected["mcp_servers"]:
         del expected["mcp_servers"]
 
-    left = tomllib.loads(toml_edit.drop(text, NAME))
+    rest = tomllib.loads(toml_edit.drop(text, NAME))
 
-    assert left == expected
+    assert rest == expected
 
 
 def test_a_table_of_very_many_keys_costs_in_proportion():

@@ -98,8 +98,8 @@ class Visit(NamedTuple):
 def connect(client: HostClient) -> None:
     """Connect the client as its user would."""
     for command in client.connect(ONRECORD):
-        done = client.execute(command)
-        assert done.exit_code == 0, done.stdout + done.stderr
+        process = client.execute(command)
+        assert process.exit_code == 0, process.stdout + process.stderr
 
 
 def visit(client: HostClient) -> Visit:

@@ -43,7 +43,7 @@ class Client:
         return self
 
     def __exit__(
-        self, error_type: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.end()
 

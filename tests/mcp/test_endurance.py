@@ -61,7 +61,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _numbered(value: Any, number: list[int]) -> Any:
     """The same with an id of its own for each request."""
     if isinstance(value, list):
-        return [_numbered(each, number) for each in value]
+        return [_numbered(message, number) for message in value]
     if isinstance(value, dict) and value.get("id") == 0 and value.get("jsonrpc") == "2.0":
         number[0] += 1
         return {**value, "id": number[0]}
@@ -80,9 +80,12 @@ def _exchange(folder: Path, lines: list[bytes]) -> list[Any]:
 @given(_lines, st.sampled_from(["", *HANDSHAKE]))
 def test_each_request_gets_one_answer_and_nothing_else_does(store, sent, version):
     number = [0]
-    numbered = [each if isinstance(each, bytes) else _numbered(each, number) for each in sent]
+    numbered = [message if isinstance(message, bytes) else _numbered(message, number) for message in sent]
     first = {"jsonrpc": "2.0", "id": "first", "method": "initialize", "params": {"protocolVersion": version}}
-    lines = [each.replace(b"\n", b" ") if isinstance(each, bytes) else json.dumps(each).encode() for each in numbered]
+    lines = [
+        message.replace(b"\n", b" ") if isinstance(message, bytes) else json.dumps(message).encode()
+        for message in numbered
+    ]
     answers = _exchange(store, [*([json.dumps(first).encode()] if version else []), *lines])
 
     single = [answer for line in answers for answer in (line if isinstance(line, list) else [line])]
@@ -91,16 +94,20 @@ def test_each_request_gets_one_answer_and_nothing_else_does(store, sent, version
         assert ("result" in answer) != ("error" in answer)
         assert answer.get("error", {}).get("code") != -32603, answer
     ids = [answer["id"] for answer in single if answer["id"] is not None]
-    asking = [each for each in numbered if isinstance(each, dict) and not ("result" in each and "method" not in each)]
-    top = [each["id"] for each in asking if type(each.get("id")) is int]
+    asking = [
+        message
+        for message in numbered
+        if isinstance(message, dict) and not ("result" in message and "method" not in message)
+    ]
+    top = [message["id"] for message in asking if type(message.get("id")) is int]
     cancelled = {
-        each["params"].get("requestId")
-        for each in numbered
-        if isinstance(each, dict) and each.get("method") == "notifications/cancelled" and "id" not in each
-        if isinstance(each.get("params"), dict)
+        message["params"].get("requestId")
+        for message in numbered
+        if isinstance(message, dict) and message.get("method") == "notifications/cancelled" and "id" not in message
+        if isinstance(message.get("params"), dict)
     }
-    for each in set(top) - cancelled:
-        assert ids.count(each) == top.count(each), each
+    for message in set(top) - cancelled:
+        assert ids.count(message) == top.count(message), message
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
@@ -136,13 +143,13 @@ def test_drafts_and_commands_that_race_lose_nothing(tmp_path):
     )
     source = str(Path(onrecord.__file__).parents[1])
     writer = subprocess.Popen((sys.executable, "-c", script, str(folder)), env={"PYTHONPATH": source, "PATH": ""})
-    with Client(folder, version="2025-06-18") as one, Client(folder, version=STATELESS) as two:
+    with Client(folder, version="2025-06-18") as first, Client(folder, version=STATELESS) as two:
         for number in range(12):
-            for name, client in (("one", one), ("two", two)):
+            for name, client in (("one", first), ("two", two)):
                 fields = {**content, "decision": f"{name} {number}"}
                 arguments = {"category": "decision", "title": f"{name} {number}", "content": fields, "force": True}
                 client.send(client.message("tools/call", name="save", arguments=arguments))
-        for client in (one, two):
+        for client in (first, two):
             for _ in range(12):
                 assert client.receive()["result"]["isError"] is False
     assert writer.wait(timeout=60) == 0

@@ -35,12 +35,12 @@ def test_a_client_with_another_version_gets_the_newest_that_has_a_handshake(proj
 
 def test_the_stateless_version_is_discovered_and_has_no_handshake(project):
     with Client(project, version=STATELESS) as client:
-        found = client.request("server/discover")["result"]
+        result = client.request("server/discover")["result"]
         gone = [client.request(method)["error"]["code"] for method in ("initialize", "ping", "logging/setLevel")]
 
-    assert found["supportedVersions"] == [STATELESS, *reversed(HANDSHAKE)]
-    assert (found["resultType"], found["ttlMs"] > 0, found["cacheScope"]) == ("complete", True, "public")
-    assert found["_meta"] == {
+    assert result["supportedVersions"] == [STATELESS, *reversed(HANDSHAKE)]
+    assert (result["resultType"], result["ttlMs"] > 0, result["cacheScope"]) == ("complete", True, "public")
+    assert result["_meta"] == {
         "io.modelcontextprotocol/serverInfo": {
             "name": "onrecord",
             "title": "Onrecord",
@@ -56,12 +56,12 @@ def test_each_request_of_the_stateless_version_names_its_version(project):
         lacking = client.request("tools/list", _meta={"io.modelcontextprotocol/protocolVersion": STATELESS})["error"]
         odd = client.request("tools/list", _meta={**envelope(), "io.modelcontextprotocol/protocolVersion": 7})["error"]
         nothing = client.request("tools/list")["error"]
-        known = client.request("tools/list", _meta=envelope())["result"]
+        tools = client.request("tools/list", _meta=envelope())["result"]
 
     assert unknown["code"] == -32022
     assert unknown["data"] == {"supported": [STATELESS, *reversed(HANDSHAKE)], "requested": "2099-01-01"}
-    assert [each["code"] for each in (lacking, odd, nothing)] == [-32602] * 3
-    assert known["resultType"] == "complete"
+    assert [error["code"] for error in (lacking, odd, nothing)] == [-32602] * 3
+    assert tools["resultType"] == "complete"
 
 
 def test_one_process_serves_both_kinds(project):
@@ -190,8 +190,8 @@ def test_the_first_request_cannot_be_cancelled(project):
 def test_a_cancelled_request_is_not_answered_and_a_finished_one_may_be(client):
     slow, other = client.message("tools/call", name="search", arguments={"query": "x"}), client.message("ping")
     cancels = [
-        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": each, "reason": "r"}}
-        for each in (slow["id"], 1, "nobody", None, [])
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": error, "reason": "r"}}
+        for error in (slow["id"], 1, "nobody", None, [])
     ]
     client.send(b"".join(json.dumps(message).encode() + b"\n" for message in (slow, other, *cancels)))
 
@@ -222,9 +222,9 @@ def test_it_ends_when_nobody_reads_its_answers(project):
 
 def test_it_needs_next_to_nothing_of_the_environment(project, home):
     with Client(project, version="2025-06-18", env={"PATH": os.defpath, "HOME": str(home)}) as client:
-        found = client.call("search", query="where do sessions live")
+        result = client.call("search", query="where do sessions live")
 
-    assert found["structuredContent"]["results"][0]["id"] == "sessions-live-in-postgres-not-redis"
+    assert result["structuredContent"]["results"][0]["id"] == "sessions-live-in-postgres-not-redis"
 
 
 def test_the_project_is_the_one_that_is_named(project, tmp_path):
@@ -238,23 +238,23 @@ def test_the_project_is_a_root_of_the_client_where_it_starts_us_elsewhere(projec
     elsewhere.mkdir()
     with Client(elsewhere) as client:
         client.initialize("2025-06-18", roots={"listChanged": True})
-        asked = client.receive()
+        request = client.receive()
         roots = ["https://x/y", f"file://{tmp_path}/nowhere", f"file://{tmp_path}/else%20where", uri.format(project)]
         answer = {"roots": [7, {"uri": 7}, *({"uri": root} for root in roots)]}
-        client.send({"jsonrpc": "2.0", "id": asked["id"], "result": answer})
-        shown = client.call("show", id=SESSIONS)
+        client.send({"jsonrpc": "2.0", "id": request["id"], "result": answer})
+        record = client.call("show", id=SESSIONS)
 
-    assert asked["method"] == "roots/list"
-    assert shown["structuredContent"]["id"] == SESSIONS
+    assert request["method"] == "roots/list"
+    assert record["structuredContent"]["id"] == SESSIONS
 
 
 def test_a_call_before_the_roots_have_come_waits_for_them(project, tmp_path):
     """Clients send their first call together with the greeting, or show it to the user meanwhile."""
     with Client(tmp_path) as client:
         client.initialize("2025-06-18", roots={})
-        asked = client.receive()
+        request = client.receive()
         calls = [client.message("tools/call", name="show", arguments={"id": SESSIONS}), client.message("ping")]
-        response = {"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": f"file://{project}"}]}}
+        response = {"jsonrpc": "2.0", "id": request["id"], "result": {"roots": [{"uri": f"file://{project}"}]}}
         # At once, so that no pause of this process outlasts the server's patience.
         client.send("".join(f"{json.dumps(message)}\n" for message in (*calls, response)).encode())
         answers = [client.receive() for _ in calls]
@@ -283,10 +283,10 @@ def test_a_client_that_starts_us_in_a_project_is_not_asked_for_roots(project):
 
 
 def test_a_folder_that_is_none_is_refused_before_anything_is_read(project):
-    done = Client(project, "--project", "/nowhere/at/all").end()
+    process = Client(project, "--project", "/nowhere/at/all").end()
 
-    assert (done[0], done[1]) == (1, [])
-    assert "BAD_INPUT" in done[2]
+    assert (process[0], process[1]) == (1, [])
+    assert "BAD_INPUT" in process[2]
 
 
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="takes C modules of CPython directly")
@@ -306,7 +306,7 @@ def test_the_first_messages_load_next_to_nothing(project):
     ]
     import subprocess
 
-    done = subprocess.run(
+    process = subprocess.run(
         (sys.executable, "-S", "-E", "-c", script, source),
         input=b"".join(json.dumps(message).encode() + b"\n" for message in messages),
         capture_output=True,
@@ -314,8 +314,8 @@ def test_the_first_messages_load_next_to_nothing(project):
         timeout=120,
     )
 
-    assert len(done.stdout.splitlines()) == 2
-    loaded = set(done.stderr.decode().split())
+    assert len(process.stdout.splitlines()) == 2
+    loaded = set(process.stderr.decode().split())
     assert too_heavy(loaded) == []
     assert "onrecord.mcp.tools" in loaded
     assert "onrecord.project" not in loaded
@@ -351,7 +351,7 @@ def test_what_something_prints_does_not_reach_the_client(project):
     )
     import subprocess
 
-    done = subprocess.run(
+    process = subprocess.run(
         (sys.executable, "-c", script, str(Path(onrecord.__file__).parents[1])),
         input=b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n',
         capture_output=True,
@@ -359,8 +359,8 @@ def test_what_something_prints_does_not_reach_the_client(project):
         timeout=120,
     )
 
-    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2]
-    assert done.stderr.count(b"child") == 2
+    assert [json.loads(line)["id"] for line in process.stdout.splitlines()] == [1, 2]
+    assert process.stderr.count(b"child") == 2
 
 
 def test_answers_are_read_by_people_too(client):

@@ -47,8 +47,8 @@ def test_everything_that_is_offered_is_accepted(project, monkeypatch, version):
     async def talk(client: Client) -> None:
         tools = (await client.list_tools()).tools
         assert [tool.name for tool in tools] == ["recall", "search", "show", "save", "supersede"]
-        found = await client.call_tool("search", {"query": "where do sessions live"})
-        assert found.structured_content["results"][0]["id"] == SESSIONS
+        result = await client.call_tool("search", {"query": "where do sessions live"})
+        assert result.structured_content["results"][0]["id"] == SESSIONS
         assert not (await client.call_tool("recall", {"task": "users are logged out after a deploy"})).is_error
         assert (await client.call_tool("show", {"id": "nobody"})).is_error
         record = {"category": "decision", "title": f"In {version}", "content": {"decision": "d", "context": "c"}}

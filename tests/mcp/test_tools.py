@@ -47,7 +47,7 @@ def test_every_tool_is_announced_with_schemas_and_hints(project, version):
             Draft202012Validator.check_schema(tool[schema])
             assert tool[schema]["type"] == "object"
         assert tool["title"] and len(tool["description"]) > 60
-        assert all(each["description"] and each["type"] for each in tool["inputSchema"]["properties"].values())
+        assert all(item["description"] and item["type"] for item in tool["inputSchema"]["properties"].values())
     hints = {
         name: (tool["annotations"]["readOnlyHint"], tool["annotations"]["openWorldHint"])
         for name, tool in tools.items()
@@ -113,7 +113,7 @@ def test_recall_knows_what_is_said_about_files(client, project):
     assert (record["id"], record["shown"]) == ("the-carrier-api-allows-90-calls-a-minute", "file")
     assert record["file"] == "src/carrier/client.py"
     assert "At most 90 calls a minute" in text_of(result)
-    assert [each["shown"] for each in both["structuredContent"]["records"]] == ["rule"]
+    assert [item["shown"] for item in both["structuredContent"]["records"]] == ["rule"]
     main(["config", "set", "retrieval.files", "false", "--project", str(project)])
     assert client.call("recall", task="make the button blue", files=files)["structuredContent"] == {"records": []}
 
@@ -125,7 +125,7 @@ def test_search_finds_marks_and_includes_what_no_longer_holds(client, project):
     result = client.call("search", query="sessions redis failover")
 
     assert new[0]["id"] == SESSIONS
-    statuses = {each["id"]: each["status"] for each in result["structuredContent"]["results"]}
+    statuses = {item["id"]: item["status"] for item in result["structuredContent"]["results"]}
     assert statuses == {"sessions-live-in-sqlite": "active", SESSIONS: "superseded"}
     assert 'status="superseded"' in text_of(result)
     assert "(replaces “Sessions live in Postgres, not Redis”)" in text_of(result)
@@ -153,20 +153,22 @@ def test_show_takes_the_beginning_of_an_id_and_names_the_nearest(client):
 def test_your_own_records_are_read_too(client, project):
     main(["save", "preference", "Answers in German", "--user", "--set=topic=language", "--set=value=German",
           "--set=reason=mine"])  # fmt: skip
-    found = client.call("search", query="answers in german")["structuredContent"]["results"]
-    shown = [client.call("show", id=each)["structuredContent"]["path"] for each in (found[0]["path"], found[0]["id"])]
+    results = client.call("search", query="answers in german")["structuredContent"]["results"]
+    paths = [
+        client.call("show", id=item)["structuredContent"]["path"] for item in (results[0]["path"], results[0]["id"])
+    ]
 
-    assert found[0]["path"] == "~/.claude/memory/preferences/answers-in-german.json"
-    assert shown == [found[0]["path"]] * 2
+    assert results[0]["path"] == "~/.claude/memory/preferences/answers-in-german.json"
+    assert paths == [results[0]["path"]] * 2
 
 
 def test_in_the_home_folder_a_record_is_found_once(home):
     main(["save", "preference", "Answers in German", "--user", "--set=topic=language", "--set=value=German",
           "--set=reason=mine"])  # fmt: skip
     with Client(home, version="2025-11-25") as client:
-        found = client.call("search", query="answers in german")["structuredContent"]["results"]
+        results = client.call("search", query="answers in german")["structuredContent"]["results"]
 
-    assert [each["path"] for each in found] == ["~/.claude/memory/preferences/answers-in-german.json"]
+    assert [item["path"] for item in results] == ["~/.claude/memory/preferences/answers-in-german.json"]
 
 
 def test_save_makes_a_draft_and_no_record(client, project):
@@ -226,10 +228,10 @@ def test_where_the_user_lets_sessions_save_it_is_a_record_at_once(client, projec
 
     assert (saved["state"], saved["file"]) == ("record", ".claude/memory/decisions/jobs-are-rows-in-postgres.json")
     assert (replaced["state"], drafts(project)) == ("record", [])
-    opened = onrecord.open(str(project))
-    assert opened.get(SESSIONS).memory.superseded_by == "sessions-live-in-sqlite"
+    opened_project = onrecord.open(str(project))
+    assert opened_project.get(SESSIONS).memory.superseded_by == "sessions-live-in-sqlite"
     assert updated["structuredContent"]["name"] == "jobs-are-rows-in-postgres"
-    assert "jobs" in opened.get("jobs-are-rows-in-postgres").memory.tags
+    assert "jobs" in opened_project.get("jobs-are-rows-in-postgres").memory.tags
 
 
 def test_a_project_cannot_undo_that_the_user_wants_to_review(client, project):
@@ -322,7 +324,7 @@ def test_what_is_switched_off_stays_off_and_is_said(project):
         recalled = client.call("recall", task="where do we keep sessions, postgres or redis?")
         searched = client.call("search", query="sessions")
 
-    assert [(text_of(each).split(":")[0], each["isError"]) for each in off] == [("SWITCHED_OFF", True)] * 3
+    assert [(text_of(item).split(":")[0], item["isError"]) for item in off] == [("SWITCHED_OFF", True)] * 3
     assert drafts(project) == []
     assert recalled["structuredContent"]["records"] == []
     assert "retrieval.enabled is false" in text_of(recalled)
