@@ -79,15 +79,15 @@ def read(text: str, path: str = "docs/adr/0003-x.md") -> Adr:
 
 
 def page(decision: str, options: str = "", status: str = "Accepted", title: str = "Pick a queue") -> str:
-    listed = f"## Considered Options\n\n{options}\n\n" if options else ""
+    section = f"## Considered Options\n\n{options}\n\n" if options else ""
     context = "## Context\n\nJobs get lost when a worker restarts.\n\n"
-    return f"# {title}\n\n## Status\n\n{status}\n\n{context}{listed}## Decision Outcome\n\n{decision}\n"
+    return f"# {title}\n\n## Status\n\n{status}\n\n{context}{section}## Decision Outcome\n\n{decision}\n"
 
 
 def outcome(decision: str, options: str = "") -> tuple[str, list[str]]:
-    """The decision and the names of what was not chosen."""
+    """Return the decision and the names of the alternatives."""
     content = read(page(decision, options)).record.content
-    return content["decision"], [each["option"] for each in content.get("alternatives", [])]
+    return content["decision"], [option["option"] for option in content.get("alternatives", [])]
 
 
 def doubt(text: str) -> str:
@@ -137,7 +137,7 @@ def test_a_y_statement():
     assert content["decision"] == "the database session state pattern"
     assert content["context"] == "the web shop, facing the need to keep user sessions"
     assert content["rationale"] == ["To achieve data consistency"]
-    assert [each["option"] for each in content["alternatives"]] == ["client session state"]
+    assert [option["option"] for option in content["alternatives"]] == ["client session state"]
     assert content["consequences"] == ["Accepting a session database must be run"]
 
 
@@ -348,9 +348,9 @@ def test_a_link_of_the_successor_alone_is_enough():
 
 
 def test_a_record_made_before_keeps_its_id_in_links():
-    made = {"docs/adr/0001-x.md": "tabs-for-all"}
+    ids = {"docs/adr/0001-x.md": "tabs-for-all"}
 
-    old, new = adr.link_records([decision(1, "Use tabs"), decision(2, "Use spaces", "Supersedes 1")], made)
+    old, new = adr.link_records([decision(1, "Use tabs"), decision(2, "Use spaces", "Supersedes 1")], ids)
 
     assert (old.id, new.supersedes) == ("tabs-for-all", ("tabs-for-all",))
 

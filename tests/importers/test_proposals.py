@@ -40,8 +40,8 @@ def project(tmp_path: Path) -> Path:
 
 
 def gathered(project: Path, *names: str, **about):
-    chosen = sources.from_names(str(project), [str(project / name) for name in names])
-    return proposals.gather(str(project), chosen or sources.discover(str(project)), NOW, **about)
+    named_sources = sources.from_names(str(project), [str(project / name) for name in names])
+    return proposals.gather(str(project), named_sources or sources.discover(str(project)), NOW, **about)
 
 
 def test_what_could_be_imported_is_found(project):
@@ -64,10 +64,10 @@ def test_what_could_be_imported_is_found(project):
 
 def test_a_named_folder_gives_the_same_for_the_same_files(project):
     everything = {report.path: report for report in gathered(project)}
-    named = gathered(project, "docs/adr")
+    reports = gathered(project, "docs/adr")
 
-    assert len(named) == 5
-    assert [everything[report.path] for report in named] == named
+    assert len(reports) == 5
+    assert [everything[report.path] for report in reports] == reports
     with pytest.raises(BadInput):
         sources.from_names(str(project), ["nowhere.md"])
 
@@ -75,14 +75,14 @@ def test_a_named_folder_gives_the_same_for_the_same_files(project):
 def test_each_file_says_what_became_of_it(project):
     reports = {report.path: report for report in gathered(project)}
 
-    assert [each.record.title for each in reports["docs/adr/0007-use-nats.md"].proposals] == [
+    assert [proposal.record.title for proposal in reports["docs/adr/0007-use-nats.md"].proposals] == [
         "Use NATS JetStream for background jobs"
     ]
     assert reports["docs/adr/template.md"].left_out == ("an index, a template or a page about the folder",)
     (passage,) = reports["docs/adr/0009-unclear.md"].passages
     assert (passage.first, passage.last) == (7, 9)
     assert "a status and no decision" in passage.reason
-    assert [each.heading for each in reports["CLAUDE.md"].passages] == ["Ferry", "Rules"]
+    assert [passage.heading for passage in reports["CLAUDE.md"].passages] == ["Ferry", "Rules"]
     assert "agents load it themselves" in reports["CLAUDE.md"].passages[0].reason
     assert not any(reports[path].proposals for path in ("CLAUDE.md", "CONTRIBUTING.md", ".cursor/rules/api.mdc"))
 
@@ -145,7 +145,7 @@ def test_a_changed_decision_is_proposed_as_a_change_of_its_record(project):
 
     (report,) = gathered(project, "docs/adr/0007-use-nats.md", existing=existing)
 
-    assert [(each.updates, each.record.content["decision"]) for each in report.proposals] == [
+    assert [(proposal.updates, proposal.record.content["decision"]) for proposal in report.proposals] == [
         (existing[0].id, "NATS JetStream. Streams have 5 replicas.")
     ]
 

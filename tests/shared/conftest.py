@@ -29,7 +29,7 @@ def share() -> Share:
     """Put a record into the replica of a shared store, which is connected if it is not yet."""
 
     def put(name: str, category: str, fields: dict[str, Any], **more: Any) -> Entry:
-        if all(each.name != name for each in remotes.connected()):
+        if all(remote.name != name for remote in remotes.connected()):
             remotes.add(name, f"/srv/{name}.git")
         writer = Writer(Store(replicas.prepare(name).store), Settings())
         return projects.save(writer, category, {**fields, **more})

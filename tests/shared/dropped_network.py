@@ -82,8 +82,8 @@ def serve(folder: str) -> tuple[subprocess.Popen[bytes], int]:
 def report(name: str, url: str) -> None:
     replica = Replica(name)
     try:
-        done = engine.sync(replica, git_transport.GitTransport(url, replica.repository))
-        facts = {"pulled": len(done.pulled), "error": ""}
+        result = engine.sync(replica, git_transport.GitTransport(url, replica.repository))
+        facts = {"pulled": len(result.pulled), "error": ""}
     except OnrecordError as error:
         facts = {"pulled": 0, "error": error.code}
     records = sum(len(names) for folder, _, names in os.walk(replica.store) if os.path.basename(folder) == "decisions")

@@ -42,20 +42,20 @@ class _GitOverHttp(BaseHTTPRequestHandler):
 
     def _environment(self) -> dict[str, str]:
         path, _, query = self.path.partition("?")
-        said = {name: self.headers[header] for header, name in _ANSWERED_AS.items() if header in self.headers}
+        variables = {name: self.headers[header] for header, name in _ANSWERED_AS.items() if header in self.headers}
         return {
             "PATH": os.environ["PATH"],
             "GIT_PROJECT_ROOT": self.root,
             "GIT_HTTP_EXPORT_ALL": "1",
-            **said,
+            **variables,
             "REQUEST_METHOD": self.command,
             "PATH_INFO": path,
             "QUERY_STRING": query,
             "REMOTE_USER": LOGIN,
         }
 
-    def _answer(self, done: subprocess.CompletedProcess[bytes]) -> None:
-        head, _, body = done.stdout.partition(b"\r\n\r\n")
+    def _answer(self, process: subprocess.CompletedProcess[bytes]) -> None:
+        head, _, body = process.stdout.partition(b"\r\n\r\n")
         headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
         self.send_response(int(headers.pop("Status", "200").split()[0]))
         for name, value in headers.items():
@@ -70,7 +70,7 @@ class _GitOverHttp(BaseHTTPRequestHandler):
 
 @contextmanager
 def http(folder: Path) -> Iterator[str]:
-    """The address under which the repositories of a folder are served; LOGIN and PASSWORD may write."""
+    """Yield the address of an HTTP server for the repositories of a folder; LOGIN and PASSWORD may write."""
     handler = type("Handler", (_GitOverHttp,), {"root": str(folder)})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
@@ -94,17 +94,17 @@ class Ssh:
             f"AuthorizedKeysFile {folder}/authorized\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"
         )
 
-    def client(self, key: str = "user", known: str = "known") -> str:
-        """A value for GIT_SSH_COMMAND."""
+    def client(self, key: str = "user", known_hosts: str = "known") -> str:
+        """Return a value for GIT_SSH_COMMAND."""
         return (
             f"ssh -F none -i {self.folder}/{key} -o IdentitiesOnly=yes -o IdentityAgent=none"
-            f" -o UserKnownHostsFile={self.folder}/{known} -o GlobalKnownHostsFile=none"
+            f" -o UserKnownHostsFile={self.folder}/{known_hosts} -o GlobalKnownHostsFile=none"
         )
 
 
 @contextmanager
 def ssh(folder: Path) -> Iterator[Ssh]:
-    """An SSH server while it runs."""
+    """Yield a running SSH server."""
     folder.mkdir()
     if os.geteuid() == 0:
         # OpenSSH's own folder, which its service makes where there is one.

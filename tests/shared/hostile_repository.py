@@ -66,7 +66,7 @@ class HostileRepository:
 
 
 def folded(paths: Iterable[tuple[bytes, Node]]) -> Tree:
-    """The tree of some paths, in which a slash is a folder."""
+    """Return the tree of `paths`, in which a slash is a folder."""
     tree: dict[bytes, Tree | Node] = {}
     for path, node in paths:
         *folders, name = path.split(b"/")

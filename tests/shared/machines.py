@@ -126,13 +126,13 @@ def conflict_in_a_hundred(ann: Machine, bob: Machine) -> SyncResult:
     ann.save_all(range(100), "Ann")
     bob.save_all(range(100), "Bob")
     ann.sync()
-    done = bob.sync()
+    result = bob.sync()
     ann.sync()
-    return done
+    return result
 
 
 def files_in(root: str) -> dict[str, bytes]:
-    """The JSON files below a folder, by path."""
+    """Return the JSON files in a folder tree, by path."""
     contents = {}
     for folder, _, names in os.walk(root):
         for name in names:

@@ -47,7 +47,7 @@ class SilentServer:
         self._connections: list[socket.socket] = []
 
     def accept(self) -> bytes:
-        """The request of the next caller, who is then kept waiting."""
+        """Return the request of the next caller, and keep that one waiting."""
         connection, _ = self._listening.accept()
         connection.settimeout(PATIENCE)
         self._connections.append(connection)
@@ -57,7 +57,7 @@ class SilentServer:
         return request
 
     def is_left(self) -> bool:
-        """Whether the caller has given up and closed its end; waits for that."""
+        """Wait until the caller closes its end; return True if it does."""
         with contextlib.suppress(ConnectionResetError):
             while self._connections[-1].recv(1_000):
                 pass

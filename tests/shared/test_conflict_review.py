@@ -40,7 +40,7 @@ class Team:
         return conflict.draft
 
     def agreed(self) -> memory.Memory:
-        """The record that both machines have in the end, and nothing else."""
+        """Return the only record that both machines have in the end."""
         self.both_sync()
         assert self.ours.files() == self.other.files()
         assert Inbox(self.ours.store.root).names() == []
@@ -59,9 +59,9 @@ OURS, THEIRS = {"content": {"decision": "uv it is"}}, {"content": {"decision": "
 def test_both_versions_are_shown_and_one_key_decides(onrecord, team, key, decision):  # noqa: F811
     team.disagree(OURS, THEIRS)
 
-    shown = onrecord("review", "--remote=platform", stdin=f"{key}\n").out
+    output = onrecord("review", "--remote=platform", stdin=f"{key}\n").out
 
-    assert "  - poetry it is" in shown and "  + uv it is" in shown and "Conflict in a shared store" in shown
+    assert "  - poetry it is" in output and "  + uv it is" in output and "Conflict in a shared store" in output
     assert team.agreed().content["decision"] == decision
 
 
@@ -99,10 +99,10 @@ def test_after_a_further_change_our_side_can_still_be_put_in(onrecord, team):  #
 
 def test_flags_and_undo_work_on_the_shared_inbox(onrecord, team):  # noqa: F811
     name = team.disagree(OURS, THEIRS)
-    listed = onrecord("inbox", "--remote=platform", "--json").out
+    inbox = onrecord("inbox", "--remote=platform", "--json").out
 
     onrecord("review", "--remote=platform", f"--reject={name}")
     undone = onrecord("undo", "--remote=platform")
 
-    assert name in listed and undone.code == 0
+    assert name in inbox and undone.code == 0
     assert Inbox(team.ours.store.root).names() == [name]

@@ -51,13 +51,13 @@ def test_edits_of_different_fields_are_both_in_the_record(ann, bob):
     bob.edit("use-uv", {"content": {"context": "By Bob"}})
 
     ann.sync()
-    done = bob.sync()
+    result = bob.sync()
     ann.sync()
 
     assert ann.files() == bob.files()
     record = ann.read("use-uv")
     assert (record.content["decision"], record.content["context"]) == ("By Ann", "By Bob")
-    assert done.conflicts == ()
+    assert result.conflicts == ()
 
 
 UV, INSTALLS, WITH_UV = (f"decisions/{name}.json" for name in ("use-uv", "uv-installs", "packages-with-uv"))
@@ -145,12 +145,12 @@ def test_an_edit_wins_over_a_deletion_on_either_side(ann, bob):
     bob.delete("decisions/two.json")
 
     ann.sync()
-    done = bob.sync()
+    result = bob.sync()
     ann.sync()
 
     assert ann.files() == bob.files()
-    assert sorted(done.revived) == ["decisions/one.json", "decisions/two.json"]
-    assert [ann.read(each).content["decision"] for each in ("one", "two")] == ["Edited", "Edited"]
+    assert sorted(result.revived) == ["decisions/one.json", "decisions/two.json"]
+    assert [ann.read(name).content["decision"] for name in ("one", "two")] == ["Edited", "Edited"]
 
 
 def test_a_deletion_reaches_the_other_machine(ann, bob):
@@ -193,11 +193,11 @@ def test_a_secret_stays_on_this_machine_and_is_reported(ann, bob):
     ann.save("use-uv")
     ann.save("use-aws", content=raw()["content"] | {"decision": "The key is AKIAQ7ZX4M2PLWVN8RTB"})
 
-    done = ann.sync()
+    result = ann.sync()
 
-    assert done.pushed == ("decisions/use-uv.json",)
-    assert "held back" in done.refused["decisions/use-aws.json"] and "AKIAQ7" not in str(done.refused)
-    assert dict(ann.replica.state.refused) == done.refused
+    assert result.pushed == ("decisions/use-uv.json",)
+    assert "held back" in result.refused["decisions/use-aws.json"] and "AKIAQ7" not in str(result.refused)
+    assert dict(ann.replica.state.refused) == result.refused
     bob.sync()
     assert list(bob.files()) == ["decisions/use-uv.json"]
 
@@ -212,9 +212,9 @@ def test_another_secret_in_place_of_one_that_others_wrote_is_held_back(ann, remo
     with ann.store.writing("save") as batch:
         batch.put(sample(id="use-aws", content=content | {"decision": f"The key is {decision}"}))
 
-    done = ann.sync()
+    result = ann.sync()
 
-    assert (done.pushed, list(done.refused)) == ((), ["decisions/use-aws.json"])
+    assert (result.pushed, list(result.refused)) == ((), ["decisions/use-aws.json"])
 
 
 @pytest.mark.parametrize(
@@ -237,11 +237,11 @@ def test_what_cannot_be_a_record_is_reported_and_left_alone(ann, remote, path, d
     remote.write("decisions/good.json", memory.render(sample(id="good")))
     remote.write(path, data)
 
-    done = ann.sync()
+    result = ann.sync()
 
     assert list(ann.files()) == ["decisions/good.json"]
-    assert reason in done.refused[path]
-    assert ann.sync().refused == done.refused, "it is still there, and still reported"
+    assert reason in result.refused[path]
+    assert ann.sync().refused == result.refused, "it is still there, and still reported"
 
 
 def test_what_we_changed_is_not_pushed_over_a_version_that_we_could_not_read(ann, bob, remote):
@@ -249,10 +249,10 @@ def test_what_we_changed_is_not_pushed_over_a_version_that_we_could_not_read(ann
     remote.write("decisions/use-uv.json", b"broken")
     ann.edit("use-uv", {"content": {"decision": "By Ann"}})
 
-    done = ann.sync()
+    result = ann.sync()
 
     assert remote.files["decisions/use-uv.json"] == b"broken"
-    assert "cannot be used" in done.refused["decisions/use-uv.json"]
+    assert "cannot be used" in result.refused["decisions/use-uv.json"]
     remote.write("decisions/use-uv.json", memory.render(bob.read("use-uv")._replace(tags=("repaired",))))
     assert ann.sync().refused == {}
     assert (ann.read("use-uv").tags, ann.read("use-uv").content["decision"]) == (("repaired",), "By Ann")
@@ -273,10 +273,10 @@ def test_a_version_that_we_cannot_read_and_that_came_between_pull_and_push_is_na
     monkeypatch.setattr(ann.transport, "push", late)
     monkeypatch.setattr(ann.transport, "pull", lambda cursor: Pulled(remote.log, "1"))
 
-    done = ann.sync()
+    result = ann.sync()
 
-    assert (done.outdated, done.revived) == ((), ())
-    assert "cannot be used" in done.refused["decisions/use-uv.json"]
+    assert (result.outdated, result.revived) == ((), ())
+    assert "cannot be used" in result.refused["decisions/use-uv.json"]
     assert ann.read("use-uv").content["decision"] == "By Ann"
 
 
@@ -298,14 +298,14 @@ def test_a_million_records_are_refused_and_the_replica_stays_as_it_was(ann, monk
 def test_a_broken_file_in_the_replica_is_set_aside_when_the_remote_has_another(ann, bob, tmp_path):
     both_have(ann, bob)
     (tmp_path / "bob/store/decisions/use-uv.json").write_text("half of a rec")
-    held = bob.sync().refused["decisions/use-uv.json"]
+    reason = bob.sync().refused["decisions/use-uv.json"]
     ann.edit("use-uv", {"content": {"decision": "By Ann"}})
     ann.sync()
 
-    done = bob.sync()
+    result = bob.sync()
 
-    assert "not JSON" in held
-    assert "set-aside" in done.refused["decisions/use-uv.json"]
+    assert "not JSON" in reason
+    assert "set-aside" in result.refused["decisions/use-uv.json"]
     assert bob.files() == ann.files()
     assert [file.read_text() for file in (tmp_path / "bob/set-aside").iterdir()] == ["half of a rec"]
 
@@ -317,15 +317,15 @@ def test_a_remote_from_a_backup_gets_what_it_lost_and_keeps_what_it_has(ann, bob
     ann.save("use-ruff")
     ann.sync()
     bob.sync()
-    remote.files, remote.log = dict(backup), [Version(*each) for each in backup.items()]
+    remote.files, remote.log = dict(backup), [Version(*item) for item in backup.items()]
     pull = ann.transport.pull
     ann.transport.pull = lambda cursor: pull("")._replace(is_reset=True)
 
-    done = ann.sync()
+    result = ann.sync()
 
-    assert done.is_reset
+    assert result.is_reset
     assert "decisions/use-ruff.json" in remote.files
-    (conflict,) = done.conflicts
+    (conflict,) = result.conflicts
     assert b"Newer than the backup" in remote.files[f"inbox/{conflict.draft}.json"]
 
 
@@ -334,10 +334,10 @@ def test_a_lost_state_file_loses_nothing(ann, bob, tmp_path):
     ann.edit("use-uv", {"content": {"decision": "By Ann"}})
     (tmp_path / "ann/state.json").unlink()
 
-    done = ann.sync()
+    result = ann.sync()
     bob.sync()
 
-    assert done.conflicts == ()
+    assert result.conflicts == ()
     assert ann.files() == bob.files()
     assert bob.read("use-uv").content["decision"] == "By Ann"
 
@@ -348,9 +348,9 @@ def test_a_lost_store_folder_is_brought_back_and_deletes_nothing_for_others(ann,
     before = ann.files()
     (tmp_path / "ann/store").rename(tmp_path / "gone")
 
-    done = ann.sync()
+    result = ann.sync()
 
-    assert (ann.files(), done.pushed) == (before, ())
+    assert (ann.files(), result.pushed) == (before, ())
     assert all(remote.files.values())
 
 
@@ -475,18 +475,18 @@ def test_what_was_pushed_by_a_killed_sync_is_no_conflict_with_ourselves(ann, bob
             ann.sync()
     ann.edit("use-uv", {"content": {"decision": "Second"}})
 
-    done = ann.sync()
+    result = ann.sync()
 
-    assert done.conflicts == ()
+    assert result.conflicts == ()
     bob.sync()
     assert bob.read("use-uv").content["decision"] == "Second"
 
 
 def test_a_hundred_records_in_conflict_end_the_same_on_both_with_nothing_lost(ann, bob):
-    done = conflict_in_a_hundred(ann, bob)
+    result = conflict_in_a_hundred(ann, bob)
 
     assert ann.files() == bob.files()
-    assert len(done.conflicts) == 100
+    assert len(result.conflicts) == 100
     records = {ann.read(f"record-{number}").content["decision"] for number in range(100)}
     drafts = {draft.record.content["decision"] for draft in Inbox(ann.replica.store).drafts()}
     assert records == {f"Ann {number}" for number in range(100)}
@@ -508,12 +508,12 @@ def test_the_fingerprint_of_an_update_is_that_of_the_agreed_bytes(ann, bob, monk
 
 @pytest.mark.parametrize("number", [3, 60])
 def test_what_was_agreed_on_is_on_the_disk_before_a_sync_notes_how_far_it_came(ann, bob, monkeypatch, number):
-    done = []
+    result = []
     write, wait = files.write, os.sync
-    monkeypatch.setattr(os, "sync", lambda: (done.append("disk"), wait()))
+    monkeypatch.setattr(os, "sync", lambda: (result.append("disk"), wait()))
 
     def noting(path, data, *, lasting=True, **options):
-        done.append(("base" if f"{os.sep}base{os.sep}" in path else os.path.basename(path), lasting))
+        result.append(("base" if f"{os.sep}base{os.sep}" in path else os.path.basename(path), lasting))
         write(path, data, lasting=lasting, **options)
 
     for place in range(number):
@@ -522,7 +522,7 @@ def test_what_was_agreed_on_is_on_the_disk_before_a_sync_notes_how_far_it_came(a
     monkeypatch.setattr(files, "write", noting)
     bob.sync()
 
-    first, last = done.index(("base", number < 50)), done.index(("state.json", True))
-    between = done[first:last]
-    assert all(each in (("base", True), ("base", False), "disk") for each in between)
+    first, last = result.index(("base", number < 50)), result.index(("state.json", True))
+    between = result[first:last]
+    assert all(event in (("base", True), ("base", False), "disk") for event in between)
     assert "disk" in between or ("base", False) not in between

@@ -55,7 +55,7 @@ def test_two_machines_share_over_ssh(tmp_path, repository, ssh):
 
 @pytest.mark.debian("openssh-server")
 def test_a_host_that_ssh_does_not_know_is_refused_without_a_question(tmp_path, repository, ssh, monkeypatch):
-    monkeypatch.setenv("GIT_SSH_COMMAND", ssh.client(known="nothing"))
+    monkeypatch.setenv("GIT_SSH_COMMAND", ssh.client(known_hosts="nothing"))
 
     error = _refusal(tmp_path, f"{ssh.address}{repository}")
 

@@ -91,10 +91,10 @@ def test_two_machines_and_a_hundred_records_in_conflict_end_with_the_same_files(
     # A clock that is a day ahead decides nothing.
     bob = machine(tmp_path / "bob", server.url, now="2026-05-02T12:00:00Z")
 
-    done = conflict_in_a_hundred(ann, bob)
+    result = conflict_in_a_hundred(ann, bob)
 
     assert ann.files() == bob.files()
-    assert len(done.conflicts) == 100
+    assert len(result.conflicts) == 100
     texts = {draft.record.content["decision"] for draft in Inbox(ann.replica.store).drafts()}
     assert texts == {f"Bob {number}" for number in range(100)}
     assert server.files() == sorted(ann.files())
@@ -179,9 +179,9 @@ def test_a_merged_branch_that_was_edited_further_is_no_conflict(tmp_path, ann, b
     ann.edit("use-uv", {"content": {"decision": "By Bob, corrected by Ann"}})
     ann.sync()
 
-    done = bob.sync()
+    result = bob.sync()
 
-    assert done.conflicts == ()
+    assert result.conflicts == ()
     assert bob.read("use-uv").content["decision"] == "By Bob, corrected by Ann"
 
 
@@ -193,9 +193,9 @@ def test_a_record_that_was_changed_again_before_the_merge_is_no_conflict_with_ou
     server.git("update-ref", "refs/heads/main", server.other_branch())
     bob.edit("use-uv", {"content": {"decision": "By Bob, later"}})
 
-    done = bob.sync()
+    result = bob.sync()
 
-    assert (done.conflicts, done.waiting) == ((), ("decisions/use-uv.json",))
+    assert (result.conflicts, result.waiting) == ((), ("decisions/use-uv.json",))
     assert bob.read("use-uv").content["decision"] == "By Bob, later"
 
 
@@ -221,10 +221,10 @@ def test_what_nobody_may_push_is_reported_and_pulling_goes_on(ann, bob, server):
     server.protect("*")
     bob.save("use-ruff")
 
-    done = bob.sync()
+    result = bob.sync()
 
-    assert done.pulled == ("decisions/use-uv.json",)
-    assert "refused it" in done.refused["decisions/use-ruff.json"]
+    assert result.pulled == ("decisions/use-uv.json",)
+    assert "refused it" in result.refused["decisions/use-ruff.json"]
 
 
 def test_no_network_says_since_when_and_nothing_is_lost(tmp_path, ann, server):
@@ -253,10 +253,10 @@ def test_a_rewritten_history_loses_nothing(tmp_path, ann, bob, server):
     bob.sync()
     server.git("update-ref", "refs/heads/main", first)
 
-    done = bob.sync()
+    result = bob.sync()
     ann.sync()
 
-    assert done.is_reset and done.pushed == ("decisions/use-ruff.json",)
+    assert result.is_reset and result.pushed == ("decisions/use-ruff.json",)
     assert ann.files() == bob.files()
     assert sorted(ann.files()) == ["decisions/use-ruff.json", "decisions/use-uv.json"]
 
@@ -273,10 +273,10 @@ def test_links_modules_and_large_files_in_a_repository_are_reported(tmp_path, bo
     project.git("commit", "-q", "-m", "records")
     project.git("push", "-q", server.url, "main")
 
-    done = bob.sync()
+    result = bob.sync()
 
     assert list(bob.files()) == ["decisions/use-uv.json"]
-    assert {path: why.split(":")[0].split(" (")[0] for path, why in done.refused.items()} == {
+    assert {path: why.split(":")[0].split(" (")[0] for path, why in result.refused.items()} == {
         "decisions/large.json": "larger than 1,000,000 bytes",
         "decisions/empty.json": "not JSON",
         "decisions/link.json": "not a file",
@@ -313,10 +313,10 @@ def test_a_mirror_that_a_power_failure_has_damaged_is_fetched_again(tmp_path, an
         file.write_bytes(b"")
     bob.edit("use-ruff", {"tags": ["by-bob"]})
 
-    done = bob.sync()
+    result = bob.sync()
     ann.sync()
 
-    assert (done.pushed, done.conflicts, done.is_reset) == (("decisions/use-ruff.json",), (), False)
+    assert (result.pushed, result.conflicts, result.is_reset) == (("decisions/use-ruff.json",), (), False)
     assert ann.files() == bob.files()
 
 
@@ -423,10 +423,10 @@ def test_a_branch_that_is_set_back_to_before_our_push_gets_it_again(ann, bob, se
     bob.sync()
     server.git("update-ref", "refs/heads/main", before)
 
-    done = bob.sync()
+    result = bob.sync()
     ann.sync()
 
-    assert done.is_reset
+    assert result.is_reset
     assert b"Newer" in b"".join(ann.files().values())
     assert ann.files() == bob.files()
 
@@ -474,16 +474,16 @@ def test_a_git_that_hangs_is_ended_with_all_that_it_started(tmp_path, monkeypatc
 
 def test_a_program_that_goes_on_behind_ssh_is_not_waited_for(tmp_path, monkeypatch):
     """As an SSH connection that is kept open for the next command."""
-    left = tmp_path / "left"
-    monkeypatch.setenv("GIT_SSH_COMMAND", f"setsid sleep 600 >/dev/null & echo $! >{left}; false")
+    process = tmp_path / "left"
+    monkeypatch.setenv("GIT_SSH_COMMAND", f"setsid sleep 600 >/dev/null & echo $! >{process}; false")
     carol = machine(tmp_path / "carol", "ssh://nowhere.invalid/memory.git")
 
     try:
         with pytest.raises(Offline):
             carol.sync()
-        os.kill(int(left.read_text()), 0)
+        os.kill(int(process.read_text()), 0)
     finally:
-        os.kill(int(left.read_text()), signal.SIGKILL)
+        os.kill(int(process.read_text()), signal.SIGKILL)
 
 
 def test_a_squashed_merge_of_our_branch_is_noticed(ann, bob, server):
@@ -497,10 +497,10 @@ def test_a_squashed_merge_of_our_branch_is_noticed(ann, bob, server):
     server.git("update-ref", "refs/heads/main", squashed)
     server.git("branch", "-q", "-D", branch)
 
-    done = bob.sync()
+    result = bob.sync()
     ann.sync()
 
-    assert (done.waiting, done.conflicts, done.pushed) == ((), (), ())
+    assert (result.waiting, result.conflicts, result.pushed) == ((), (), ())
     assert ann.files() == bob.files()
 
 
@@ -514,11 +514,11 @@ def test_others_can_change_a_record_while_ours_waits_for_a_merge(ann, bob, serve
     ann.sync()
     server.protect("main")
 
-    done = bob.sync()
+    result = bob.sync()
 
     record = bob.read("use-uv")
     assert (record.content["decision"], record.content["context"]) == ("By Bob", "By Ann")
-    assert (done.waiting, done.conflicts) == (("decisions/use-uv.json",), ())
+    assert (result.waiting, result.conflicts) == (("decisions/use-uv.json",), ())
     branch = server.other_branch()
     assert server.git("rev-list", "--count", f"main..{branch}") == "1", "rebuilt on top of what Ann pushed"
 
@@ -558,9 +558,9 @@ def test_a_git_that_gives_no_answer_is_no_rewritten_history(ann, bob, monkeypatc
         patch.setattr(Mirror, "run_local", late)
         with pytest.raises(OnrecordError):
             bob.sync()
-    done = bob.sync()
+    result = bob.sync()
 
-    assert (done.is_reset, done.conflicts) == (False, ())
+    assert (result.is_reset, result.conflicts) == (False, ())
     assert ann.files() == bob.files()
 
 
@@ -583,10 +583,10 @@ def test_a_fetch_of_a_killed_sync_that_ends_late_is_no_rewritten_history(ann, bo
     bob.save("use-ruff")
     with monkeypatch.context() as patch:
         patch.setattr(Mirror, "run_remote", late)
-        done = bob.sync()
+        result = bob.sync()
     ann.sync()
 
-    assert (done.is_reset, done.conflicts, done.pushed) == (False, (), ("decisions/use-ruff.json",))
+    assert (result.is_reset, result.conflicts, result.pushed) == (False, (), ("decisions/use-ruff.json",))
     assert ann.files() == bob.files()
 
 
@@ -600,7 +600,7 @@ exec sh -c "$2"
 
 @pytest.fixture
 def ssh(tmp_path, monkeypatch):
-    """A folder with the pipes of a program that stands for ssh."""
+    """Return a folder with the pipes of a program that replaces ssh."""
     folder = tmp_path / "ssh"
     folder.mkdir()
     (folder / "ssh").write_text(SSH.format(folder=folder))
@@ -619,17 +619,17 @@ def test_git_that_outlives_a_killed_sync_does_not_harm_the_next(tmp_path, server
     both_have(ann, bob)
     (bob if pushes else ann).edit("use-uv", {"tags": ["more"]})
     ann.sync()
-    left = _killed_while_git_waits(bob, ssh)
+    process = _killed_while_git_waits(bob, ssh)
 
     first = bob.sync()
     (ssh / "go").write_text("go\n")
-    assert select.select([left], [], [], 60)[0]
-    os.close(left)
+    assert select.select([process], [], [], 60)[0]
+    os.close(process)
     bob.save("use-ruff")
     second = bob.sync()
     ann.sync()
 
-    assert [(each.is_reset, each.conflicts, each.refused) for each in (first, second)] == [(False, (), {})] * 2
+    assert [(result.is_reset, result.conflicts, result.refused) for result in (first, second)] == [(False, (), {})] * 2
     assert second.pushed == ("decisions/use-ruff.json",)
     assert "more" in bob.read("use-uv").tags
     assert ann.files() == bob.files()
@@ -651,7 +651,7 @@ def _killed_while_git_waits(bob, ssh):
 
 @pytest.fixture
 def endless_git(tmp_path, monkeypatch):
-    """A program that is found as git and does not end."""
+    """Put a program that never ends in the place of git."""
     program = tmp_path / "bin" / "git"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\nexec sleep 600\n")

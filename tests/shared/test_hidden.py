@@ -30,7 +30,7 @@ OURS = ".claude/memory/preferences/ours.json"
 
 @pytest.fixture
 def replaced(project, share):
-    """A shared record that a record of the project replaces, under another id."""
+    """Return a shared record that a record of the project replaces, under another id."""
     share("platform", "decision", DECISION)
     project.save("preference", {**SIX["preference"], "title": "Ours", "supersedes": [f"platform:{ID}"]})
 
@@ -78,10 +78,10 @@ def test_a_record_of_the_users_own_store_is_hidden_by_the_projects(project, run)
 
 
 def test_an_mcp_client_is_told_that_a_record_is_hidden(project, replaced):
-    shown = reading.show(project, PATH)
+    result = reading.show(project, PATH)
 
-    assert shown.data["hidden_by"] == OURS
-    assert f"Caution: it does not hold in this project: {OURS} counts in its place; show that one." in shown.text
+    assert result.data["hidden_by"] == OURS
+    assert f"Caution: it does not hold in this project: {OURS} counts in its place; show that one." in result.text
 
 
 def _sources(project) -> list[str]:
@@ -129,8 +129,8 @@ def test_no_shared_store_hides_a_record_of_another(project, share):
     share("acme", "preference", {**SIX["preference"], "title": "Ours", "supersedes": [f"zeta:{ID}", ID]})
 
     assert {hit.source for hit in project.search("sessions postgres")} == {"acme", "zeta"}
-    made = digest.make(project.root, project.store_refs, project.settings)
-    assert {"acme", "zeta"} <= {pick.candidate.shared for pick in made.picks}
+    session_digest = digest.make(project.root, project.store_refs, project.settings)
+    assert {"acme", "zeta"} <= {pick.candidate.shared for pick in session_digest.picks}
 
 
 def test_a_copy_in_a_second_shared_store_is_shown_once(project, share):
@@ -143,25 +143,25 @@ def test_a_copy_in_a_second_shared_store_is_shown_once(project, share):
 def _from_hook(project) -> list[str]:
     budget.start(100, time.process_time() + 100)
     try:
-        found = searching.candidates(
+        candidates = searching.candidates(
             Stores(project.store_refs, project.root), "sessions postgres redis", project.settings
         )
-        made = digest.make(project.root, project.store_refs, project.settings)
+        session_digest = digest.make(project.root, project.store_refs, project.settings)
     finally:
         budget.stop()
-    return [*(each.prefix for each in found), *(pick.candidate.shared for pick in made.picks)]
+    return [*(each.prefix for each in candidates), *(pick.candidate.shared for pick in session_digest.picks)]
 
 
 def test_what_cannot_be_checked_against_the_users_own_store_is_not_shown(project, share, monkeypatch):
     share("platform", "decision", DECISION)
     os.makedirs(paths.user_store(), exist_ok=True)
     assert "platform:" in _from_hook(project) and "platform" in _from_hook(project)
-    opened = index.open
+    open_index = index.open
 
-    def open_or_fail(root: str, **named: bool) -> index.Index:
+    def open_or_fail(root: str, **options: bool) -> index.Index:
         if root == paths.user_store():
             raise OSError("the disk has gone")
-        return opened(root, **named)
+        return open_index(root, **options)
 
     monkeypatch.setattr(index, "open", open_or_fail)
 
@@ -190,15 +190,15 @@ def test_a_hook_knows_at_once_that_a_record_of_a_large_store_replaces_a_shared_o
 
 
 def test_recall_and_why_can_be_asked_for_one_store(project, share, run):
-    asked = "users lose their login state after a deploy, where do we keep sessions?"
+    question = "users lose their login state after a deploy, where do we keep sessions?"
     project.save("decision", {**DECISION, "title": "Sessions live in Postgres here"})
     share("platform", "decision", DECISION)
 
-    shown = json.loads(run("recall", asked, "--remote=platform", "--json"))["memories"]
-    candidates = json.loads(run("why", asked, "--remote=platform", "--json"))["candidates"]
-    played = json.loads(run("try", asked, "--remote=platform", "--json"))
+    records = json.loads(run("recall", question, "--remote=platform", "--json"))["memories"]
+    candidates = json.loads(run("why", question, "--remote=platform", "--json"))["candidates"]
+    played = json.loads(run("try", question, "--remote=platform", "--json"))
 
-    assert [each["path"] for each in shown] == [PATH]
+    assert [each["path"] for each in records] == [PATH]
     assert {each["source"] for each in candidates} == {"platform"}
     assert [each["source"] for each in played["prompts"][0]["memories"]] == [PATH]
     assert played["records"] == 1
@@ -207,9 +207,9 @@ def test_recall_and_why_can_be_asked_for_one_store(project, share, run):
 
 
 def test_one_store_alone_brings_nothing_that_the_project_hides(replaced, run):
-    asked = "users lose their login state after a deploy, where do we keep sessions?"
+    question = "users lose their login state after a deploy, where do we keep sessions?"
 
-    assert json.loads(run("recall", asked, "--remote=platform", "--json"))["memories"] == []
+    assert json.loads(run("recall", question, "--remote=platform", "--json"))["memories"] == []
     assert json.loads(run("digest", "--remote=platform", "--json"))["entries"] == []
 
 
@@ -228,5 +228,5 @@ def test_a_store_that_a_project_does_not_read_can_still_be_asked(project, share,
     Path(project.store.root, paths.CONFIG).write_text(json.dumps({"remotes": ["none"]}))
 
     assert json.loads(run("recall", "where do we keep sessions, postgres or redis?", "--json"))["memories"] == []
-    asked = run("recall", "where do we keep sessions, postgres or redis?", "--remote=platform", "--json")
-    assert [each["path"] for each in json.loads(asked)["memories"]] == [PATH]
+    output = run("recall", "where do we keep sessions, postgres or redis?", "--remote=platform", "--json")
+    assert [each["path"] for each in json.loads(output)["memories"]] == [PATH]

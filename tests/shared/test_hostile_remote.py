@@ -85,7 +85,7 @@ PATHS: dict[bytes, tuple[Node, str]] = {
     # What is no file.
     b"decisions/link.json": (Node(b"/etc/passwd", LINK), "a link"),
     b"decisions/near-link.json": (Node(b"use-uv.json", LINK), "a link"),
-    b"decisions/submodule.json": (Node(b"", SUBMODULE), "a repository"),
+    b"decisions/submodule.json": (Node(b"", SUBMODULE), "a submodule"),
     b"runbooks": (Node(b"/etc", LINK), ""),
     # What is no record.
     b"decisions/empty.json": (Node(b""), "not JSON"),
@@ -125,8 +125,8 @@ def synced(repository: HostileRepository) -> SyncResult:
 
 
 def files_below(root: str) -> list[str]:
-    found = (os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names)
-    return sorted(os.path.relpath(path, root) for path in found)
+    files = (os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names)
+    return sorted(os.path.relpath(path, root) for path in files)
 
 
 def test_every_trick_is_set_aside_and_named_and_the_good_record_comes(hostile, home, tmp_path):
@@ -135,19 +135,19 @@ def test_every_trick_is_set_aside_and_named_and_the_good_record_comes(hostile, h
     )
     before = set(files_below(str(home)))
 
-    done = synced(hostile)
+    result = synced(hostile)
 
     replica = Replica("platform")
     records = [path for path in files_below(replica.store) if path not in ("index.md", ".lock")]
-    assert (done.pulled, records) == ((GOOD,), [GOOD])
+    assert (result.pulled, records) == ((GOOD,), [GOOD])
     assert os.stat(os.path.join(replica.store, GOOD)).st_mode & 0o777 == 0o600
-    wanted = {path.decode("utf-8", "replace")[:200]: reason for path, (_, reason) in PATHS.items() if reason}
+    reasons = {path.decode("utf-8", "replace")[:200]: reason for path, (_, reason) in PATHS.items() if reason}
     wrong = {
-        path: reason for path, reason in wanted.items() if reason not in done.refused.get(path, "nothing was said")
+        path: reason for path, reason in reasons.items() if reason not in result.refused.get(path, "nothing was said")
     }
-    assert wrong == {} and set(done.refused) == set(wanted)
-    written = {path for path in files_below(str(home)) if path not in before}
-    assert [path for path in written if not path.startswith((".local/", ".cache/"))] == []
+    assert wrong == {} and set(result.refused) == set(reasons)
+    new_files = {path for path in files_below(str(home)) if path not in before}
+    assert [path for path in new_files if not path.startswith((".local/", ".cache/"))] == []
     assert "planted" not in Path(replica.store, "index.md").read_text()
 
 
@@ -158,8 +158,8 @@ def test_what_was_refused_is_shown_without_its_control_characters(hostile, tmp_p
 
     for words in (["remote", "status"], ["remote", "status", "--json"], ["doctor"]):
         main(words)
-        shown = capfd.readouterr()
-        text = shown.out + shown.err
+        output = capfd.readouterr()
+        text = output.out + output.err
         assert text and not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|^FAKE", text, re.MULTILINE), (words, text)
 
 
@@ -179,9 +179,9 @@ def test_no_path_of_a_database_leads_out_either(home):
         there.write(path, record("x"))
     there.write(GOOD, record())
 
-    done = engine.sync(replica, MemoryTransport(there))
+    result = engine.sync(replica, MemoryTransport(there))
 
-    assert done.pulled == (GOOD,) and set(done.refused) == set(ODD_PATHS)
+    assert result.pulled == (GOOD,) and set(result.refused) == set(ODD_PATHS)
     assert [path for path in files_below(replica.store) if path not in ("index.md", ".lock")] == [GOOD]
 
 
@@ -300,8 +300,8 @@ def test_a_network_that_breaks_in_the_middle_loses_nothing(hostile):
     words = ("unshare", "-rn", sys.executable, "-m", "tests.shared.dropped_network", hostile.url, "platform")
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
 
-    done = subprocess.run(words, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, timeout=120, check=True)
+    result = subprocess.run(words, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, timeout=120, check=True)
 
-    broken, whole = map(json.loads, done.stdout.splitlines())
+    broken, whole = map(json.loads, result.stdout.splitlines())
     assert broken == {"pulled": 0, "error": "OFFLINE", "records": 0, "is_offline": True}
     assert whole == {"pulled": 100, "error": "", "records": 100, "is_offline": False}

@@ -34,7 +34,9 @@ def test_what_comes_out_of_a_spool_is_what_went_in_and_has_no_flaw(tmp_path_fact
     with Spool(str(tmp_path_factory.getbasetemp())) as spool:
         spool.fill(Version(path, data) for path, data in pairs)
 
-        assert [(each.path, each.data) for each in spool] == [pair for pair in pairs if not incoming.file_flaw(*pair)]
+        assert [(version.path, version.data) for version in spool] == [
+            pair for pair in pairs if not incoming.file_flaw(*pair)
+        ]
 
 
 @given(st.text())
@@ -53,15 +55,15 @@ VERSIONS = valid_records(("decision",))
 @settings(max_examples=settings().max_examples // 4)
 @given(VERSIONS, VERSIONS, VERSIONS)
 def test_two_versions_of_any_record_become_valid_files_that_a_repetition_does_not_change(base, ours, theirs):
-    files = [memory.render(memory.from_json({**each, "id": "x"})) for each in (base, ours, theirs)]
+    files = [memory.render(memory.from_json({**fields, "id": "x"})) for fields in (base, ours, theirs)]
 
-    done = reconcile("decisions/x.json", *files)
+    reconciled = reconcile("decisions/x.json", *files)
 
-    assert incoming.file_flaw("decisions/x.json", done.local) == ""
-    assert done.base == files[2]
-    if done.beside:
-        assert incoming.file_flaw(*done.beside) == ""
-    assert reconcile("decisions/x.json", done.base, done.local, done.base).local == done.local
+    assert incoming.file_flaw("decisions/x.json", reconciled.local) == ""
+    assert reconciled.base == files[2]
+    if reconciled.beside:
+        assert incoming.file_flaw(*reconciled.beside) == ""
+    assert reconcile("decisions/x.json", reconciled.base, reconciled.local, reconciled.base).local == reconciled.local
 
 
 @pytest.mark.parametrize("name", ["CON.json", "nul.json", "lpt1.json", "a b.json", "ä.json", "a/b.json", "-a.json"])

@@ -183,8 +183,8 @@ def test_an_mcp_client_reads_a_shared_record(project, share):
     share("platform", "decision", DECISION)
 
     for typed in (PATH, f"platform:{ID}", ID):
-        shown = reading.show(project, typed)
-        assert (shown.data["source"], shown.data["path"]) == ("platform", PATH)
+        result = reading.show(project, typed)
+        assert (result.data["source"], result.data["path"]) == ("platform", PATH)
     assert [each["source"] for each in reading.recall(project, ASKED).data["records"]] == ["platform"]
 
 
@@ -273,8 +273,8 @@ def test_removing_a_remote_leaves_nothing_of_its_records(project, share):
     assert main(["remote", "remove", "platform", "--force"]) == 0
 
     places = (paths.data_dir(), paths.cache_dir(), paths.state_dir())
-    left = [path for place in places for path in Path(place).rglob("*") if path.is_file()]
-    assert [path for path in left if b"Redis" in path.read_bytes()] == []
+    leftovers = [path for place in places for path in Path(place).rglob("*") if path.is_file()]
+    assert [path for path in leftovers if b"Redis" in path.read_bytes()] == []
     assert remotes.connected() == []
     assert os.listdir(paths.replicas()) == []
 
@@ -293,13 +293,13 @@ def test_what_the_project_replaces_meanwhile_does_not_come_back_after_compaction
 def test_a_shared_store_that_fails_takes_nothing_of_the_projects_own_with_it(project, share, monkeypatch):
     project.save("constraint", SIX["constraint"])
     share("platform", "constraint", SIX["constraint"], title="Shared", scope={"paths": ["src/**"]})
-    file, opened = os.path.join(project.root, "src", "carrier", "client.py"), Stores.open
+    file, open_store = os.path.join(project.root, "src", "carrier", "client.py"), Stores.open
     broken = paths.replica("platform").root
 
     def open_or_fail(stores: Stores, root: str) -> index.Index:
         if root == broken:
             raise OSError("the disk has gone")
-        return opened(stores, root)
+        return open_store(stores, root)
 
     monkeypatch.setattr(Stores, "open", open_or_fail)
     budget.start(100, time.process_time() + 100)

@@ -24,7 +24,7 @@ def test_remotes_are_listed_by_name_and_taken_off_the_list():
         Remote("platform", GIT, "git", review=True, auto=False),
     ]
     assert remotes.remove("acme").name == "acme"
-    assert [each.name for each in remotes.connected()] == ["platform"]
+    assert [remote.name for remote in remotes.connected()] == ["platform"]
     assert remotes.get("platform").url == GIT
     with pytest.raises(NotFound, match="connected: platform"):
         remotes.get("acme")

@@ -24,29 +24,29 @@ WORDS = ["".join(letters) for letters in itertools.product("bdgklm", "aeiou", "n
 
 
 def _replica(folder: Path, size: int) -> StoreRef:
-    """A replica of runbooks and decisions in few words, indexed."""
+    """Create and index a replica of short runbooks and decisions."""
     rng = random.Random(size)
     for number in range(size):
         category = ("decision", "runbook")[number % 2]
         field = {"decision": "context", "runbook": "trigger"}[category]
         text = {field: " ".join(rng.choices(WORDS, k=40))}
-        made = records.raw(category, id=f"r{number}", content={**records.CONTENT[category], **text})
+        record = records.raw(category, id=f"r{number}", content={**records.CONTENT[category], **text})
         file = folder / f"{category}s" / f"r{number}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(made))
+        file.write_text(json.dumps(record))
     index.open(str(folder)).close()
     return StoreRef(str(folder), paths.replica("platform").prefix)
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> str:
-    made = GitProject(tmp_path / "project")
+    repository = GitProject(tmp_path / "project")
     for name in ("readme.md", "src/main.py"):
-        made.write(name, name)
-        made.commit(name)
-    made.git("checkout", "-q", "-b", f"feat/{'-'.join(WORDS[:4])}")
-    made.write("src/main.py", "changed")
-    return str(made.root)
+        repository.write(name, name)
+        repository.commit(name)
+    repository.git("checkout", "-q", "-b", f"feat/{'-'.join(WORDS[:4])}")
+    repository.write("src/main.py", "changed")
+    return str(repository.root)
 
 
 def test_a_large_replica_costs_a_sessions_start_little_more_than_a_small_one(tmp_path: Path, project: str) -> None:

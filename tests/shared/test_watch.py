@@ -53,14 +53,14 @@ def _heed_signals() -> None:
 def watching(shared: HostileRepository, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     words = (sys.executable, str(BIN), "sync", "--watch", "--every=1")
     pipe = subprocess.PIPE
-    said = {"stdin": pipe, "stdout": pipe, "stderr": pipe, "bufsize": 0}
-    with subprocess.Popen(words, cwd=tmp_path, preexec_fn=_heed_signals, **said) as process:
+    streams = {"stdin": pipe, "stdout": pipe, "stderr": pipe, "bufsize": 0}
+    with subprocess.Popen(words, cwd=tmp_path, preexec_fn=_heed_signals, **streams) as process:
         yield process
         process.kill()
 
 
 def _line(process: subprocess.Popen[bytes]) -> bytes:
-    """The next line; an error if none comes."""
+    """Return the next line; fail if none comes."""
     assert process.stdout and select.select([process.stdout], [], [], PATIENCE)[0]
     return process.stdout.readline()
 
@@ -92,7 +92,7 @@ def test_a_signal_ends_it(watching, number):
 def test_the_same_trouble_is_told_once_and_so_is_its_end():
     there, is_down = MemoryRemote(), [True]
 
-    def connect(each: remotes.Remote) -> MemoryTransport:
+    def connect(remote: remotes.Remote) -> MemoryTransport:
         if is_down[0]:
             raise Offline("cannot be reached")
         return MemoryTransport(there)
@@ -108,13 +108,13 @@ def test_the_same_trouble_is_told_once_and_so_is_its_end():
 def test_what_is_not_synced_is_told_once():
     there = MemoryRemote()
     there.write("decisions/use-uv.json", b"broken")
-    watched = sync._WatchedRemote(remotes.add("platform", "/srv/memory.git"), lambda each: MemoryTransport(there))
+    watched = sync._WatchedRemote(remotes.add("platform", "/srv/memory.git"), lambda remote: MemoryTransport(there))
 
     outcomes = [watched.sync(), watched.sync()]
     there.write("decisions/use-ruff.json", b"broken")
     outcomes += [watched.sync(), watched.sync()]
 
-    assert [len(each.refused) if each else None for each in outcomes] == [1, None, 2, None]
+    assert [len(outcome.refused) if outcome else None for outcome in outcomes] == [1, None, 2, None]
 
 
 @pytest.mark.parametrize("every", ["0", "0.5", "-1", "nan", "inf"])

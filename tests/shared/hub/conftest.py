@@ -35,20 +35,20 @@ class TestHub:
         return f"{self.server.url(self.database, login, **parameters)}#{team}"
 
     def transport(self, login: str = "walt", team: str = "platform", **parameters: str) -> PostgresTransport:
-        """What a machine of this login uses; closed after the test."""
+        """Return a transport for this login, which is closed after the test."""
         return self._open.enter_context(closing(PostgresTransport(self.url(login, team, **parameters))))
 
     def session(self, login: str = "walt") -> psycopg.Connection:
-        """A plain connection of this login, as any other program can have it."""
+        """Return a plain connection of this login, as any other program can have."""
         session = psycopg.connect(self.server.url(self.database, login), autocommit=True)
         return self._open.enter_context(closing(session))
 
     def rows(self, statement: str, *values: object) -> list[tuple[object, ...]]:
-        """What a superuser sees."""
+        """Run a statement as a superuser; return its rows."""
         return self.server.execute(statement, *values, database=self.database)
 
     def beside(self, database: str) -> TestHub:
-        """A hub in another database of the same server, closed with this one."""
+        """Return a hub in another database of the same server, closed with this one."""
         return self._open.enter_context(closing(TestHub(self.server, database)))
 
     def empty(self) -> None:
@@ -78,7 +78,7 @@ def prepare(server: Server, url: str) -> None:
 
 @pytest.fixture(scope="session")
 def template(postgres: Server) -> Callable[[str], None]:
-    """What makes the first hub of a server; the others are copies of it."""
+    """Return a function that creates the first hub of a server; the others are copies of it."""
     return lambda url: prepare(postgres, url)
 
 
@@ -89,7 +89,7 @@ def common_database(postgres: Server, template: Callable[[str], None]) -> str:
 
 @pytest.fixture
 def hub(postgres: Server, common_database: str) -> Iterator[TestHub]:
-    """A hub without a record; its tables are those of other tests, so nobody may change them."""
+    """Yield an empty hub that tests share, so none may change its tables."""
     hub = TestHub(postgres, common_database)
     hub.empty()
     yield hub
@@ -98,17 +98,17 @@ def hub(postgres: Server, common_database: str) -> Iterator[TestHub]:
 
 @pytest.fixture
 def own_hub(postgres: Server, template: Callable[[str], None]) -> Iterator[TestHub]:
-    """A hub of which a test may change the tables, too."""
+    """Yield a hub whose tables a test may change."""
     hub = TestHub(postgres, postgres.database(template))
     yield hub
     hub.close()
 
 
 def everything(transport: PostgresTransport, cursor: str = "") -> dict[str, bytes]:
-    """What a pull gives, the last version of each path."""
+    """Return the last version of each path of a pull."""
     return {version.path: version.data for version in transport.pull(cursor).versions}
 
 
 def new(path: str, data: bytes) -> Push:
-    """A push of a file that the remote does not have."""
+    """Return a push of a file that the remote does not have."""
     return Push(path, data, "")

@@ -23,12 +23,12 @@ TEXT, BYTES = 25, 17
 
 
 def message(kind: bytes, body: bytes) -> bytes:
-    """A message of the protocol: its kind, its length, what it says."""
+    """Return a message of the protocol: kind, length and body."""
     return kind + struct.pack("!I", len(body) + 4) + body
 
 
 def columns(*types: int) -> bytes:
-    """What comes before rows of so many values."""
+    """Return the description that precedes rows with these columns."""
     return message(b"T", struct.pack("!h", len(types)) + b"".join(map(_column, types)))
 
 
@@ -38,19 +38,19 @@ def _column(type: int) -> bytes:
 
 def row(*values: bytes) -> bytes:
     return message(
-        b"D", struct.pack("!h", len(values)) + b"".join(struct.pack("!I", len(each)) + each for each in values)
+        b"D", struct.pack("!h", len(values)) + b"".join(struct.pack("!I", len(value)) + value for value in values)
     )
 
 
 def failure(sqlstate: str, text: str) -> bytes:
-    """The answer of a server that does not let somebody in."""
+    """Return the answer of a server that denies access."""
     fields = ("SFATAL", "VFATAL", f"C{sqlstate}", f"M{text}")
     return message(b"E", b"".join(field.encode() + b"\x00" for field in fields) + b"\x00")
 
 
 @contextmanager
 def false_server(greeting: bytes, answer: Iterable[bytes] = ()) -> Iterator[str]:
-    """The address of a server that greets one client, and has one answer for what it then asks."""
+    """Yield the address of a server that greets one client and then sends one answer."""
     folder = Path(tempfile.mkdtemp(prefix="false-", dir="/tmp"))
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(folder / NAME))

@@ -29,7 +29,7 @@ VERSION = len(hub_schema.migrations())
 
 @pytest.fixture
 def owner(own_hub: TestHub, monkeypatch: pytest.MonkeyPatch) -> TestHub:
-    """The hub that the commands act on, as its owner."""
+    """Return the hub that the commands act on, as its owner."""
     monkeypatch.setenv("ONRECORD_HUB_URL", own_hub.url(OWNER))
     return own_hub
 
@@ -86,10 +86,10 @@ def test_two_who_make_the_tables_at_once_both_succeed(postgres):
 def test_without_the_package_it_says_what_to_install():
     words = [sys.executable, "-S", str(BIN), "hub", "status", "--url", "postgresql:///memory"]
 
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    process = subprocess.run(words, capture_output=True, text=True, timeout=120)
 
-    assert done.returncode == 1
-    needs, fix = done.stderr.splitlines()
+    assert process.returncode == 1
+    needs, fix = process.stderr.splitlines()
     assert needs == "BAD_INPUT: a Postgres remote needs a package: No module named 'psycopg'"
     assert fix.startswith("fix: ") and fix.endswith(" 'psycopg[binary]>=3.2.11,<4'")
 

@@ -42,7 +42,7 @@ def proxied(hub: TestHub) -> Iterator[Callable[..., tuple[PostgresTransport, Cut
 
 
 def _sync(machine: PostgresTransport) -> tuple[dict[str, bytes], Pushed]:
-    """What the engine asks of a transport: a pull, and a push of what it has."""
+    """Pull and push as the engine does."""
     return everything(machine), machine.push(
         [Push(A, b"2", content_hash(b"1")), new(B, b"1"), Push("decisions/c.json", b"", content_hash(b"c"))]
     )
@@ -187,7 +187,7 @@ def test_credentials_come_from_the_password_file(hub: TestHub, home: Path):
 
 
 def _hostile(hub: TestHub, select: str) -> PostgresTransport:
-    """A transport to a hub whose owner has put something else in the place of the records."""
+    """Return a transport to a hub whose owner has replaced the table of records."""
     hub.rows("ALTER TABLE onrecord.records RENAME TO real_records")
     hub.rows(f"CREATE VIEW onrecord.records AS {select}")
     hub.rows("GRANT SELECT ON onrecord.records TO walt")

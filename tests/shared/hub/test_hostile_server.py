@@ -32,7 +32,7 @@ def test_an_answer_without_end_does_not_fill_the_memory(monkeypatch: pytest.Monk
     monkeypatch.setattr(hub_connection, "_MAX_ANSWER_BYTES", 20_000_000)
     first, more = answer
 
-    failed = _asked(BadRemote, itertools.chain([columns(TEXT) + first], itertools.repeat(more)))
+    failed = _error_of(BadRemote, itertools.chain([columns(TEXT) + first], itertools.repeat(more)))
 
     assert failed.message == "an answer takes more than 20,000,000 bytes"
 
@@ -40,13 +40,13 @@ def test_an_answer_without_end_does_not_fill_the_memory(monkeypatch: pytest.Monk
 def test_a_server_that_lets_us_in_and_says_nothing_is_offline(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(hub_connection, "_SILENCE_SECONDS", 0.2)
 
-    failed = _asked(Offline, ())
+    failed = _error_of(Offline, ())
 
     assert failed.message == "the database server does not answer"
 
 
-def _asked(error: type[OnrecordError], answer: Iterable[bytes]) -> OnrecordError:
-    """The error with which a question ends that is answered so."""
+def _error_of(error: type[OnrecordError], answer: Iterable[bytes]) -> OnrecordError:
+    """Return the error of a query that the server answers like this."""
     with (
         false_server(LET_IN + READY, answer) as url,
         closing(Hub(parse_team_address(url), lambda session: None)) as hub,
@@ -77,8 +77,8 @@ def test_a_server_that_lets_nobody_in_for_an_unknown_reason_is_offline(sqlstate,
 
 def test_the_rest_is_not_read_when_the_first_records_were_enough():
     """A server may go on although it was told to stop."""
-    sent: list[int] = []
-    rows = (sent.append(number) or row(b"decisions/a.json", bytes(1 << 20)) for number in range(100))
+    numbers: list[int] = []
+    rows = (numbers.append(number) or row(b"decisions/a.json", bytes(1 << 20)) for number in range(100))
     answer = itertools.chain([message(b"1", b"") + message(b"2", b"") + columns(TEXT, BYTES)], rows)
     with false_server(LET_IN + READY, answer) as url, closing(PostgresTransport(url)) as machine:
         machine._hub = Hub(parse_team_address(url), lambda session: None)
@@ -87,7 +87,7 @@ def test_the_rest_is_not_read_when_the_first_records_were_enough():
         versions.close()
 
     assert first.path == "decisions/a.json"
-    assert len(sent) < 50
+    assert len(numbers) < 50
 
 
 @pytest.mark.debian("postgresql")

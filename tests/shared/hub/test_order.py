@@ -44,7 +44,7 @@ def _naive_read(session: psycopg.Connection, number: int) -> list[tuple[int, str
 
 
 def _read_while_two_write(hub: TestHub, way: Writing) -> list[str]:
-    """What a reader gets in two pulls: one while the first writer has not committed, one after both have."""
+    """Return what a reader gets in two pulls: before the first writer commits, and after both have."""
     first, second, reader = hub.session("walt"), hub.session("wilma"), hub.session("rita")
     first.execute("BEGIN")
     way.write(first, "first")

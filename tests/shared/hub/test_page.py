@@ -26,18 +26,18 @@ ELSEWHERE = "pip install "
 def test_everything_on_the_page_works_in_its_order(postgres: Server, onrecord, project, monkeypatch):
     monkeypatch.setenv("PGHOST", str(postgres.log.parent))
     (project / "carl_of_the_page_password.txt").write_text("a long sentence\n")
-    database, shown = "postgres", ""
+    database, output = "postgres", ""
     for language, text in BLOCKS:
         if language == "sql":
             results = [postgres.execute(statement, database=database) for statement in text.split(";\n") if statement]
             database = "memory"
         elif language == "bash":
             for line in text.replace("@localhost", "@").splitlines():
-                shown += _typed(line, onrecord, monkeypatch)
+                output += _typed(line, onrecord, monkeypatch)
 
-    assert "platform: 0 records" in shown
-    assert "carl_of_the_page is a reader of the team platform" in shown
-    assert "acme: up to date" in shown
+    assert "platform: 0 records" in output
+    assert "carl_of_the_page is a reader of the team platform" in output
+    assert "acme: up to date" in output
     assert results == [[]]
     for login in LOGINS:
         postgres.execute(f"DROP OWNED BY {login} CASCADE", database="memory")
@@ -47,7 +47,7 @@ def test_everything_on_the_page_works_in_its_order(postgres: Server, onrecord, p
 
 
 def _typed(line: str, onrecord: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> str:
-    """What a line of the page prints."""
+    """Run a line of the page; return its output."""
     line, _, file = line.partition(" < ")
     program, *words = shlex.split(line)
     if program == "export":

@@ -21,7 +21,7 @@ PUSH = "SELECT outcome FROM onrecord.push(%s, 0, %s, %s, %s, %s)"
 
 @pytest.fixture
 def filled(hub: TestHub) -> TestHub:
-    """A hub in which both teams have a record with an earlier version."""
+    """Return a hub in which both teams have a record with an earlier version."""
     for login, team in (("vera", "platform"), (OTHER, "other")):
         reviewer = hub.transport(login, team)
         reviewer.push([new(RECORD, b"1"), new(DRAFT, b"1")])

@@ -47,13 +47,13 @@ class Company(TestHub):
         self.rows(statement, data, count)
         self.rows("ANALYZE onrecord.records")
 
-    def found(self, text: str, login: str = BOTH, **options: Any) -> list[str]:
+    def search(self, text: str, login: str = BOTH, **options: Any) -> list[str]:
         return [hit.memory.id for hit in hub_search.find(self.url(login), text, **options).hits]
 
 
 def _decision(id: str, title: str, decision: str, **fields: object) -> bytes:
-    named = {"schema_version": "1.0", "category": "decision", "id": id, "title": title}
-    return json.dumps({**named, "content": {"decision": decision}, **fields}).encode()
+    head = {"schema_version": "1.0", "category": "decision", "id": id, "title": title}
+    return json.dumps({**head, "content": {"decision": decision}, **fields}).encode()
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_words_are_found_in_every_form_and_the_title_counts_most(company):
     company.decide("in-tags", "An old choice", "Sessions.", tags=["redis", "cached"])
     company.decide("other", "Use uv", "It installs everything.")
 
-    assert company.found("how do we cache a session in redis?") == ["in-title", "in-tags", "in-text"]
+    assert company.search("how do we cache a session in redis?") == ["in-title", "in-tags", "in-text"]
 
 
 def test_what_has_some_of_the_rarer_words_follows_what_has_all(company):
@@ -90,18 +90,18 @@ def test_what_has_some_of_the_rarer_words_follows_what_has_all(company):
     results = hub_search.find(company.url(BOTH), "rotate signing keys")
 
     assert [(hit.memory.id, hit.has_all) for hit in results.hits] == [("both", True), ("one", False)]
-    assert company.found('"signing keys"') == ["both"]
-    assert company.found("signing -keys") == ["one"]
+    assert company.search('"signing keys"') == ["both"]
+    assert company.search("signing -keys") == ["one"]
 
 
 def test_a_login_finds_what_its_teams_have_and_nothing_else(company):
     company.decide("ours", "Deploy on Tuesdays")
     company.decide("theirs", "Deploy on Fridays", team="other")
 
-    assert sorted(company.found("deploy", BOTH)) == ["ours", "theirs"]
-    assert company.found("deploy", "walt") == ["ours"]
+    assert sorted(company.search("deploy", BOTH)) == ["ours", "theirs"]
+    assert company.search("deploy", "walt") == ["ours"]
     with pytest.raises(Refused):
-        company.found("deploy", STRANGER)
+        company.search("deploy", STRANGER)
     assert [hit.team for hit in hub_search.find(company.url(BOTH, "other"), "fridays").hits] == ["other"]
 
 
@@ -111,10 +111,10 @@ def test_category_tag_and_status_are_chosen_by_the_index(company):
     company.decide("replaced", "Use Kafka 1", superseded_by="active")
     company.decide("rule", "Use Kafka 3", category="constraint", content={"rule": "r"})
 
-    assert sorted(company.found("kafka")) == ["active", "rule"]
-    assert company.found("kafka", categories=["constraint"]) == ["rule"]
-    assert company.found("kafka", tags=["queue"]) == ["active"]
-    assert sorted(company.found("kafka", include_retired=True)) == ["active", "replaced", "retired", "rule"]
+    assert sorted(company.search("kafka")) == ["active", "rule"]
+    assert company.search("kafka", categories=["constraint"]) == ["rule"]
+    assert company.search("kafka", tags=["queue"]) == ["active"]
+    assert sorted(company.search("kafka", include_retired=True)) == ["active", "replaced", "retired", "rule"]
 
 
 def test_drafts_deleted_files_and_files_that_are_no_records_are_not_found(company):
@@ -127,13 +127,13 @@ def test_drafts_deleted_files_and_files_that_are_no_records_are_not_found(compan
         company.save("platform", f"decisions/bad-{number}.json", data)
     company.save("platform", "inbox/draft.json", json.dumps({"title": "Kafka"}).encode())
 
-    assert company.found("kafka") == ["there"]
+    assert company.search("kafka") == ["there"]
 
 
 def test_a_question_without_a_word_that_says_something_finds_a_title_once(company):
     company.decide("there", "Who owns the queue")
 
-    assert company.found("who the") == ["there"]
+    assert company.search("who the") == ["there"]
 
 
 def test_any_text_is_a_question(company):
@@ -154,7 +154,7 @@ def test_any_text_is_a_question(company):
         "\ud800",
     ]
 
-    assert [company.found(text) for text in texts] == [[]] * len(texts)
+    assert [company.search(text) for text in texts] == [[]] * len(texts)
 
 
 def test_so_many_matches_that_not_all_are_compared_are_reported_and_titles_come_first(company):

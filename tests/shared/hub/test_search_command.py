@@ -20,13 +20,13 @@ __all__ = ["onrecord", "project"]
 
 
 def _record(id: str, title: str, decision: str) -> bytes:
-    named = {"schema_version": "1.0", "category": "decision", "id": id, "title": title, "tags": ["queue"]}
-    return json.dumps({**named, "content": {"decision": decision}, "updated_at": "2026-01-02T00:00:00Z"}).encode()
+    head = {"schema_version": "1.0", "category": "decision", "id": id, "title": title, "tags": ["queue"]}
+    return json.dumps({**head, "content": {"decision": decision}, "updated_at": "2026-01-02T00:00:00Z"}).encode()
 
 
 @pytest.fixture
 def acme(hub: TestHub, onrecord) -> TestHub:
-    """A hub with records of two teams, connected as `acme`; the login belongs to one of them."""
+    """Return a hub with records of two teams, connected as `acme`; the login belongs to one of them."""
     hub.transport("walt").push(
         [new("decisions/use-kafka.json", _record("use-kafka", "Use Kafka", "Kafka for all queues."))]
     )
@@ -138,11 +138,11 @@ def test_a_hub_is_connected_and_listed_without_the_package():
 def test_without_the_package_it_says_what_to_install(onrecord):
     onrecord("remote", "add", "acme", "postgresql://walt@/memory#platform")
 
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-S", str(BIN), "search", "x", "--remote=acme"], capture_output=True, text=True, timeout=120
     )
 
-    assert done.returncode == 1
-    needs, fix = done.stderr.splitlines()[-2:]
+    assert process.returncode == 1
+    needs, fix = process.stderr.splitlines()[-2:]
     assert needs.endswith("No module named 'psycopg'")
     assert fix.startswith("fix: ") and fix.endswith(" 'psycopg[binary]>=3.2.11,<4'")

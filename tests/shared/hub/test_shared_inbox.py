@@ -45,7 +45,7 @@ def test_what_a_writer_shares_waits_for_a_reviewer_where_the_team_wants_that(hub
     assert onrecord("sync").code == 0
 
     shared = json.loads(onrecord("share", "jobs-are-rows", "--to=platform", "--yes", "--json").out)
-    sent = onrecord("sync")
+    outcome = onrecord("sync")
     person("vera")
     onrecord("sync")
     accepted = onrecord("review", "--remote=platform", "--accept=jobs-are-rows")
@@ -53,7 +53,7 @@ def test_what_a_writer_shares_waits_for_a_reviewer_where_the_team_wants_that(hub
     person("walt")
     onrecord("sync")
 
-    assert (shared["action"], sent.out) == ("drafted", "platform: pushed 1\n")
+    assert (shared["action"], outcome.out) == ("drafted", "platform: pushed 1\n")
     assert accepted.code == 0 and published.out == "platform: pushed 2\n"
     store = Store(Replica("platform").store)
     assert store.get("jobs-are-rows").memory.title == "Jobs are rows" and Inbox(store.root).names() == []
@@ -78,6 +78,6 @@ def test_a_watch_is_woken_by_the_server(hub, person, tmp_path):
 
 
 def _line(process: subprocess.Popen[bytes]) -> bytes:
-    """The next line; a day is too long to wait for one."""
+    """Return the next line, within a time limit."""
     assert select.select([process.stdout], [], [], PATIENCE)[0]
     return process.stdout.readline()

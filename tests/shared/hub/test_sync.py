@@ -30,15 +30,15 @@ STEP = 211
 
 @pytest.fixture
 def machines(hub: TestHub, tmp_path: Path) -> tuple[Machine, Machine]:
-    """The machines of two writers."""
+    """Return the machines of two writers."""
     walt = Machine(tmp_path / "walt", hub.transport("walt"))
     return walt, Machine(tmp_path / "wilma", hub.transport("wilma"), now="2026-05-02T13:00:00Z")
 
 
 def _equal(*machines: Machine) -> bool:
-    """Whether all of them have the same files, and some."""
+    """True if all machines have the same files, and at least one."""
     first, *others = [machine.files() for machine in machines]
-    return bool(first) and all(each == first for each in others)
+    return bool(first) and all(files == first for files in others)
 
 
 def test_edits_of_one_record_are_merged_and_what_clashes_is_a_draft_on_both(hub: TestHub, machines):
@@ -72,10 +72,10 @@ def test_a_deleted_record_whose_versions_the_hub_forgot_stays_deleted(hub: TestH
     with hub_connection.connect(parse_team_address(hub.url(OWNER))) as session:
         assert hub_teams.forget_history(session, "platform", "decisions/a-secret.json") == 1
 
-    synced = wilma.sync()
+    result = wilma.sync()
 
-    assert not synced.is_reset
-    assert synced.pushed == ()
+    assert not result.is_reset
+    assert result.pushed == ()
     assert walt.files() == wilma.files() == {}
 
 
@@ -84,12 +84,10 @@ def test_a_writer_of_a_team_that_reviews_is_told_so_and_keeps_the_record(hub: Te
     walt, wilma = machines
     walt.save("use-uv")
 
-    done = walt.sync()
+    result = walt.sync()
     wilma.sync()
 
-    assert done.refused == {
-        "decisions/use-uv.json": "this team reviews what is written: send a draft with `onrecord share`"
-    }
+    assert result.refused == {"decisions/use-uv.json": "this team reviews changes: send a draft with `onrecord share`"}
     assert walt.replica.state.asks_for_review
     assert (list(walt.files()), wilma.files()) == (["decisions/use-uv.json"], {})
 
@@ -98,14 +96,14 @@ def test_after_a_restored_backup_everything_comes_back_from_the_replicas(hub: Te
     walt, wilma = machines
     walt.save("old")
     walt.sync()
-    kept = hub.rows(f"SELECT {COLUMNS} FROM onrecord.records")
+    rows = hub.rows(f"SELECT {COLUMNS} FROM onrecord.records")
     walt.edit("old", {"content": {"decision": "Edited after the backup"}})
     walt.save("new")
     walt.sync()
     wilma.sync()
     before = walt.files()
     hub.rows("TRUNCATE onrecord.records, onrecord.history")
-    _insert(hub, "records", kept)
+    _insert(hub, "records", rows)
     hub.rows("UPDATE onrecord.teams SET number = 1 WHERE name = 'platform'")
 
     assert walt.sync().is_reset
@@ -154,7 +152,7 @@ def _both(hub: TestHub, folder: Path) -> tuple[Machine, Machine]:
 
 
 def _end(hub: TestHub, folder: Path) -> dict[str, bytes]:
-    """The files after the syncs that follow, equal on both machines."""
+    """Sync both machines until they are equal; return their files."""
     walt, wilma = _both(hub, folder)
     for machine in (walt, wilma, walt):
         machine.sync()

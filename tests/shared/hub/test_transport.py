@@ -296,11 +296,11 @@ def test_libpq_finds_no_password_in_an_address_that_is_allowed(parts: list[str])
 
 
 def test_the_parameters_of_an_address_reach_libpq_and_go_before_ours(monkeypatch: pytest.MonkeyPatch):
-    asked: list[dict[str, str]] = []
+    connections: list[dict[str, str]] = []
     monkeypatch.setattr(
         hub_connection.HubSession,
         "connect",
-        lambda words, **options: asked.append(psycopg.conninfo.conninfo_to_dict(words)),
+        lambda words, **options: connections.append(psycopg.conninfo.conninfo_to_dict(words)),
     )
     monkeypatch.setenv("PGCONNECT_TIMEOUT", "3")
 
@@ -312,6 +312,6 @@ def test_the_parameters_of_an_address_reach_libpq_and_go_before_ours(monkeypatch
     )
 
     assert {"user": "ann", "host": "db", "port": "6432", "dbname": "memory", "sslmode": "verify-full",
-            "keepalives_idle": "60", "connect_timeout": "3"}.items() <= asked[0].items()  # fmt: skip
-    assert {"service": "memory", "sslrootcert": "/etc/ca.pem", "connect_timeout": "1"}.items() <= asked[1].items()
-    assert not {"password", "user", "host"} & set(asked[1])
+            "keepalives_idle": "60", "connect_timeout": "3"}.items() <= connections[0].items()  # fmt: skip
+    assert {"service": "memory", "sslrootcert": "/etc/ca.pem", "connect_timeout": "1"}.items() <= connections[1].items()
+    assert not {"password", "user", "host"} & set(connections[1])
