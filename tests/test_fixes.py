@@ -37,7 +37,7 @@ SAMPLES = {
     "renamed.key": "capture.mode", "shlex.quote(text)": "5", "error.fix": "or leave it",
     "file": "{form}", "self.category": "decision", "self.options.where": "", "options.where": "",
     "shlex.quote(reason)": "'no longer true'", "_OUTDATED": "outdated", "newer.id": "second", "ids[-1]": "second",
-    "new.id": "second", "old": "second", "entry.memory.id": "second",
+    "new_id": "second", "old": "second", "entry.memory.id": "second",
     "setup.host": "codex", "successor": "second", "before.id": "second", "context": "c", "flags": "--related code.py",
     "quote(shorten(reference.replace('-', ' ')))": "'first record'", "theirs": "second",
 }  # fmt: skip
