@@ -40,7 +40,7 @@ READERS = {
     "transcript.without_blocks": transcript.without_blocks,
     "transcript.is_machine_turn": transcript.is_machine_turn,
     "transcript.wants_silence": transcript.wants_silence,
-    "transcript.entry": lambda text: transcript.parse_line(b"{" + text.encode("utf-8", "replace")),
+    "transcript.parse_line": lambda text: transcript.parse_line(b"{" + text.encode("utf-8", "replace")),
     "ledger.is_correction": ledger.is_correction,
     "ledger.corrects": ledger.corrects,
     "text.join": lambda text: text_module.join(text, text),
@@ -48,11 +48,11 @@ READERS = {
     "ledger.exists": ledger.exists,
     "claude_code.mangled": claude_code.mangled,
     "text.remove_elements": lambda text: text_module.remove_elements(text, ["memory-context", "hook_context"]),
-    "transcript.text": lambda text: list(transcript.text_messages("user", text)),
-    "transcript.texts": lambda text: transcript.content_text([{"text": text}]),
-    "transcript.context": transcript.context_message,
-    "transcript.results": lambda text: list(transcript.tool_results(f"<memory-context>{text}", has_failed=True)),
-    "transcript.result": lambda text: transcript.tool_result(text, has_failed=True),
+    "transcript.text_messages": lambda text: list(transcript.text_messages("user", text)),
+    "transcript.content_text": lambda text: transcript.content_text([{"text": text}]),
+    "transcript.context_message": transcript.context_message,
+    "transcript.tool_results": lambda text: list(transcript.tool_results(f"<memory-context>{text}", has_failed=True)),
+    "transcript.tool_result": lambda text: transcript.tool_result(text, has_failed=True),
     "events.patch_files": lambda text: events.patch_files(f"*** Begin Patch\n{text}"),
     "events.failure": lambda text: events.failure(text, "no. "),
     "events.common_event": lambda text: events.common_event("pre_tool_use", _call(text), {"Edit": events.WRITE}),
@@ -68,8 +68,9 @@ READERS = {
 ELSEWHERE = {
     "text": {"AgentMarkup", "plural"},
     "transcript": {
-        *("first_prompt", "last_prompts", "last_turns", "tail", "lines", "ending", "messages", "Message"),
-        *("Format", "Transcript", "any_entry", "last_written", "Prompt", "Session", "recent", "read"),
+        *("first_prompt", "last_prompts", "last_turns", "tail_lines", "read_lines", "read_ending"),
+        *("read_messages", "Message", "modification_time", "recent_sessions", "read_session"),
+        *("Format", "Transcript", "any_entry", "Prompt", "Session"),
     },
     "ledger": {"Ledger"},
     "events": {
@@ -90,7 +91,6 @@ ELSEWHERE = {
         "note",
         "read",
         "add",
-        "find",
         "any_suggested",
         "count",
         "newest_open",
@@ -101,7 +101,7 @@ ELSEWHERE = {
 }
 """Public names that take no text of a stranger, take it from those above, or read a transcript (tested below)."""
 
-MODULES = [events, text_module, transcript, ledger, transcript, sentences, suggestions, triage, conversation, features]
+MODULES = [events, text_module, transcript, ledger, sentences, suggestions, triage, conversation, features]
 
 
 def _call(text: str) -> Payload:
