@@ -115,14 +115,14 @@ def read(page: MarkdownPage) -> AdrOutcome:
     if not sections:
         return AdrOutcome(doubt="no section says what was decided")
     if _are_several(page, [section for section, _ in sections]):
-        return AdrOutcome(doubt="it holds several decisions", line=sections[0][0].line)
+        return AdrOutcome(doubt="it has several decisions", line=sections[0][0].line)
     for section, in_heading in sections:
         text = f"{in_heading.rstrip('.')}. " if in_heading else ""
         text = (text + adr_page.text_of(page, section)).strip()
         if text:
             return _outcome(page, text[:_MAX_SECTION_LENGTH])._replace(line=section.line)
     return AdrOutcome(
-        doubt="the section for the decision holds no text, or only a table or code", line=sections[0][0].line
+        doubt="the section for the decision has no text, or only a table or code", line=sections[0][0].line
     )
 
 
@@ -154,7 +154,7 @@ def _doubt(text: str) -> str:
     if _DESCRIBES.match(bare):
         return "it describes, and decides nothing"
     if _PLACEHOLDER.search(text):
-        return "it still holds the template's own words"
+        return "it still has the text of the template"
     is_asking = text.count("?") * 2 > len(sentences(text))
     is_open = _NOTHING_YET.match(bare)
     if is_asking or (is_open and (len(bare) < _SHORT_LENGTH or bare[:2].lower() in ("tb", "we", "th"))):

@@ -208,7 +208,7 @@ def read_claude_mem(full: str, path: str, project: str, now: str) -> DatabaseMem
     fingerprint = coldstart.content_hash(json.dumps(rows, default=str).encode("utf-8", "replace"))
     records = tuple(record for row in rows if (record := _decision(dict(zip(_COLUMNS, row)), path, project, now)))
     if not rows:
-        return DatabaseMemories((), fingerprint, f"it holds no decision for a project called {name!r}; {others}")
+        return DatabaseMemories((), fingerprint, f"it has no decision for a project called {name!r}; {others}")
     return DatabaseMemories(records, fingerprint, others)
 
 

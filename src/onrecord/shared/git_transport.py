@@ -152,13 +152,13 @@ class GitTransport:
                 return Pushed(plan.same, plan.outdated)
             commit = git_commits.make_commit(self._mirror, head, prefix, plan.due)
             if self._is_waiting(commit, head):
-                return self._waits(plan)
-            result = self._send(commit, self._heads.branch or _FIRST_BRANCH)
-            outcome = push_outcome(result)
+                return self._pushed_to_own_branch(plan)
+            git_result = self._send(commit, self._heads.branch or _FIRST_BRANCH)
+            outcome = push_outcome(git_result)
             if outcome == DONE:
                 return Pushed((*plan.same, *(change.path for change in plan.due)), plan.outdated)
             if outcome != BEHIND:
-                return self._on_own_branch(plan, commit, result)
+                return self._on_own_branch(plan, commit, git_result)
             # Others write at the same time: a random pause gives each writer a chance.
             time.sleep(random.random() * min(_MAX_PAUSE_SECONDS, 0.05 * 2**attempt))
             self._list_heads()
@@ -197,9 +197,9 @@ class GitTransport:
 
     def _list_remote(self, *names: str) -> str:
         words = ("ls-remote", "--symref", "--", self._url, "HEAD", *names)
-        result = self._mirror.run_remote(*words, seconds=_LIST_SECONDS)
-        self._check(result)
-        return result.text
+        git_result = self._mirror.run_remote(*words, seconds=_LIST_SECONDS)
+        self._check(git_result)
+        return git_result.text
 
     def _fetch(self) -> str:
         """Fetch the branch into the mirror; return its commit."""
@@ -221,14 +221,14 @@ class GitTransport:
         """True if `commit` is in the history of `head`. A commit that the mirror lacks (git's status 128) is not."""
         if not is_commit(commit):
             return False
-        result = self._mirror.run_local("merge-base", "--is-ancestor", commit, head)
-        if result.status not in (0, 1, 128):
-            raise error_from_git(result, self._url)
-        return result.is_good
+        git_result = self._mirror.run_local("merge-base", "--is-ancestor", commit, head)
+        if git_result.status not in (0, 1, 128):
+            raise error_from_git(git_result, self._url)
+        return git_result.is_good
 
-    def _check(self, result: GitResult) -> None:
-        if not result.is_good:
-            raise error_from_git(result, self._url)
+    def _check(self, git_result: GitResult) -> None:
+        if not git_result.is_good:
+            raise error_from_git(git_result, self._url)
 
     def _plan_push(self, changes: Sequence[Push], head: str, prefix: str) -> _PushPlan:
         paths = {change.path for change in changes}
@@ -250,10 +250,10 @@ class GitTransport:
         self._mirror.run_local("update-ref", _PUSHED if lease is None else _WAITING, commit)
         force = () if lease is None else (f"--force-with-lease=refs/heads/{branch}:{lease}",)
         words = ("push", "--porcelain", "--no-verify", *force, "--", self._url, f"{commit}:refs/heads/{branch}")
-        result = self._mirror.run_remote(*words, seconds=_TRANSFER_SECONDS)
-        if not push_outcome(result) and isinstance(error := error_from_git(result, self._url), _UNANSWERED):
+        git_result = self._mirror.run_remote(*words, seconds=_TRANSFER_SECONDS)
+        if not push_outcome(git_result) and isinstance(error := error_from_git(git_result, self._url), _UNANSWERED):
             raise error
-        return result
+        return git_result
 
     def _is_waiting(self, commit: str, head: str) -> bool:
         """True if our own branch already has exactly these changes on top of `head`."""
@@ -265,14 +265,14 @@ class GitTransport:
 
     def _on_own_branch(self, plan: _PushPlan, commit: str, refusal: GitResult) -> Pushed:
         """Push what the main branch refused to our own branch."""
-        result = self._send(commit, git_commits.own_branch(self._mirror), lease=self._heads.own)
-        if push_outcome(result) == DONE:
+        git_result = self._send(commit, git_commits.own_branch(self._mirror), lease=self._heads.own)
+        if push_outcome(git_result) == DONE:
             self._heads = self._heads._replace(own=commit)
-            return self._waits(plan)
+            return self._pushed_to_own_branch(plan)
         reason = f"the remote refused it: {shorten(refusal.message)}"
         return Pushed(plan.same, plan.outdated, refused={change.path: reason for change in plan.due})
 
-    def _waits(self, plan: _PushPlan) -> Pushed:
+    def _pushed_to_own_branch(self, plan: _PushPlan) -> Pushed:
         own, branch = git_commits.own_branch(self._mirror), self._heads.branch or _FIRST_BRANCH
         note = f"{branch} does not accept direct changes: they are on the branch {own}; ask for a merge"
         waiting = tuple(change.path for change in plan.due)
@@ -301,12 +301,12 @@ def _is_branch(name: str) -> bool:
     return name.isprintable() and not set(" ~^:?*[\\").intersection(name) and ".." not in name and len(name) < 250
 
 
-def error_from_git(result: GitResult, url: str) -> OnrecordError:
+def error_from_git(git_result: GitResult, url: str) -> OnrecordError:
     """Return the error for a git command that could not read or write the remote."""
-    reason = shorten(result.message) or f"git ended with {result.status}"
-    lowered = result.message.lower()
+    reason = shorten(git_result.message) or f"git ended with {git_result.status}"
+    lowered = git_result.message.lower()
     fix = f"check that git can reach it: git ls-remote {quote(url)}"
-    if result.message == NO_GIT:
+    if git_result.message == NO_GIT:
         return BadRemote("git is not installed", fix="install git")
     is_reached = not any(words in lowered for words in _UNREACHABLE)
     if is_reached and _is_mirror_damaged(lowered):
@@ -331,9 +331,9 @@ def shorten(message: str) -> str:
     return "; ".join(reasons[:_MAX_REASON_LINES])[:_MAX_REASON_LENGTH]
 
 
-def push_outcome(result: GitResult) -> str:
+def push_outcome(git_result: GitResult) -> str:
     """Return DONE, BEHIND or PROTECTED from the porcelain output of a push; empty if it failed as a whole."""
-    for line in result.text.splitlines():
+    for line in git_result.text.splitlines():
         flag, _, rest = line.partition("\t")
         if len(flag) != 1 or "\t" not in rest:
             continue
