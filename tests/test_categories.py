@@ -58,19 +58,19 @@ class Seventh:
         return self._run("from onrecord.cli import main; raise SystemExit(main(sys.argv[1:]))", arguments, text)
 
     def hook(self, event: str, **fields: object) -> str:
-        told = json.dumps({"session_id": "s1", "cwd": str(self._project), "transcript_path": "", **fields})
-        return self._run("from onrecord.hooks import main; main(sys.argv[1:])", (event,), told)
+        event_json = json.dumps({"session_id": "s1", "cwd": str(self._project), "transcript_path": "", **fields})
+        return self._run("from onrecord.hooks import main; main(sys.argv[1:])", (event,), event_json)
 
     def python(self, code: str) -> str:
         return self._run(code, (), "")
 
     def _run(self, code: str, arguments: tuple[str, ...], text: str) -> str:
         command = [sys.executable, "-c", SEVENTH + code, str(ROOT / "src"), str(ROOT / "scripts"), *arguments]
-        done = subprocess.run(
+        result = subprocess.run(
             command, input=text, cwd=self._project, capture_output=True, text=True, check=False, timeout=120
         )
-        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
-        return done.stdout
+        assert (result.returncode, "Traceback" in result.stderr) == (0, False), result.stderr
+        return result.stdout
 
 
 @pytest.fixture
@@ -83,9 +83,9 @@ def seventh(tmp_path: Path) -> Seventh:
             ["git", "-c", "user.name=t", "-c", "user.email=t@t", *command], cwd=project, check=True, timeout=120
         )
     (project / "src" / "parcels.py").write_text("parcels = []\n")
-    made = Seventh(project)
-    made.command("save", "glossary", "--json", text=json.dumps(RECORD))
-    return made
+    seventh = Seventh(project)
+    seventh.command("save", "glossary", "--json", text=json.dumps(RECORD))
+    return seventh
 
 
 def test_it_is_saved_listed_and_shown(seventh: Seventh, tmp_path: Path) -> None:

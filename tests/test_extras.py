@@ -43,9 +43,9 @@ def test_no_text_installs_onrecord_from_an_index():
     names = [name for name in listed.stdout.split("\0") if name and not name.startswith("bench/sets/")]
     own = [ROOT / name for name in names if name != "tests/test_extras.py"]
 
-    found = [path for path in own if path.is_file() and FROM_AN_INDEX.search(path.read_text("utf-8", "replace"))]
+    files = [path for path in own if path.is_file() and FROM_AN_INDEX.search(path.read_text("utf-8", "replace"))]
 
-    assert found == []
+    assert files == []
     assert all(
         FROM_AN_INDEX.search(line)
         for line in ("pip install onrecord", "pipx install 'onrecord[web]'", "uv tool install onrecord", "uvx onrecord")

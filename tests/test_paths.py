@@ -117,10 +117,10 @@ def _stat(changes):
     real = os.stat
 
     def stat(path, *arguments, **options):
-        found = real(path, *arguments, **options)
+        status = real(path, *arguments, **options)
         if str(path) not in changes:
-            return found
-        values = {**{name: getattr(found, name) for name in ("st_mode", "st_dev", "st_uid")}, **changes[str(path)]}
+            return status
+        values = {**{name: getattr(status, name) for name in ("st_mode", "st_dev", "st_uid")}, **changes[str(path)]}
         return SimpleNamespace(**values)
 
     return stat

@@ -319,7 +319,7 @@ class Judge:
         connection.sendall(whole(json.dumps(body).encode()))
 
 
-def judged(
+def with_judge(
     look: Callable[[Lab, ModelServer, str], object],
     prompt: str = ASKS,
     delay: float = 0.0,
@@ -359,11 +359,11 @@ JUDGE = {
 }
 
 
-def shown(lab: Lab, server: ModelServer, text: str) -> object:
+def is_shown(lab: Lab, server: ModelServer, text: str) -> object:
     return "auth.sessions" in text
 
 
-def asked(part: Callable[[Request], object]) -> Look:
+def requests(part: Callable[[Request], object]) -> Look:
     return lambda lab, server, text: [part(request) for request in server.requests]
 
 
@@ -403,20 +403,20 @@ CASES: dict[str, Case] = {
     ),
     "retrieval.files": Case(False, file_read),
     "retrieval.failures": Case(False, command_failed),
-    "retrieval.judge.enabled": Case(True, judged(shown), {**JUDGE, "retrieval.judge.enabled": False}),
-    "retrieval.judge.provider": Case("openai", judged(asked(lambda request: request.line)), JUDGE),
-    "retrieval.judge.model": Case("large", judged(asked(lambda request: request.body["model"])), JUDGE),
-    "retrieval.judge.endpoint": Case(OTHER_PATH, judged(asked(lambda request: request.line)), JUDGE),
-    "retrieval.judge.api_key_env": Case("OTHER_KEY", judged(asked(key_sent)), JUDGE),
-    "retrieval.judge.timeout_seconds": Case(0.1, judged(shown, delay=1.0), JUDGE),
-    "retrieval.judge.daily_cap": Case(0, judged(lambda lab, server, text: len(server.requests)), JUDGE),
-    "retrieval.judge.max_candidates": Case(1, judged(asked(number_of_notes), WIDE), JUDGE),
+    "retrieval.judge.enabled": Case(True, with_judge(is_shown), {**JUDGE, "retrieval.judge.enabled": False}),
+    "retrieval.judge.provider": Case("openai", with_judge(requests(lambda request: request.line)), JUDGE),
+    "retrieval.judge.model": Case("large", with_judge(requests(lambda request: request.body["model"])), JUDGE),
+    "retrieval.judge.endpoint": Case(OTHER_PATH, with_judge(requests(lambda request: request.line)), JUDGE),
+    "retrieval.judge.api_key_env": Case("OTHER_KEY", with_judge(requests(key_sent)), JUDGE),
+    "retrieval.judge.timeout_seconds": Case(0.1, with_judge(is_shown, delay=1.0), JUDGE),
+    "retrieval.judge.daily_cap": Case(0, with_judge(lambda lab, server, text: len(server.requests)), JUDGE),
+    "retrieval.judge.max_candidates": Case(1, with_judge(requests(number_of_notes), WIDE), JUDGE),
     "retrieval.judge.fallback_top_k": Case(
-        1, judged(lambda lab, server, text: text.count("<result "), WIDE, delay=1.0), {**JUDGE, **HASTY, **MANY}
+        1, with_judge(lambda lab, server, text: text.count("<result "), WIDE, delay=1.0), {**JUDGE, **HASTY, **MANY}
     ),
-    "retrieval.judge.context_turns": Case(2, judged(asked(turns_sent), transcript=TALK), JUDGE),
-    "retrieval.judge.certain_in": Case(0.2, judged(shown), JUDGE),
-    "retrieval.judge.certain_out": Case(0.5, judged(asked(number_of_notes), WIDE), JUDGE),
+    "retrieval.judge.context_turns": Case(2, with_judge(requests(turns_sent), transcript=TALK), JUDGE),
+    "retrieval.judge.certain_in": Case(0.2, with_judge(is_shown), JUDGE),
+    "retrieval.judge.certain_out": Case(0.5, with_judge(requests(number_of_notes), WIDE), JUDGE),
     "session_start.enabled": Case(False, digest),
     "session_start.relevance_weight": Case(0.0, digest_scores),
     "session_start.limit": Case(2, digest),

@@ -138,11 +138,11 @@ def _aged(name: str, days: float) -> Path:
 def test_what_is_past_its_lifetime_is_pruned(name):
     days = state_file.LIFETIMES[name]
     is_file = "." in name
-    files_of = [_aged(name if is_file else f"{name}/{each}", days + each) for each in ([1] if is_file else [1, -1])]
+    aged_files = [_aged(name if is_file else f"{name}/{past}", days + past) for past in ([1] if is_file else [1, -1])]
 
     state_file.prune()
 
-    assert [path.exists() for path in files_of] == ([False] if is_file else [False, True])
+    assert [path.exists() for path in aged_files] == ([False] if is_file else [False, True])
     assert state_file.recent_failures() == []
 
 

@@ -28,11 +28,11 @@ BASE = {
 }
 
 
-def changed(*, content=None, **fields):
+def version(*, content=None, **fields):
     return {**BASE, **fields, "content": {**BASE["content"], **(content or {})}}
 
 
-def merged(ours, theirs, base=BASE):
+def merge_result(ours, theirs, base=BASE):
     result = merge.merge(_file(base) if base else b"", _file(ours), _file(theirs))
     return result, (json.loads(result.data) if not result.clashes else None)
 
@@ -42,14 +42,14 @@ def _file(record):
 
 
 def test_different_fields_merge():
-    result, record = merged(changed(title="Work"), changed(content={"context": "new", "consequences": ["x"]}))
+    result, record = merge_result(version(title="Work"), version(content={"context": "new", "consequences": ["x"]}))
 
-    assert record == changed(title="Work", content={"context": "new", "consequences": ["x"]})
+    assert record == version(title="Work", content={"context": "new", "consequences": ["x"]})
     assert result.clashes == ()
 
 
 def test_a_clean_merge_is_rendered_as_the_store_renders():
-    result, record = merged(changed(title="Über"), changed(confidence=0.5))
+    result, record = merge_result(version(title="Über"), version(confidence=0.5))
 
     assert result.data == memory.render(memory.from_json(record))
 
@@ -71,14 +71,16 @@ def test_a_clean_merge_is_rendered_as_the_store_renders():
     ],
 )
 def test_what_grows_or_counts_never_clashes(field, ours, theirs, both):
-    for one, other in ((ours, theirs), (theirs, ours)):
-        record = merged(changed(**{field: one}), changed(**{field: other}))[1]
-        found = record[field]
-        assert sorted(found) == sorted(both) if isinstance(both, list) else found == both
+    for first, second in ((ours, theirs), (theirs, ours)):
+        record = merge_result(version(**{field: first}), version(**{field: second}))[1]
+        value = record[field]
+        assert sorted(value) == sorted(both) if isinstance(both, list) else value == both
 
 
 def test_points_of_a_content_list_merge_item_by_item():
-    record = merged(changed(content={"rationale": ["r1", "r2", "r3"]}), changed(content={"rationale": ["r2", "r4"]}))[1]
+    record = merge_result(
+        version(content={"rationale": ["r1", "r2", "r3"]}), version(content={"rationale": ["r2", "r4"]})
+    )[1]
 
     assert record["content"]["rationale"] == ["r2", "r3", "r4"]
 
@@ -87,7 +89,7 @@ def test_histories_become_one_by_date():
     first = {"date": "2026-02-01T00:00:00Z", "summary": "Ours"}
     second = {"date": "2026-03-01T00:00:00Z", "summary": "Theirs"}
 
-    record = merged(changed(changes=[*BASE["changes"], second]), changed(changes=[*BASE["changes"], first]))[1]
+    record = merge_result(version(changes=[*BASE["changes"], second]), version(changes=[*BASE["changes"], first]))[1]
 
     assert record["changes"] == [*BASE["changes"], first, second]
 
@@ -96,7 +98,7 @@ def test_only_the_newest_fifty_changes_stay():
     ours = [{"date": f"2026-02-{n:02}T00:00:00Z", "summary": f"o{n}"} for n in range(1, 29)]
     theirs = [{"date": f"2026-03-{n:02}T00:00:00Z", "summary": f"t{n}"} for n in range(1, 32)]
 
-    record = merged(changed(changes=ours), changed(changes=theirs))[1]
+    record = merge_result(version(changes=ours), version(changes=theirs))[1]
 
     assert record["changes"] == (ours + theirs)[-50:]
 
@@ -104,7 +106,7 @@ def test_only_the_newest_fifty_changes_stay():
 def test_more_tags_than_fit_are_left_to_a_person():
     ours, theirs = [f"o{n:02}" for n in range(10)], [f"t{n:02}" for n in range(10)]
 
-    result = merged(changed(tags=["queue", *ours]), changed(tags=["queue", *theirs]))[0]
+    result = merge_result(version(tags=["queue", *ours]), version(tags=["queue", *theirs]))[0]
 
     assert result.clashes == ("tags",)
     assert resolve(result, 1)["tags"] == ["queue", *theirs]
@@ -113,15 +115,17 @@ def test_more_tags_than_fit_are_left_to_a_person():
 def test_tags_that_one_side_alone_changed_are_taken_as_they_are():
     many = [f"t{n:02}" for n in range(14)]
 
-    for sides in ((changed(tags=many), changed(title="x")), (changed(title="x"), changed(tags=many))):
-        record = merged(*sides)[1]
+    for sides in ((version(tags=many), version(title="x")), (version(title="x"), version(tags=many))):
+        record = merge_result(*sides)[1]
         assert record["tags"] == many
         assert "Tags are full" not in str(record.get("changes"))
 
 
 @pytest.mark.parametrize("tags", [None, "queue", 7, [1, 2], {"queue": 1}])
 def test_tags_that_are_no_tags_are_for_a_person_to_decide(tags):
-    assert merged(changed(tags=tags), changed(tags=["other"]))[0].clashes == (("tags",) if tags is not None else ())
+    assert merge_result(version(tags=tags), version(tags=["other"]))[0].clashes == (
+        ("tags",) if tags is not None else ()
+    )
 
 
 @pytest.mark.parametrize(("length", "clashes"), [(249, ()), (250, ("retired_reason",))])
@@ -129,8 +133,8 @@ def test_two_reasons_are_joined_as_long_as_they_fit_into_one(length, clashes):
     """A reason has 500 characters at most, and two are joined by two."""
     retired = {"record_status": "retired", "retired_at": "2026-02-01T00:00:00Z"}
 
-    result, record = merged(
-        changed(**retired, retired_reason="a" * 249), changed(**retired, retired_reason="b" * length)
+    result, record = merge_result(
+        version(**retired, retired_reason="a" * 249), version(**retired, retired_reason="b" * length)
     )
 
     assert result.clashes == clashes
@@ -139,58 +143,58 @@ def test_two_reasons_are_joined_as_long_as_they_fit_into_one(length, clashes):
 
 @pytest.mark.parametrize(("theirs", "clashes"), [(8, ()), (9, ("triggers",))])
 def test_more_triggers_than_fit_are_left_to_a_person(theirs, clashes):
-    base = changed(triggers=[])
+    base = version(triggers=[])
     ours, others = ([f"{name}{n}" for n in range(count)] for name, count in (("o", 8), ("t", theirs)))
 
-    assert merged(changed(triggers=ours), changed(triggers=others), base)[0].clashes == clashes
+    assert merge_result(version(triggers=ours), version(triggers=others), base)[0].clashes == clashes
 
 
 def test_a_retirement_and_an_edit_merge():
     retired = {"record_status": "retired", "retired_at": "2026-02-01T00:00:00Z", "retired_reason": "gone"}
 
-    record = merged(changed(**retired), changed(content={"context": "new"}))[1]
+    record = merge_result(version(**retired), version(content={"context": "new"}))[1]
 
-    assert record == changed(**retired, content={"context": "new"})
+    assert record == version(**retired, content={"context": "new"})
 
 
 def test_two_retirements_keep_the_later_date_and_both_reasons():
-    one = {"record_status": "retired", "retired_at": "2026-02-01T00:00:00Z", "retired_reason": "one"}
-    two = {"record_status": "retired", "retired_at": "2026-02-02T00:00:00Z", "retired_reason": "another"}
-    both = changed(**{**two, "retired_reason": "another; one"})
+    first = {"record_status": "retired", "retired_at": "2026-02-01T00:00:00Z", "retired_reason": "one"}
+    second = {"record_status": "retired", "retired_at": "2026-02-02T00:00:00Z", "retired_reason": "another"}
+    both = version(**{**second, "retired_reason": "another; one"})
 
-    assert merged(changed(**one), changed(**two))[1] == both
-    assert merged(changed(**two), changed(**one))[1] == both
+    assert merge_result(version(**first), version(**second))[1] == both
+    assert merge_result(version(**second), version(**first))[1] == both
 
 
 def test_two_reasons_too_long_for_one_field_are_left_to_a_person():
-    one, two = (
+    first, second = (
         {"record_status": "retired", "retired_at": "2026-02-01T00:00:00Z", "retired_reason": letter * 300}
         for letter in "ab"
     )
 
-    assert merged(changed(**one), changed(**two))[0].clashes == ("retired_reason",)
+    assert merge_result(version(**first), version(**second))[0].clashes == ("retired_reason",)
 
 
 def test_both_sides_renew_the_anchor_of_one_file():
     """The two blobs once became a list, and the record unreadable."""
     base, ours, theirs = (
-        changed(anchors=[{"path": "auth.py", "blob": blob * 40, "date": f"2026-0{day}-01T00:00:00Z"}])
+        version(anchors=[{"path": "auth.py", "blob": blob * 40, "date": f"2026-0{day}-01T00:00:00Z"}])
         for blob, day in (("a", 1), ("b", 2), ("c", 3))
     )
 
-    assert merged(ours, theirs, base)[1]["anchors"] == theirs["anchors"]
-    assert merged(theirs, ours, base)[1]["anchors"] == theirs["anchors"]
+    assert merge_result(ours, theirs, base)[1]["anchors"] == theirs["anchors"]
+    assert merge_result(theirs, ours, base)[1]["anchors"] == theirs["anchors"]
 
 
 def test_what_only_another_version_knows_of_an_anchor_stays():
     base, ours, theirs = (
-        changed(anchors=[{"path": "auth.py", "blob": blob * 40, **more}])
+        version(anchors=[{"path": "auth.py", "blob": blob * 40, **more}])
         for blob, more in (("a", {}), ("b", {"x": 1}), ("c", {"y": True}))
     )
 
-    (anchor,) = merged(ours, theirs, base)[1]["anchors"]
+    (anchor,) = merge_result(ours, theirs, base)[1]["anchors"]
     assert (anchor["x"], anchor["y"]) == (1, True)
-    assert merged(ours, changed(anchors=[{"path": "auth.py", "blob": "c" * 40, "x": True}]), base)[0].clashes == (
+    assert merge_result(ours, version(anchors=[{"path": "auth.py", "blob": "c" * 40, "x": True}]), base)[0].clashes == (
         "anchors",
     )
 
@@ -200,20 +204,20 @@ def test_what_only_another_version_knows_of_an_anchor_stays():
     [(True, 1, "x"), (0, False, "x"), (1, 1.0, "x"), ({"a": 1}, {"a": True}, "x.a")],
 )
 def test_true_is_not_one(ours, theirs, clash):
-    assert merged(changed(x=ours), changed(x=theirs))[0].clashes == (clash,)
+    assert merge_result(version(x=ours), version(x=theirs))[0].clashes == (clash,)
 
 
 def test_true_and_one_are_two_items():
-    assert _text(merged(changed(x=[True]), changed(x=[1]))[1]["x"]) == "[true, 1]"
+    assert _text(merge_result(version(x=[True]), version(x=[1]))[1]["x"]) == "[true, 1]"
 
 
 def test_opposite_supersessions_are_left_to_a_person():
     """Merged in silence, each record said that the other replaces it, and neither was shown."""
-    replaced = changed(superseded_by="other", content={"status": "superseded"})
-    replacing = changed(supersedes=["other"])
+    replaced = version(superseded_by="other", content={"status": "superseded"})
+    replacing = version(supersedes=["other"])
 
     for ours, theirs in ((replaced, replacing), (replacing, replaced)):
-        result = merged(ours, theirs)[0]
+        result = merge_result(ours, theirs)[0]
         assert set(result.clashes) == {"superseded_by", "supersedes", "content.status"}
         assert (resolve(result, 0), resolve(result, 1)) == (ours, theirs)
 
@@ -221,7 +225,7 @@ def test_opposite_supersessions_are_left_to_a_person():
 def test_a_clash_elsewhere_does_not_hide_that_the_rest_is_no_valid_record():
     ours, theirs = ([f"{side}{n:02}" for n in range(10)] for side in "ot")
 
-    result = merged(changed(title="O", tags=ours), changed(title="T", tags=theirs))[0]
+    result = merge_result(version(title="O", tags=ours), version(title="T", tags=theirs))[0]
 
     assert result.clashes == ("title", "tags")
 
@@ -229,18 +233,18 @@ def test_a_clash_elsewhere_does_not_hide_that_the_rest_is_no_valid_record():
 def test_versions_that_cannot_be_one_record_are_not_merged_as_records():
     long = "x" * 600_000
     with pytest.raises(BadRecord):
-        merged(changed(x_one=long), changed(x_two=long))
+        merge_result(version(x_one=long), version(x_two=long))
 
 
 def test_retired_here_and_archived_there_is_for_a_person_to_decide():
-    one = {"record_status": "retired", "retired_at": "2026-02-01T00:00:00Z", "retired_reason": "one"}
-    two = {"record_status": "archived", "archived_at": "2026-02-02T00:00:00Z", "archived_reason": "two"}
+    first = {"record_status": "retired", "retired_at": "2026-02-01T00:00:00Z", "retired_reason": "one"}
+    second = {"record_status": "archived", "archived_at": "2026-02-02T00:00:00Z", "archived_reason": "two"}
 
-    result = merged(changed(**one), changed(**two))[0]
+    result = merge_result(version(**first), version(**second))[0]
 
     assert result.clashes[0] == "record_status"
-    assert resolve(result, 0) == changed(**one)
-    assert resolve(result, 1) == changed(**two)
+    assert resolve(result, 0) == version(**first)
+    assert resolve(result, 1) == version(**second)
 
 
 def resolve(result, side):
@@ -259,21 +263,23 @@ def resolve(result, side):
 
 
 def test_a_clash_shows_both_versions_around_that_field_alone():
-    result = merged(changed(content={"decision": "ours"}, title="Work"), changed(content={"decision": "theirs"}))[0]
+    result = merge_result(version(content={"decision": "ours"}, title="Work"), version(content={"decision": "theirs"}))[
+        0
+    ]
 
     assert result.clashes == ("content.decision",)
     assert (
         '    "context": "c",\n<<<<<<< ours\n    "decision": "ours",\n=======\n    "decision": "theirs",\n'
         '>>>>>>> theirs\n    "rationale": [\n'
     ) in result.data.decode()
-    assert resolve(result, 0) == changed(title="Work", content={"decision": "ours"})
-    assert resolve(result, 1) == changed(title="Work", content={"decision": "theirs"})
+    assert resolve(result, 0) == version(title="Work", content={"decision": "ours"})
+    assert resolve(result, 1) == version(title="Work", content={"decision": "theirs"})
 
 
 def test_the_same_item_replaced_differently_is_a_clash():
     ours, theirs = ["r1 ours", "r2"], ["r1 theirs", "r2"]
 
-    result = merged(changed(content={"rationale": ours}), changed(content={"rationale": theirs}))[0]
+    result = merge_result(version(content={"rationale": ours}), version(content={"rationale": theirs}))[0]
 
     assert result.clashes == ("content.rationale",)
     assert resolve(result, 1)["content"]["rationale"] == theirs
@@ -283,14 +289,14 @@ def test_the_steps_of_a_runbook_are_never_shuffled():
     base = {**BASE, "category": "runbook", "content": {"steps": ["1", "2"]}}
     ours, theirs = ({**base, "content": {"steps": ["1", "2", extra]}} for extra in ("a", "b"))
 
-    assert merged(ours, theirs, base)[0].clashes == ("content.steps",)
+    assert merge_result(ours, theirs, base)[0].clashes == ("content.steps",)
 
 
 def test_removed_here_and_changed_there_leaves_no_stray_comma():
-    ours = {key: value for key, value in changed().items() if key != "times_updated"}
-    base, theirs = changed(zzz="1"), changed(zzz="2")
+    ours = {key: value for key, value in version().items() if key != "times_updated"}
+    base, theirs = version(zzz="1"), version(zzz="2")
 
-    result = merged(ours, theirs, base)[0]
+    result = merge_result(ours, theirs, base)[0]
 
     assert result.clashes == ("zzz",)
     assert "zzz" not in resolve(result, 0)
@@ -298,13 +304,13 @@ def test_removed_here_and_changed_there_leaves_no_stray_comma():
 
 
 def test_one_record_born_on_both_sides():
-    record = merged(changed(tags=["a"]), changed(tags=["z"], confidence=0.5), base=None)[1]
+    record = merge_result(version(tags=["a"]), version(tags=["z"], confidence=0.5), base=None)[1]
 
-    assert record == changed(tags=["a", "z"], confidence=0.5, times_updated=2)
+    assert record == version(tags=["a", "z"], confidence=0.5, times_updated=2)
 
 
 def test_the_marker_size_is_the_one_git_asks_for():
-    data = merge.merge(_file(BASE), _file(changed(title="o")), _file(changed(title="t")), marker_size=12).data
+    data = merge.merge(_file(BASE), _file(version(title="o")), _file(version(title="t")), marker_size=12).data
 
     assert b"\n<<<<<<<<<<<< ours\n" in data
 
@@ -421,7 +427,7 @@ def _text(item):
 
 words = st.text("abc ", min_size=1, max_size=3).filter(str.strip)
 versions = st.builds(
-    changed,
+    version,
     title=words,
     tags=st.lists(st.sampled_from("abcdefghijklmnop"), min_size=1, max_size=12, unique=True).map(sorted),
     triggers=st.lists(words, max_size=4, unique=True),
@@ -434,7 +440,7 @@ versions = st.builds(
 
 @given(versions, versions, versions)
 def test_every_merge_is_valid_and_either_choice_of_a_clash_too(base, ours, theirs):
-    result = merged(ours, theirs, base)[0]
+    result = merge_result(ours, theirs, base)[0]
 
     for side in (0, 1):
         chosen = resolve(result, side)
@@ -445,7 +451,7 @@ def test_every_merge_is_valid_and_either_choice_of_a_clash_too(base, ours, their
 
 @given(versions, versions)
 def test_a_side_that_did_not_change_has_no_say(base, theirs):
-    result, record = merged(base, theirs, base)
+    result, record = merge_result(base, theirs, base)
 
     assert result.clashes == ()
     assert record == theirs
@@ -453,7 +459,7 @@ def test_a_side_that_did_not_change_has_no_say(base, theirs):
 
 @given(versions, versions, versions)
 def test_sides_may_be_swapped(base, ours, theirs):
-    one, other = merged(ours, theirs, base)[0], merged(theirs, ours, base)[0]
+    one, other = merge_result(ours, theirs, base)[0], merge_result(theirs, ours, base)[0]
 
     assert one.clashes == other.clashes
     if not one.clashes:

@@ -48,10 +48,10 @@ def test_a_title_without_letters_still_has_an_id(title):
 
 @given(st.text(), st.lists(st.text(max_size=10), max_size=3))
 def test_any_title_gives_a_valid_id(title, hints):
-    made = naming.slug(title, hints)
+    slug = naming.slug(title, hints)
 
-    assert ID.fullmatch(made)
-    assert len(made) <= 40
+    assert ID.fullmatch(slug)
+    assert len(slug) <= 40
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_long_titles_that_begin_alike_have_different_ids():
 
 @given(st.text(max_size=200), st.integers(2, 10**6))
 def test_a_numbered_id_is_valid_and_another_one(title, number):
-    made = naming.slug(title)
-    numbered = naming.numbered_id(made, number)
+    slug = naming.slug(title)
+    numbered = naming.numbered_id(slug, number)
 
     assert ID.fullmatch(numbered)
     assert len(numbered) <= 80
