@@ -82,7 +82,7 @@ def test_the_source_is_searched():
 def test_a_command_in_a_text_begins_a_part_of_it_or_stands_behind_a_colon(where):
     text = TEMPLATES[where]
 
-    assert len(output.commands(text)) == len(MENTION.findall(text)), text
+    assert len(output.commands_in(text)) == len(MENTION.findall(text)), text
 
 
 class Sandbox:
@@ -175,7 +175,7 @@ def sandbox(
     return Sandbox(tmp_path / "project", pattern, monkeypatch, capsys)
 
 
-COMMANDS_IN_TEXTS = sorted({command for text in TEMPLATES.values() for command in output.commands(text)})
+COMMANDS_IN_TEXTS = sorted({command for text in TEMPLATES.values() for command in output.commands_in(text)})
 COMMANDS_IN_TEXTS.remove("onrecord hub status")  # needs a server: tests/shared/hub/test_command.py runs it
 COMMANDS_IN_TEXTS.remove("onrecord demo")  # a second, and tests/cli/test_demo.py runs it
 NAMES = {"restore": "retired", "unarchive": "archived"}
@@ -279,7 +279,7 @@ def test_the_fix_of_a_real_failure_works_where_it_was_printed(sandbox, name, whe
     sandbox.run = run
 
     assert code == 1, out
-    commands = output.commands(json.loads(out)["error"]["fix"])
+    commands = output.commands_in(json.loads(out)["error"]["fix"])
     assert commands, out
     for command in commands:
         with sandbox.copied():
@@ -299,7 +299,7 @@ def test_the_fixes_of_doctor_and_audit_work_in_either_store(sandbox):
 
     found = [finding for where in ((), ("--user",)) for finding in findings(sandbox, where)]
 
-    commands = {command for fix in found for command in output.commands(fix)}
+    commands = {command for fix in found for command in output.commands_in(fix)}
     assert len(commands) > 8
     for command in sorted(commands):
         with sandbox.copied():

@@ -25,7 +25,7 @@ SHELLS = [
 
 
 def _texts(*words: str, splits_values: bool = False) -> list[str] | None:
-    offered = completion.answer(list(words[:-1]), words[-1], splits_values=splits_values)
+    offered = completion.candidates(list(words[:-1]), words[-1], splits_values=splits_values)
     return None if offered is None else [word.text for word in offered]
 
 
@@ -78,10 +78,10 @@ def test_what_is_offered(sample, words, offered):
 
 
 def test_titles_and_summaries_describe_what_is_offered(sample):
-    assert completion.answer(["show"], "use-u", splits_values=False) == [("use-uv", "Use uv")]
-    assert completion.answer(["inbox"], "", splits_values=False) == [("tests-run-in-docker", "Tests run in Docker")]
-    assert completion.answer([], "gc", splits_values=False) == [("gc", COMMANDS["gc"].summary)]
-    assert completion.answer(["list", "--tag"], "too", splits_values=False) == [("tooling", "2 records")]
+    assert completion.candidates(["show"], "use-u", splits_values=False) == [("use-uv", "Use uv")]
+    assert completion.candidates(["inbox"], "", splits_values=False) == [("tests-run-in-docker", "Tests run in Docker")]
+    assert completion.candidates([], "gc", splits_values=False) == [("gc", COMMANDS["gc"].summary)]
+    assert completion.candidates(["list", "--tag"], "too", splits_values=False) == [("tooling", "2 records")]
 
 
 def test_the_store_is_the_one_that_the_line_names(sample, onrecord, tmp_path, monkeypatch):
@@ -104,14 +104,14 @@ def test_the_store_is_the_one_that_the_line_names(sample, onrecord, tmp_path, mo
     ],
 )
 def test_an_option_with_its_value_in_one_word_or_split_by_bash(words, split):
-    assert completion.split(words[:-1], words[-1]) == split
+    assert completion.split_values(words[:-1], words[-1]) == split
 
 
 @pytest.mark.parametrize(
     ("typed", "word"), [("a\\ b", "a b"), ("'a b'", "a b"), ("'a b", "a b"), ("", ""), ("a b", "a b"), ("a\\", "a\\")]
 )
 def test_a_word_is_read_as_the_command_gets_it(typed, word):
-    assert completion.unquoted(typed) == word
+    assert completion.unquote(typed) == word
 
 
 def test_names_that_cannot_be_typed_in_a_line_are_left_out(sample, onrecord):

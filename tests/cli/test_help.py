@@ -116,5 +116,7 @@ def test_a_command_that_acts_on_no_one_store_lets_nobody_choose_one(onrecord, na
 def test_a_fix_chooses_a_store_only_for_a_command_that_acts_on_one():
     fix = "onrecord clean x; onrecord list; then look"
 
-    assert output.placed(fix, " --user") == "onrecord clean x; onrecord list --user; then look"
-    assert output.placed(fix, " --project y") == "onrecord clean x --project y; onrecord list --project y; then look"
+    user, project = (output.add_store_flags(fix, flags) for flags in (" --user", " --project y"))
+
+    assert user == "onrecord clean x; onrecord list --user; then look"
+    assert project == "onrecord clean x --project y; onrecord list --project y; then look"

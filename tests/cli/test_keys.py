@@ -19,7 +19,7 @@ from onrecord.cli import terminal
 print("ready", flush=True)
 while True:
     try:
-        pressed = terminal.key()
+        pressed = terminal.read_key()
     except (EOFError, KeyboardInterrupt) as error:
         print(type(error).__name__, flush=True)
         break
@@ -80,11 +80,11 @@ def test_a_pressed_key_is_not_echoed(reader):
 def test_without_a_terminal_a_line_is_an_answer(monkeypatch, typed, key):
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
 
-    assert terminal.key() == key
+    assert terminal.read_key() == key
 
 
 def test_without_a_terminal_the_end_of_the_input_is_no_answer(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
 
     with pytest.raises(EOFError):
-        terminal.key()
+        terminal.read_key()

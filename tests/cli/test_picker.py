@@ -130,6 +130,6 @@ def test_a_terminal_without_a_name_has_no_numbers(monkeypatch):
     with open(ours, "rb"), open(theirs, encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stdin", terminal)
         monkeypatch.setattr(sys, "stdout", terminal)
-        record_table.note([record_table.ListedPath("/store", "decisions/use-uv.json")])
+        record_table.save_listing([record_table.ListedPath("/store", "decisions/use-uv.json")])
 
-        assert record_table.number("1") is None
+        assert record_table.listed_path("1") is None

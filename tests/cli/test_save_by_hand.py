@@ -257,5 +257,5 @@ def test_kept_forms_are_private_and_no_more_than_the_newest_are_kept(project, ed
     assert [os.path.exists(form.path) for form in forms] == [False, False, True, True, True]
     assert os.stat(forms[4].path).st_mode & 0o777 == 0o600
     for form in forms:
-        form.drop()
+        form.delete()
     assert kept_forms() == []

@@ -57,7 +57,7 @@ def test_each_next_step_can_be_pasted_and_leads_to_the_next(sample, onrecord, mo
 
 
 def _paste(onrecord) -> None:
-    (command,) = output.commands(_next(onrecord))
+    (command,) = output.commands_in(_next(onrecord))
     assert onrecord(*shlex.split(command)[1:]).code == 0
 
 

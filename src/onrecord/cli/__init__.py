@@ -1,7 +1,7 @@
-"""The command line: `main` finds the command, loads its module alone, and prints its result.
+"""The command line: `main` finds the command, imports its module alone, and prints its result.
 
-A command module has `add_arguments(parser)` and `run(args) -> CommandResult`. In a module of several commands
-`args.command` is the name of the one that runs; a command of several actions has `args.action`.
+A command module has `add_arguments(parser)` and `run(args) -> CommandResult`. In the module of a family
+`args.command` is the command to run; a command with several actions has `args.action`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from onrecord.errors import BadInput, OnrecordError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command: 0 done, 1 expected failure, 2 wrong usage, 3 a bug in Onrecord."""
+    """Run one command and return its exit code: 0 done, 1 expected failure, 2 wrong usage, 3 a bug in Onrecord."""
     words = list(sys.argv[1:] if argv is None else argv)
-    _speak_utf8()
+    _use_utf8()
     try:
         return _run(words)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
     except BrokenPipeError:
-        # Whoever read our output has seen enough; the interpreter's own flush at exit must not complain either.
+        # The reader of our output has closed it; the interpreter's own flush at exit must not complain either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
@@ -49,7 +49,7 @@ def parser_of(name: str) -> Parser:
 
 
 def common_parser() -> Parser:
-    """Return the parser of the options that every command takes, which may stand before the command, too."""
+    """Return the parser of the options that every command takes; they may also come before the command."""
     parser = Parser("onrecord")
     parser.add_common()
     return parser
@@ -60,8 +60,8 @@ def _run(words: list[str]) -> int:
         from onrecord.cli import completion
 
         return completion.print_candidates(words[1:])
-    at = common_parser().first_word(words)
-    options, name, rest = words[:at], "".join(words[at : at + 1]), words[at + 1 :]
+    position = common_parser().first_word(words)
+    options, name, rest = words[:position], "".join(words[position : position + 1]), words[position + 1 :]
     if name == "help" and rest:
         name, rest = rest[0], [*rest[1:], "--help"]
     if {"--version", "-V"}.intersection(options):
@@ -78,16 +78,17 @@ def _run(words: list[str]) -> int:
 def _run_command(name: str, words: list[str]) -> int:
     parser = parser_of(name)
     args = parser.parse(words)
-    module, where = COMMANDS[name].module, output.where(user=args.user, remote=args.remote, project=args.project)
+    module, flags = COMMANDS[name].module, output.store_flags(user=args.user, remote=args.remote, project=args.project)
     try:
         result: CommandResult = importlib.import_module(f"onrecord.cli.{module}").run(args) if module else _version()
     except WrongUsage as error:
         parser.error(error.message)
     except OnrecordError as error:
-        error.fix = output.placed(error.fix, where)
+        error.fix = output.add_store_flags(error.fix, flags)
         emit_error(error, as_json=args.json)
         return 1
-    result = result._replace(warning=output.placed(result.warning, where), note=output.placed(result.note, where))
+    warning, note = (output.add_store_flags(text, flags) for text in (result.warning, result.note))
+    result = result._replace(warning=warning, note=note)
     emit(result, as_json=args.json, is_paged=not args.no_pager)
     return result.status
 
@@ -118,7 +119,7 @@ def _report_bug(words: list[str], error: Exception) -> int:
     return 3
 
 
-def _speak_utf8() -> None:
+def _use_utf8() -> None:
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:

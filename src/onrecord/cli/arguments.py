@@ -112,16 +112,16 @@ def store_of(args: argparse.Namespace) -> Store:
     return DryRunStore(store.root) if getattr(args, "dry_run", False) else store
 
 
-def existing(args: argparse.Namespace) -> Store:
+def existing_store(args: argparse.Namespace) -> Store:
     """The store, or NoStore."""
     return require_store(store_of(args))
 
 
-def only(args: argparse.Namespace, project: Project) -> tuple[StoreRef | None, str]:
+def only_store(args: argparse.Namespace, project: Project) -> tuple[StoreRef | None, str]:
     """Return the one store that a flag names, or None for all that are read here, and a warning; raise NoStore."""
     if not args.user and not args.remote:
         return None, project.require_a_store()
-    root = existing(args).root
+    root = existing_store(args).root
     return StoreRef(root, paths.prefix_of(root)), ""
 
 
@@ -130,9 +130,9 @@ def asker(args: argparse.Namespace) -> Asker:
     return Asker(args.command, args.json, getattr(args, "dry_run", False))
 
 
-def where(args: argparse.Namespace) -> str:
+def store_flags(args: argparse.Namespace) -> str:
     """Return the flags that name the store of the command, for a command that it prints."""
-    return output.where(user=args.user, remote=args.remote, project=args.project)
+    return output.store_flags(user=args.user, remote=args.remote, project=args.project)
 
 
 def writer_of(args: argparse.Namespace) -> Writer:
@@ -159,17 +159,17 @@ def since(text: str | None) -> str:
     return text
 
 
-def shown(store: Store, path: str) -> str:
+def display_path(store: Store, path: str) -> str:
     """A record's path as an agent can open it: relative to the project, or from the home folder."""
     return paths.prefix_of(store.root) + path
 
 
-def handle(store: Store, entry: Entry) -> dict[str, Any]:
+def record_data(store: Store, entry: Entry) -> dict[str, Any]:
     """What a program needs to refer to a record again."""
     record = entry.memory
     return {
         "id": record.id,
-        "path": shown(store, entry.path),
+        "path": display_path(store, entry.path),
         "hash": entry.hash,
         "category": record.category,
         "title": record.title,
@@ -220,7 +220,7 @@ def record_flags(args: argparse.Namespace) -> RecordFlags:
     return RecordFlags(args.file, title, args.tag, args.trigger, args.related, args.set)
 
 
-def record(flags: RecordFlags, category: str, whole: dict[str, Any]) -> dict[str, Any]:
+def record_fields(flags: RecordFlags, category: str, whole: dict[str, Any]) -> dict[str, Any]:
     """Return the partial record of a `save`: `whole`, which is the JSON object of its file, with the flags over it.
 
     Standard input is read where there is neither a file nor a title.
@@ -230,7 +230,7 @@ def record(flags: RecordFlags, category: str, whole: dict[str, Any]) -> dict[str
     return _encodable(_merged(read_json("-") if has_to_read else whole, fields, category, flags.added))
 
 
-def patch(flags: RecordFlags, category: str) -> dict[str, Any]:
+def update_patch(flags: RecordFlags, category: str) -> dict[str, Any]:
     """Return the patch of an `update`; standard input is read only where no flag says what changes."""
     changed = flags.fields(category)
     source = flags.file or ("" if changed else "-")

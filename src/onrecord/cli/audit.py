@@ -58,13 +58,13 @@ def run(args: argparse.Namespace) -> CommandResult:
         where = folder
         known_facts = Evidence(missing=report.lost_files(items, os.path.abspath(args.project)))
     else:
-        store = arguments.existing(args)
+        store = arguments.existing_store(args)
         category = compose.category_of(args.category) if args.category else ""
         where, (items, known_facts, broken) = store.root, _material(store, category)
     measures = report.audit(items, known_facts, lambda texts: watched(texts, "comparing records"))
     if folder:
         measures = {name: _for_others(measure) for name, measure in measures.items()}
-    measures = {name: _placed(measure, arguments.where(args)) for name, measure in measures.items()}
+    measures = {name: _placed(measure, arguments.store_flags(args)) for name, measure in measures.items()}
     above = [name for name, measure in measures.items() if (measure.rate or 0) > limits.get(name, 1)]
     data = {
         "store": where,
@@ -103,7 +103,7 @@ def _for_others(measure: Measure) -> Measure:
 
 
 def _placed(measure: Measure, where: str) -> Measure:
-    findings = tuple(each._replace(fix=output.placed(each.fix, where)) for each in measure.findings)
+    findings = tuple(each._replace(fix=output.add_store_flags(each.fix, where)) for each in measure.findings)
     return measure._replace(findings=findings)
 
 

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     if args.command == "gc":
         writer = arguments.existing_writer(args)
         return _gc(writer, dry_run=args.dry_run).warned(*writer.store.warnings)
-    store = arguments.existing(args)
+    store = arguments.existing_store(args)
     store.recover()
     result = _rebuild(store) if args.action == "rebuild" else _check(store)
     return result.warned(*store.warnings)

@@ -121,7 +121,7 @@ class Word(NamedTuple):
     meaning: str = ""
 
 
-class Line(NamedTuple):
+class CommandLine(NamedTuple):
     """The words before the one that is typed, by the arguments they are for, and what that one is for."""
 
     parser: Parser
@@ -150,9 +150,9 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 def print_candidates(words: Sequence[str]) -> int:
     """Print the answer; where something is wrong there is nothing to offer, and no place to say so."""
-    shell, *typed = map(unquoted, words) if words[:1] == ["bash"] else words or [""]
+    shell, *typed = map(unquote, words) if words[:1] == ["bash"] else words or [""]
     try:
-        offered = answer(typed[:-1], "".join(typed[-1:]), splits_values=shell == "bash")
+        offered = candidates(typed[:-1], "".join(typed[-1:]), splits_values=shell == "bash")
     except (OnrecordError, OSError):
         offered = []
     if offered is None:
@@ -163,17 +163,17 @@ def print_candidates(words: Sequence[str]) -> int:
     return 0
 
 
-def answer(before: list[str], last: str, *, splits_values: bool) -> list[Word] | None:
+def candidates(before: list[str], last: str, *, splits_values: bool) -> list[Word] | None:
     """What may stand in the place of the last word; None for the name of a file."""
     from onrecord.cli import common_parser, parser_of
 
-    before, last, head = split(before, last)
-    line = read(common_parser(), before)
+    before, last, head = split_values(before, last)
+    line = parse_line(common_parser(), before)
     at = line.parser.first_word(before)
     if at < len(before) and before[at] != "help":
         if before[at] not in COMMANDS:
             return []
-        line = read(parser_of(before[at]), [*before[:at], *before[at + 1 :]])
+        line = parse_line(parser_of(before[at]), [*before[:at], *before[at + 1 :]])
     elif not line.is_value and not last.startswith("-"):
         return _matching((Word(name, row.summary) for name, row in COMMANDS.items()), last)
     if last.startswith("-") and not line.is_value:
@@ -188,7 +188,7 @@ def _matching(offered: Iterable[Word], beginning: str, head: str = "") -> list[W
     return [word._replace(text=head + word.text) for word in islice(whole, _MOST)]
 
 
-def split(before: list[str], last: str) -> tuple[list[str], str, str]:
+def split_values(before: list[str], last: str) -> tuple[list[str], str, str]:
     """The words with each `--option=value` as two, and what stands before the value that is typed.
 
     bash has split them already, with the sign as a word of its own.
@@ -211,7 +211,7 @@ def _is_option(words: list[str]) -> bool:
     return bool(words) and words[-1].startswith("--")
 
 
-def unquoted(word: str) -> str:
+def unquote(word: str) -> str:
     """A word as the command will get it, from the way it is typed."""
     try:
         parts = shlex.split(word)
@@ -220,7 +220,7 @@ def unquoted(word: str) -> str:
     return parts[0] if len(parts) == 1 else word
 
 
-def read(parser: Parser, words: list[str]) -> Line:
+def parse_line(parser: Parser, words: list[str]) -> CommandLine:
     """The line before the word that is typed."""
     has_action = parser.first_word(words) < len(words)
     actions = () if has_action else tuple(dict(help.sections(parser)).get("actions", ()))
@@ -240,11 +240,11 @@ def read(parser: Parser, words: list[str]) -> Line:
             values.setdefault(arguments[0].dest, []).append(word)
             arguments = arguments if arguments[0].nargs in ("+", "*") else arguments[1:]
     if awaited is not None:
-        return Line(parser, values, awaited, True)
-    return Line(parser, values, arguments[0] if arguments else None, False, actions)
+        return CommandLine(parser, values, awaited, True)
+    return CommandLine(parser, values, arguments[0] if arguments else None, False, actions)
 
 
-def _options(line: Line) -> Iterator[Word]:
+def _options(line: CommandLine) -> Iterator[Word]:
     """The options that may still be given."""
     for action in line.parser._actions:
         is_repeatable = isinstance(action, argparse._AppendAction)
@@ -252,7 +252,7 @@ def _options(line: Line) -> Iterator[Word]:
             yield Word(action.option_strings[-1], (action.help or "").replace("%%", "%"))
 
 
-def _offered(line: Line, beginning: str) -> Iterable[Word] | None:
+def _offered(line: CommandLine, beginning: str) -> Iterable[Word] | None:
     """What the awaited option or argument takes; None for the name of a file, nothing for free text."""
     action = line.awaited
     if line.actions and not line.is_value:
@@ -277,7 +277,7 @@ def _categories() -> Iterator[Word]:
     return (Word(category.name) for category in CATEGORIES.values())
 
 
-def _root(line: Line) -> str:
+def _root(line: CommandLine) -> str:
     """The store that the line is about."""
     if "user" in line.values:
         return paths.user_store()
@@ -288,7 +288,7 @@ def _root(line: Line) -> str:
     return Project(line.value("project") or ".").store.root
 
 
-def _records(line: Line, beginning: str) -> list[Word]:
+def _records(line: CommandLine, beginning: str) -> list[Word]:
     """The ids with a beginning, and their titles: asked of the index, which knows 200,000 as quickly as ten."""
     from onrecord.search import index, listing
 
@@ -299,7 +299,7 @@ def _records(line: Line, beginning: str) -> list[Word]:
     return [Word(*each) for each in listing.named(index.open(root, hook=True), beginning, status, _MOST)]
 
 
-def _tags(line: Line, beginning: str) -> list[Word]:
+def _tags(line: CommandLine, beginning: str) -> list[Word]:
     from onrecord.search import index, listing
 
     root = _root(line)
@@ -309,7 +309,7 @@ def _tags(line: Line, beginning: str) -> list[Word]:
     return [Word(tag, plural(count, "record")) for tag, count in sorted(counts.items())]
 
 
-def _drafts(line: Line, beginning: str) -> Iterator[Word]:
+def _drafts(line: CommandLine, beginning: str) -> Iterator[Word]:
     """The drafts by their names; of the first few the titles are read, too."""
     from onrecord.record.drafts import Draft
     from onrecord.store import record_names
@@ -322,20 +322,20 @@ def _drafts(line: Line, beginning: str) -> Iterator[Word]:
         yield Word(name, draft.record.title if isinstance(draft, Draft) else "")
 
 
-def _changes(line: Line, beginning: str) -> Iterator[Word]:
+def _changes(line: CommandLine, beginning: str) -> Iterator[Word]:
     from onrecord.store import history
 
     for change in reversed(history.read(_root(line))):
         yield Word(change.id, f"{change.action}, {change.at[:10]}")
 
 
-def _settings(line: Line, beginning: str) -> Iterator[Word]:
+def _settings(line: CommandLine, beginning: str) -> Iterator[Word]:
     from onrecord.setting_table import SETTINGS
 
     return (Word(key, setting.doc) for key, setting in SETTINGS.items())
 
 
-def _setting_values(line: Line, beginning: str) -> Iterator[Word]:
+def _setting_values(line: CommandLine, beginning: str) -> Iterator[Word]:
     from onrecord.setting_table import setting
 
     declared = setting(line.value("key"))
@@ -344,7 +344,7 @@ def _setting_values(line: Line, beginning: str) -> Iterator[Word]:
     return map(Word, ("true", "false") if isinstance(declared.default, bool) else declared.choices)
 
 
-def _fields(line: Line, beginning: str) -> Iterator[Word]:
+def _fields(line: CommandLine, beginning: str) -> Iterator[Word]:
     """What `--set` is for: the fields of the category, and those of every record that have no option of their own."""
     from onrecord.record import compose, schema
 
@@ -358,19 +358,19 @@ def _fields(line: Line, beginning: str) -> Iterator[Word]:
         yield Word(f"{field.name}=", field.doc)
 
 
-def _agents(line: Line, beginning: str) -> Iterator[Word]:
+def _agents(line: CommandLine, beginning: str) -> Iterator[Word]:
     from onrecord.hosts.table import HOSTS
 
     return (Word(host.name, host.title) for host in HOSTS)
 
 
-def _remotes(line: Line, beginning: str) -> Iterator[Word]:
+def _remotes(line: CommandLine, beginning: str) -> Iterator[Word]:
     from onrecord.shared import remotes
 
     return (Word(each.name, each.url) for each in remotes.connected())
 
 
-_BY_METAVAR: dict[str, Callable[[Line, str], Iterable[Word]]] = {
+_BY_METAVAR: dict[str, Callable[[CommandLine, str], Iterable[Word]]] = {
     "AGENT": _agents,
     "CHANGE": _changes,
     "FIELD=VALUE": _fields,

@@ -126,7 +126,7 @@ def _consent(asker: Asker, plans: list[Plan], unasked: str) -> None:
         for line in _summary(plan):
             print(clean(line))
     screen = Screen.of(sys.stdout)
-    while (key := questions.answer("Write this? d shows the lines", "y/N/d", screen)) == "d":
+    while (key := questions.read_key("Write this? d shows the lines", "y/N/d", screen)) == "d":
         print("\n".join(clean(line) for plan in plans for line in _preview(plan)))
     if key != "y":
         raise BadInput("nothing was written", fix="to see what is connected: onrecord connect --list")

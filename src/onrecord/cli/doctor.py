@@ -51,12 +51,12 @@ def run(args: argparse.Namespace) -> CommandResult:
     for store in stores:
         if args.fix and store.exists:
             done += store_checks.repair(store)
-        flags = " --user" if store.root == paths.user_store() else arguments.where(args)
-        findings += [each._replace(fix=output.placed(each.fix, flags)) for each in _in_store(store, category)]
+        flags = " --user" if store.root == paths.user_store() else arguments.store_flags(args)
+        findings += [each._replace(fix=output.add_store_flags(each.fix, flags)) for each in _in_store(store, category)]
     if not args.user and stores:
         findings += _git(Project(args.project).root)
     findings += old_name.examine(root)
-    findings = [each._replace(fix=output.placed(each.fix, arguments.where(args))) for each in findings]
+    findings = [each._replace(fix=output.add_store_flags(each.fix, arguments.store_flags(args))) for each in findings]
     data = {"findings": [finding._asdict() for finding in findings], "repaired": done}
     status = 1 if any(finding.severity == "error" for finding in findings) else 0
     result = CommandResult(data, lambda screen: _text(screen, findings, done), status)

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     writer = arguments.existing_writer(args)
     asker = arguments.asker(args)
     entry = resolve.record(asker, writer.store, args.id, changes=True)
-    options = _Options(args.yes, args.force, args.summary, args.allow_secret, arguments.where(args))
+    options = _Options(args.yes, args.force, args.summary, args.allow_secret, arguments.store_flags(args))
     return _Edit(writer, entry, asker, options, form_file.read(args.text) if args.text else None).run()
 
 
@@ -81,7 +81,7 @@ class _Edit:
         while True:
             change = self.file.fill(self._revised)
             if change.record is self.before.memory:
-                self.file.drop()
+                self.file.delete()
                 return self._updated(self.before)
             if self.options.yes or self.asker.is_dry_run or self._asked(change) == "y":
                 return self._written(change)
@@ -89,18 +89,18 @@ class _Edit:
     def _asked(self, change: _Revision) -> str:
         """What shall become of a change: `y` or `e`; Stopped if nothing shall."""
         if self.asker.is_json:
-            raise self.file.kept(Stopped("nothing was changed", fix=_WITHOUT_ASKING))
-        say(form_file.between(self.before.memory, change.record, self.screen), self.screen)
+            raise self.file.add_resume_fix(Stopped("nothing was changed", fix=_WITHOUT_ASKING))
+        say(form_file.render_difference(self.before.memory, change.record, self.screen), self.screen)
         answer, hint = "n", ""
         try:
-            answer = questions.ask("Write it?", _ANSWERS, self.screen)
+            answer = questions.read_choice("Write it?", _ANSWERS, self.screen)
         except KeyboardInterrupt:
             say("", self.screen)
         except EOFError:
             say("", self.screen)
             hint = _WITHOUT_ASKING
         if answer == "n":
-            raise self.file.kept(Stopped("nothing was changed", fix=hint))
+            raise self.file.add_resume_fix(Stopped("nothing was changed", fix=hint))
         return answer
 
     def _written(self, change: _Revision) -> CommandResult:
@@ -110,10 +110,10 @@ class _Edit:
         except Changed as error:
             self._keep_both(change.patch)
             error.fix = "it has your text, and theirs as comments"
-            raise self.file.kept(error) from error
+            raise self.file.add_resume_fix(error) from error
         except OnrecordError as error:
-            raise self.file.kept(error) from error
-        self.file.drop()
+            raise self.file.add_resume_fix(error) from error
+        self.file.delete()
         return self._updated(after)
 
     def _updated(self, after: Entry) -> CommandResult:

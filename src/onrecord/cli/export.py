@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    store = arguments.existing(args)
+    store = arguments.existing_store(args)
     only = SectionFilter(tuple(map(compose.category_of, args.category)), naming.clean_tags(args.tag))
     if args.file or args.into or args.check:
         for name, value in (("--file", args.file), ("--into", args.into), ("--check", args.check)):
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         file = args.file or args.into or _named(store)
         read = (entry.memory for entry in watched(store.entries(), "reading records"))
         page = generated_page.plan(file, read, only, may_add=bool(args.into))
-        return _checked(page, arguments.where(args)) if args.check else _written(page, store)
+        return _checked(page, arguments.store_flags(args)) if args.check else _written(page, store)
     every = [entry.memory for entry in watched(store.entries(), "reading records")]
     records = [record for record in every if (args.all or record.is_current) and only.accepts(record)]
     form = args.format or "markdown"

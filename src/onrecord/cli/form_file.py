@@ -72,7 +72,7 @@ class FormFile:
             except OnrecordError as refusal:
                 wrong = form.error_problems(refusal)
                 refusal.fix = _CORRECT if wrong else refusal.fix
-                error = self.kept(refusal)
+                error = self.add_resume_fix(refusal)
                 if not wrong:
                     raise
             before = text
@@ -83,18 +83,18 @@ class FormFile:
     def _edited(self) -> str:
         """What is in the file after the editor was closed."""
         try:
-            terminal.edit(self.path)
+            terminal.open_editor(self.path)
             return read(self.path)
         except OnrecordError as error:
-            raise self.kept(error) from error
+            raise self.add_resume_fix(error) from error
 
-    def kept(self, error: Failure) -> Failure:
+    def add_resume_fix(self, error: Failure) -> Failure:
         """The error with a fix that goes on from this file, if the editor has left it there."""
         if os.path.exists(self.path):
             error.fix = f"your text is kept: {self._resume(shlex.quote(self.path))}; {error.fix}".rstrip("; ")
         return error
 
-    def drop(self) -> None:
+    def delete(self) -> None:
         """Delete the file, and what the editor left beside it: what it says is saved, or was never anything."""
         folder, name = os.path.split(self.path)
         with suppress(OSError):
@@ -105,10 +105,10 @@ class FormFile:
     def _unread(self, wrong: tuple[FieldProblem, ...]) -> OnrecordError:
         first = wrong[0]
         name = f"{first.field}: " if first.field else ""
-        return self.kept(BadInput(f"{name}{first.message}", fix=_CORRECT))
+        return self.add_resume_fix(BadInput(f"{name}{first.message}", fix=_CORRECT))
 
     def _nothing(self, why: str) -> Stopped:
-        self.drop()
+        self.delete()
         return Stopped(f"nothing was saved: {why}")
 
 
@@ -139,7 +139,7 @@ def read(path: str) -> str:
         raise BadInput(f"cannot read the form {path}: {error}", fix="name the file of a form, in UTF-8") from error
 
 
-def between(before: Memory, after: Memory, screen: Screen) -> str:
+def render_difference(before: Memory, after: Memory, screen: Screen) -> str:
     """The fields that differ, each with the lines that go and those that come; empty if none does."""
     old, new = (_fields(record) for record in (before, after))
     lines: list[str] = []

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     if args.command == "reanchor":
         writer = arguments.existing_writer(args)
         return _reanchor(writer, asker, args.ids).warned(*writer.store.warnings)
-    return _freshness(arguments.existing(args), asker, args.ids, only_stale=args.stale)
+    return _freshness(arguments.existing_store(args), asker, args.ids, only_stale=args.stale)
 
 
 def _freshness(store: Store, asker: Asker, ids: Sequence[str], *, only_stale: bool) -> CommandResult:
@@ -54,7 +54,7 @@ def _freshness(store: Store, asker: Asker, ids: Sequence[str], *, only_stale: bo
     states[UNANCHORED] = sum(len(record.loose) for record in checked)
     data = {"records": [_data(each) for each in shown], "files": dict(sorted(states.items()))}
     if not asker.is_json:
-        record_table.note(ListedPath(store.root, each.entry.path) for each in shown)
+        record_table.save_listing(ListedPath(store.root, each.entry.path) for each in shown)
     return CommandResult(data, lambda screen: _text(screen, store.root, shown, states))
 
 
@@ -130,7 +130,7 @@ def _reanchor(writer: Writer, asker: Asker, ids: Sequence[str]) -> CommandResult
         (checked,) = evidence.check_all(writer.store, [before]) or [RecordFreshness(before, (), ())]
         moved = {each.anchor.path: each.now for each in checked.verdicts if each.is_moved}
         after = writer.reanchor(before.path, moved)
-        done.append({**arguments.handle(writer.store, after), **_outcome(before.memory, after.memory, moved)})
+        done.append({**arguments.record_data(writer.store, after), **_outcome(before.memory, after.memory, moved)})
     return CommandResult(
         {"records": done, "dry_run": asker.is_dry_run}, lambda screen: _summary(screen, done, asker.is_dry_run)
     )

@@ -61,14 +61,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    store = arguments.existing(args)
+    store = arguments.existing_store(args)
     scanned = list(watched(store.scan(), "reading records"))
     entries = {entry.memory.path: entry for entry in scanned if isinstance(entry, Entry)}
     asker = arguments.asker(args)
     named = {resolve.record(asker, store, reference).path for reference in args.ids}
     categories = {compose.category_of(name) for name in args.category}
     only = _Filter(named, categories, args.check)
-    listed = _wanted(store, entries, only, arguments.where(args))
+    listed = _wanted(store, entries, only, arguments.store_flags(args))
     drafts = {draft.updates: draft.name for draft in Inbox(store.root).drafts() if draft.updates}
     undecided = [each for each in listed if each.record.id not in drafts]
     listing = _Listing(
@@ -97,7 +97,7 @@ def _wanted(store: Store, entries: dict[str, Entry], only: _Filter, where: str) 
     wanted = []
     for each in listed:
         reasons = tuple(
-            reason._replace(fix=output.placed(reason.fix, where))
+            reason._replace(fix=output.add_store_flags(reason.fix, where))
             for reason in each.reasons
             if not only.checks or reason.check in only.checks
         )
@@ -109,7 +109,7 @@ def _wanted(store: Store, entries: dict[str, Entry], only: _Filter, where: str) 
 def _data(store: Store, entry: Entry, each: HardToFind) -> dict[str, Any]:
     record = {key: value for key, value in memory.to_json(entry.memory).items() if key not in _HISTORY}
     reasons = [{"check": reason.check, "message": reason.message, "fix": reason.fix} for reason in each.reasons]
-    return {**arguments.handle(store, entry), "reasons": reasons, "record": record}
+    return {**arguments.record_data(store, entry), "reasons": reasons, "record": record}
 
 
 def _text(screen: Screen, listing: _Listing) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from onrecord import paths
 from onrecord.cli import arguments, record_table, resolve
 from onrecord.cli.output import CommandResult, Screen, table
-from onrecord.cli.record_table import Line, ListedPath
+from onrecord.cli.record_table import ListedPath, TableRow
 from onrecord.cli.review import Desk
 from onrecord.project import Project
 from onrecord.record.drafts import Draft
@@ -34,9 +34,9 @@ def run(args: argparse.Namespace) -> CommandResult:
     drafts = [desk.box.get(resolve.draft(desk.asker, desk.box, args.name))] if args.name else list(desk.box.scan())
     data = {"drafts": [desk.brief(draft) for draft in drafts]}
     if not args.json:
-        record_table.note(ListedPath(desk.box.root, _path(draft)) for draft in drafts)
+        record_table.save_listing(ListedPath(desk.box.root, _path(draft)) for draft in drafts)
     off = "; ".join(map(str, off_switches(desk.writer.settings, CAPTURE_SWITCH)))
-    result = CommandResult(data, lambda screen: _text(screen, drafts, arguments.where(args)), note=off)
+    result = CommandResult(data, lambda screen: _text(screen, drafts, arguments.store_flags(args)), note=off)
     return result.warned(*desk.writer.store.warnings)
 
 
@@ -52,10 +52,10 @@ def _text(screen: Screen, drafts: Sequence[Draft | BrokenDraft], where: str) -> 
     return "\n".join((record_table.render(screen, lines, _HEADS), count))
 
 
-def _line(draft: Draft | BrokenDraft, name: str) -> Line:
+def _line(draft: Draft | BrokenDraft, name: str) -> TableRow:
     if isinstance(draft, BrokenDraft):
-        return Line(draft.error.message, "unreadable", "", name)
-    return Line(draft.record.title, draft.record.category, draft.made_at, name)
+        return TableRow(draft.error.message, "unreadable", "", name)
+    return TableRow(draft.record.title, draft.record.category, draft.made_at, name)
 
 
 def _path(draft: Draft | BrokenDraft) -> str:

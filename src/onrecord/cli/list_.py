@@ -10,7 +10,7 @@ from typing import Any
 from onrecord.cli import arguments, record_table
 from onrecord.cli.output import CommandResult, Screen, clean, to_json
 from onrecord.cli.progress import watched
-from onrecord.cli.record_table import Line, ListedPath
+from onrecord.cli.record_table import ListedPath, TableRow
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 from onrecord.project import Project
@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    store = arguments.existing(args)
+    store = arguments.existing_store(args)
     choice = ListingFilter(
         compose.category_of(args.category) if args.category else "",
         frozenset(tag.lower() for tag in args.tag),
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     hidden = Project(args.project).hidden(store, [record.id for record in shown])
     rows = _rows(shown, args.by, hidden)
     if not args.json and not args.format:
-        record_table.note(ListedPath(store.root, row.record.path) for row in rows)
+        record_table.save_listing(ListedPath(store.root, row.record.path) for row in rows)
     page = _Page(store, rows, total, args.by, args.format)
     return _answer(page, listing.broken(opened))
 
@@ -138,7 +138,7 @@ def _brief(store: Store, row: _Row, by: str | None) -> dict[str, Any]:
         "updated_at": record.updated_at,
         "created_at": record.created_at,
         "tags": list(record.tags),
-        "path": arguments.shown(store, record.path),
+        "path": arguments.display_path(store, record.path),
         **({"group": row.group} if by else {}),
     }
 
@@ -153,7 +153,8 @@ def _values(store: Store, row: _Row, by: str | None) -> dict[str, Any]:
 def _text(screen: Screen, store: Store, rows: list[_Row], total: int) -> str:
     names = record_table.names_in(store.root, [row.record.path for row in rows])
     lines = [
-        Line(row.record.title, _category(row), row.record.updated_at, name, row.group) for row, name in zip(rows, names)
+        TableRow(row.record.title, _category(row), row.record.updated_at, name, row.group)
+        for row, name in zip(rows, names)
     ]
     shown = len({row.record.path for row in rows})
     count = f"{shown:,} of {plural(total, 'record')}" if total > shown else plural(total, "record")

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    store = arguments.existing(args)
+    store = arguments.existing_store(args)
     if args.command == "log":
         return _log(store, args.limit)
     return _undo(store, args.change, skip_changed=args.skip_changed, dry_run=args.dry_run).warned(*store.warnings)

@@ -99,7 +99,7 @@ def _page(text: str, screen: Screen) -> bool:
 
     shown = safe(text, screen)
     lines = sum(max(1, -(-width_of(_PAINTED.sub("", line)) // screen.width)) for line in shown.split("\n"))
-    return terminal.show(shown, lines)
+    return terminal.show_in_pager(shown, lines)
 
 
 def say(text: str, screen: Screen, end: str = "\n") -> None:
@@ -131,14 +131,14 @@ def fitted(screen: Screen, text: str, indent: str = "") -> str:
     """A message in lines that fit on a terminal; a command that can be pasted has a line to itself and stays whole."""
     if not screen.is_terminal or width_of(indent + text) <= screen.width:
         return indent + text
-    parts = parts_of(text)
-    if not any(split(part)[1] for part in parts):
+    parts = message_parts(text)
+    if not any(split_command(part)[1] for part in parts):
         return wrap(text, screen.width, indent)
     return "\n".join(_part(screen, part, indent) for part in parts)
 
 
 def _part(screen: Screen, part: str, indent: str) -> str:
-    words, command = split(part)
+    words, command = split_command(part)
     if not command:
         return wrap(words, screen.width, indent)
     if not words or width_of(indent + part) <= screen.width:
@@ -146,30 +146,30 @@ def _part(screen: Screen, part: str, indent: str) -> str:
     return f"{wrap(words, screen.width, indent)}\n{indent}  {command}"
 
 
-def parts_of(text: str) -> list[str]:
+def message_parts(text: str) -> list[str]:
     """The parts of a fix or message, each without what separates it from the next."""
     # A command may have the separator in a quoted word.
     whole = _COMMAND.sub(lambda match: match[0].replace("; ", _WITHIN), text)
     return [part.replace(_WITHIN, "; ") for part in whole.split("; ")]
 
 
-def split(part: str) -> tuple[str, str]:
+def split_command(part: str) -> tuple[str, str]:
     """The words of a part and the command behind them, of ours or of another program; either may be empty."""
     match = _ANY_COMMAND.search(part)
     return (part[: match.start()].rstrip(), part[match.start() :]) if match else (part, "")
 
 
-def commands(fix: str) -> list[str]:
+def commands_in(fix: str) -> list[str]:
     """The commands in a fix, as they can be typed."""
     return _COMMAND.findall(fix)
 
 
-def placed(fix: str, where: str) -> str:
+def add_store_flags(fix: str, where: str) -> str:
     """A fix whose commands act on a store: `where` holds the flags that name it."""
     return _COMMAND.sub(lambda match: match[0] + ("" if _names_store(match[0], where) else where), fix)
 
 
-def where(*, user: bool, remote: str, project: str) -> str:
+def store_flags(*, user: bool, remote: str, project: str) -> str:
     """Return the flags that name the store of a command; empty for the one of the folder it was typed in."""
     if user:
         return " --user"

@@ -36,13 +36,13 @@ class Asker(NamedTuple):
         return not self.is_json and terminal.at_terminal() and history.author() == "person"
 
 
-def ask(question: str, options: Sequence[Option], screen: Screen) -> str:
+def read_choice(question: str, options: Sequence[Option], screen: Screen) -> str:
     """The key of the answer that somebody chose; `?`, and any other key, explains the answers."""
     labels = " ".join(option.label for option in options)
     by_key = {option.key: option for option in options}
     while True:
         say(f"{question}{' ' if question else ''}{labels} [?]: ", screen, end="")
-        pressed = terminal.key()
+        pressed = terminal.read_key()
         if screen.is_terminal:
             say(pressed if len(pressed) == 1 else "", screen)
         chosen = by_key.get(pressed) or by_key.get(pressed.lower())
@@ -51,16 +51,16 @@ def ask(question: str, options: Sequence[Option], screen: Screen) -> str:
         say("\n".join(f"  {option.key}  {option.meaning or option.word}" for option in options), screen)
 
 
-def agrees(question: str, screen: Screen) -> bool:
+def confirm(question: str, screen: Screen) -> bool:
     """Whether somebody says yes; any other key is a no, and so is no answer."""
-    return answer(question, "y/N", screen) == "y"
+    return read_key(question, "y/N", screen) == "y"
 
 
-def answer(question: str, choices: str, screen: Screen) -> str:
+def read_key(question: str, choices: str, screen: Screen) -> str:
     """The key that somebody presses, in lower case; empty for no answer."""
     say(f"{question} [{choices}] ", screen, end="")
     try:
-        pressed = terminal.key()
+        pressed = terminal.read_key()
     except EOFError:
         pressed = ""
     if screen.is_terminal:
@@ -68,7 +68,7 @@ def answer(question: str, choices: str, screen: Screen) -> str:
     return pressed.lower()
 
 
-def choose(question: str, options: Sequence[Option], screen: Screen) -> str:
+def read_list_choice(question: str, options: Sequence[Option], screen: Screen) -> str:
     """The key of one of several things, each on a line of its own."""
     widest = max(len(option.word) for option in options)
     say(question, screen)
@@ -76,13 +76,13 @@ def choose(question: str, options: Sequence[Option], screen: Screen) -> str:
     listed = [option.key for option in options]
     while True:
         say("Press its key: ", screen, end="")
-        pressed = terminal.key().lower()
+        pressed = terminal.read_key().lower()
         say(pressed if len(pressed) == 1 else "", screen)
         if pressed in listed:
             return pressed
 
 
-def text(name: str, hint: str, screen: Screen) -> str:
+def read_text(name: str, hint: str, screen: Screen) -> str:
     """A text in one line; asked for again until there is one."""
     _explain(name, hint, screen)
     while not (line := terminal.read_line("> ").strip()):
@@ -96,7 +96,7 @@ def _explain(name: str, hint: str, screen: Screen) -> None:
     say("\n" + screen.paint(clean(name), "bold") + lines[len(clean(name)) :], screen)
 
 
-def items(
+def read_items(
     into: list[str],
     name: str,
     hint: str,

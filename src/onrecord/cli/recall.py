@@ -50,7 +50,7 @@ def add_prompt(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
-    only, warning = arguments.only(args, project)
+    only, warning = arguments.only_store(args, project)
     if args.command == "digest":
         return _digest(project, only, with_reasons=args.why).warned(warning)
     prompt = PromptToPreview(" ".join(args.prompt), args.first, args.transcript)

@@ -34,7 +34,7 @@ _MOST = 1_000
 _LARGEST = 1_000_000
 
 
-class Line(NamedTuple):
+class TableRow(NamedTuple):
     """A record or draft in a list, and the group it stands in."""
 
     title: str
@@ -51,7 +51,7 @@ class ListedPath(NamedTuple):
     path: str
 
 
-def render(screen: Screen, lines: Sequence[Line], heads: tuple[str, ...] = _HEADS) -> str:
+def render(screen: Screen, lines: Sequence[TableRow], heads: tuple[str, ...] = _HEADS) -> str:
     """The lines, numbered through, each group of them under its name."""
     digits = len(str(len(lines)))
     rows = [
@@ -62,7 +62,7 @@ def render(screen: Screen, lines: Sequence[Line], heads: tuple[str, ...] = _HEAD
     return "\n".join(_grouped(screen, text[0], zip(lines, text[1:])))
 
 
-def _grouped(screen: Screen, head: str, lines: Iterable[tuple[Line, str]]) -> Iterator[str]:
+def _grouped(screen: Screen, head: str, lines: Iterable[tuple[TableRow, str]]) -> Iterator[str]:
     yield head
     for group, members in groupby(lines, key=lambda member: member[0].group):
         if group:
@@ -106,14 +106,14 @@ def names_in(root: str, listed: Sequence[str]) -> list[str]:
     return [typed[path] for path in listed]
 
 
-def note(listed: Iterable[ListedPath]) -> None:
+def save_listing(listed: Iterable[ListedPath]) -> None:
     """Keep what was listed, if it was listed on a terminal."""
     file = _file()
     if file is not None and sys.stdout.isatty():
         file.replace(json.dumps([list(each) for each in islice(listed, _MOST)]).encode("utf-8", "surrogatepass"))
 
 
-def number(typed: str) -> ListedPath | None:
+def listed_path(typed: str) -> ListedPath | None:
     """What a number means here; None for any other text, and for a number that was not listed."""
     if not (typed.isascii() and typed.isdigit() and len(typed) <= len(str(_MOST))):
         return None

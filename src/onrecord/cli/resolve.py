@@ -13,7 +13,7 @@ from shlex import quote
 from onrecord import paths
 from onrecord.cli import record_table, terminal
 from onrecord.cli.output import Screen, clean, fit, safe
-from onrecord.cli.questions import Asker, agrees
+from onrecord.cli.questions import Asker, confirm
 from onrecord.cli.record_table import ListedPath
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Ambiguous, BadInput, NotFound, OnrecordError
@@ -72,13 +72,13 @@ def _described(store: Store, path: str) -> str:
         return path
 
 
-def flag(asker: Asker, store: Store, typed: str) -> str:
+def flag_id(asker: Asker, store: Store, typed: str) -> str:
     """The record that a flag of a changing command names: as it was typed if that is exact; empty if left out."""
     entry = record(asker, store, typed, changes=True) if typed else None
     return typed if entry is None or store.find_paths(typed) else entry.memory.id
 
 
-def store_of(asker: Asker, store: Store, typed: str) -> Store:
+def listed_store(asker: Asker, store: Store, typed: str) -> Store:
     """The store that a number in the last listing leads to, be it no project's; any other text, to this one."""
     place = None if store.find_paths(typed) else _listed_path(asker, typed)
     return Store(place.root) if place and paths.prefix_of(place.root) != paths.PROJECT_PREFIX else store
@@ -121,7 +121,7 @@ def _several_drafts(typed: str, fitting: Collection[str]) -> Ambiguous:
 
 
 def _listed_path(asker: Asker, typed: str) -> ListedPath | None:
-    return None if asker.is_json else record_table.number(typed)
+    return None if asker.is_json else record_table.listed_path(typed)
 
 
 def _numbered(asker: Asker, root: str, typed: str, *, is_draft: bool) -> _Guess | None:
@@ -144,7 +144,7 @@ def _picked(typed: str, fitting: Sequence[str], lines: Sequence[str]) -> str:
     width = Screen.of(sys.stdout).width - _MARGIN
     more = f"; the first {len(lines)}" if len(lines) < len(fitting) else ""
     question = f"{shorten(typed)!r} fits {len(fitting):,}{more}:"
-    at = terminal.pick(clean(question), [fit(clean(line), width) for line in lines])
+    at = terminal.pick_line(clean(question), [fit(clean(line), width) for line in lines])
     if at is None:
         raise BadInput("none was picked", fix="type more of the name you mean")
     return fitting[at]
@@ -155,5 +155,5 @@ def _confirm(asker: Asker, typed: str, is_sure: bool, what: str, look: str) -> N
     if not asker.can_ask:
         message = f"{shorten(typed)!r} is not a whole name; nothing was changed"
         raise BadInput(message, fix=f"{look}; then the same command with the whole name, if that is the one")
-    if not is_sure and not agrees(clean(f"{asker.command} {what}?"), Screen.of(sys.stdout)):
+    if not is_sure and not confirm(clean(f"{asker.command} {what}?"), Screen.of(sys.stdout)):
         raise BadInput("nothing was changed", fix=look)

@@ -48,7 +48,7 @@ def _change_status(writer: Writer, asker: Asker, typed: str, reason: str) -> Com
         entry = writer.retire(path, reason) if command == "retire" else writer.archive(path, reason)
     else:
         entry = writer.restore(path) if command == "restore" else writer.unarchive(path)
-    data = {**arguments.handle(writer.store, entry), "action": command, "dry_run": asker.is_dry_run}
+    data = {**arguments.record_data(writer.store, entry), "action": command, "dry_run": asker.is_dry_run}
     grace = writer.settings.number("delete.grace_period_days")
 
     def text(screen: Screen) -> str:
@@ -62,7 +62,7 @@ def _change_status(writer: Writer, asker: Asker, typed: str, reason: str) -> Com
 def _supersede(writer: Writer, asker: Asker, old_name: str, new_name: str) -> CommandResult:
     before, after = (resolve.record(asker, writer.store, typed, changes=True).path for typed in (old_name, new_name))
     old, new = writer.supersede(before, after)
-    handles = {"old": arguments.handle(writer.store, old), "new": arguments.handle(writer.store, new)}
+    handles = {"old": arguments.record_data(writer.store, old), "new": arguments.record_data(writer.store, new)}
 
     def text(screen: Screen) -> str:
         verb = "would be" if asker.is_dry_run else screen.paint("is", "green")
@@ -80,7 +80,7 @@ def _supersede_shared(writer: Writer, asker: Asker, name: str, record: str, new_
     if not asker.is_dry_run:
         # In a large store a hook compares only some files with the index, and would miss this change for a while.
         index.open(writer.store.root).close()
-    handles = {"old": arguments.handle(store, old), "new": arguments.handle(writer.store, new)}
+    handles = {"old": arguments.record_data(store, old), "new": arguments.record_data(writer.store, new)}
 
     def text(screen: Screen) -> str:
         verb = "would be" if asker.is_dry_run else screen.paint("is", "green")

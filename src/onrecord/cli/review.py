@@ -84,7 +84,7 @@ class Desk:
     def merge(self, typed: str, into: str) -> CommandResult:
         """Put a draft into a record; without `into`, into the one that it updates."""
         draft = self._draft(typed)
-        target = resolve.flag(self.asker, self.writer.store, into) or draft.updates
+        target = resolve.flag_id(self.asker, self.writer.store, into) or draft.updates
         if not target:
             raise BadInput("--merge needs the record to merge into", fix=f"--merge {draft.name} --into ID")
         return self._done("merged", draft.name, review.merge(self.writer, draft, target, project=self.project))
@@ -92,7 +92,7 @@ class Desk:
     def accept(self, typed: str, *, updates: str, supersedes: str, force: bool) -> CommandResult:
         """Make a draft a record, or let it change or replace one."""
         draft = self._draft(typed)
-        updates, supersedes = (resolve.flag(self.asker, self.writer.store, each) for each in (updates, supersedes))
+        updates, supersedes = (resolve.flag_id(self.asker, self.writer.store, each) for each in (updates, supersedes))
         draft = draft._replace(updates=updates or draft.updates, supersedes=supersedes or draft.supersedes)
         entry = review.accept(self.writer, draft, project=self.project, force=force)
         return self._done("accepted", draft.name, entry)
@@ -107,7 +107,7 @@ class Desk:
         return draft
 
     def _done(self, verb: str, name: str, entry: Entry) -> CommandResult:
-        return _answer(verb, name, arguments.handle(self.writer.store, entry))
+        return _answer(verb, name, arguments.record_data(self.writer.store, entry))
 
 
 def _answer(verb: str, name: str, handle: dict[str, Any] | None = None) -> CommandResult:

@@ -106,7 +106,7 @@ class Walk:
         before = len(self.steps)
         while True:
             group = self._group(self.waiting[position])
-            answer = questions.ask("", self._options(self.waiting[position], group), self.screen)
+            answer = questions.read_choice("", self._options(self.waiting[position], group), self.screen)
             if answer == "q":
                 return False
             try:
@@ -154,7 +154,7 @@ class Walk:
         near = [] if draft.updates or draft.supersedes else similar.find(self.writer.store, draft.record)
         same = next((each for each in near if each.is_same), None)
         question = f"{same.entry.path} says nearly the same. Save it all the same?" if same else ""
-        force = same is not None and questions.agrees(question, self.screen)
+        force = same is not None and questions.confirm(question, self.screen)
         entry = review.accept(self.writer, draft, project=self.project, force=force)
         say(f"{self.screen.paint('saved', 'green')} {entry.path}", self.screen)
         self._done(position, "accepted", (draft,))
@@ -185,7 +185,7 @@ class Walk:
         more = [f"  and {len(together) - _MOST_NAMED} more"] if len(together) > _MOST_NAMED else []
         say("\n".join([*titles, *more]), self.screen)
         count = plural(len(together), "draft")
-        if questions.agrees(f"Accept {count} from {clean(_source(draft, group))}?", self.screen):
+        if questions.confirm(f"Accept {count} from {clean(_source(draft, group))}?", self.screen):
             review.accept_group(self.writer, together, project=self.project)
             say(f"{self.screen.paint('saved', 'green')} {plural(len(together), 'record')}", self.screen)
             # A draft that stays for itself is asked about next, so the answer stands before it.
@@ -197,9 +197,9 @@ class Walk:
         typed = terminal.read_line(f"Into which record? [{clean(likely)}] ").strip() or likely
         if not typed:
             return
-        into = resolve.flag(self.asker, self.writer.store, typed)
+        into = resolve.flag_id(self.asker, self.writer.store, typed)
         say(difference(self.writer, draft, self.screen, into), self.screen)
-        if questions.agrees("Merge it?", self.screen):
+        if questions.confirm("Merge it?", self.screen):
             review.merge(self.writer, draft, into, project=self.project)
             self._done(position, "merged", (draft,))
 
@@ -215,7 +215,7 @@ class Walk:
         if edited != draft:
             review.put(self.writer, [edited], "edit draft")
             edited = Inbox(self.writer.store.root).get(draft.name)
-        file.drop()
+        file.delete()
         self.waiting[position] = edited
         say(draft_lines(self.writer, edited, self.screen), self.screen)
 
@@ -296,4 +296,4 @@ def difference(writer: Writer, draft: Draft, screen: Screen, into: str = "") -> 
         before, after = review.preview(writer, draft, into)
     except OnrecordError as error:
         return f"cannot be applied: {clean(error.message)}"
-    return form_file.between(before, after, screen) or "The record says all of it already."
+    return form_file.render_difference(before, after, screen) or "The record says all of it already."

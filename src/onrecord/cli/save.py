@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     arguments.exclude("--from", args.text, {"TITLE": args.title, **flag_values, "--set": args.set})
     options = _SaveOptions(
         args.project, args.update, args.supersedes, args.force, args.draft, args.suggested, args.allow_secret,
-        arguments.where(args),
+        arguments.store_flags(args),
     )  # fmt: skip
     whole = arguments.read_json(args.file) if args.file else {}
     named = args.category or whole.get("category")
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         category = _required(category) if args.text else category
         return _ByHand(asker, writer, options, category, flags=flags, begun=begun).run()
     category = _required(category)
-    fields = arguments.record(flags, category, whole)
+    fields = arguments.record_fields(flags, category, whole)
     return _saved(options, asker, writer, category, fields, has_seen_similar=False)
 
 
@@ -133,8 +133,8 @@ def _saved(
     record = compose.compose(category, partial, now=writer.now, allow_secret=options.allow_secret)
     arguments.refuse_lost_files(writer.store, record.related_files, force=options.force)
     options = options._replace(
-        update=resolve.flag(asker, writer.store, options.update),
-        supersedes=resolve.flag(asker, writer.store, options.supersedes),
+        update=resolve.flag_id(asker, writer.store, options.update),
+        supersedes=resolve.flag_id(asker, writer.store, options.supersedes),
     )
     near = [] if has_seen_similar else _near(options, writer, record)
     is_draft = options.draft or (suggestion is not None and writer.settings.text("capture.mode") != "auto")
@@ -157,7 +157,7 @@ def _noted(result: CommandResult, options: _SaveOptions, writer: Writer, record:
         return result
     record_id = result.data.get("id")
     fix = f"onrecord update {record_id} --trigger 'how somebody would ask'" if record_id else "add some in the review"
-    note = f"{_NO_TRIGGERS}: {output.placed(fix, options.where)}"
+    note = f"{_NO_TRIGGERS}: {output.add_store_flags(fix, options.where)}"
     return result._replace(note=note, data={**result.data, "note": note})
 
 
@@ -220,7 +220,7 @@ def _save(
     replaced, allow_secret = options.supersedes, options.allow_secret
     entry = project.save(writer, category, partial, supersedes=replaced, allow_secret=allow_secret)
     data: dict[str, Any] = {
-        **arguments.handle(writer.store, entry),
+        **arguments.record_data(writer.store, entry),
         "similar": [_brief(each) for each in near],
         "dry_run": dry_run,
     }
@@ -290,23 +290,23 @@ class _ByHand:
         error = Stopped("nothing was saved")
         if self.file is None and self.category and sum(map(len, _texts(self.fields))) >= _WORTH_KEEPING:
             self.file = self._form(self._rendered())
-        return error if self.file is None else self.file.kept(error)
+        return error if self.file is None else self.file.add_resume_fix(error)
 
     def _with_questions(self) -> CommandResult:
         if not self.category:
-            key = questions.choose("What is it?", _CATEGORIES, self.screen)
+            key = questions.read_list_choice("What is it?", _CATEGORIES, self.screen)
             self.category = next(option.word for option in _CATEGORIES if option.key == key)
-        self.fields["title"] = questions.text("title", "One line that says what it is about.", self.screen)
+        self.fields["title"] = questions.read_text("title", "One line that says what it is about.", self.screen)
         content = self.fields.setdefault("content", {})
         for field in _missing(self.category, self.fields):
             self._ask_for(field, content)
         if "triggers" not in self.fields:
             self.fields["triggers"] = []
-            questions.items(self.fields["triggers"], "triggers", _TRIGGERS, self.screen)
+            questions.read_items(self.fields["triggers"], "triggers", _TRIGGERS, self.screen)
         if "related_files" not in self.fields:
             self.fields["related_files"] = []
             files = self.fields["related_files"]
-            questions.items(files, "related files", _FILES, self.screen, flaw_of=self._file_flaw)
+            questions.read_items(files, "related files", _FILES, self.screen, flaw_of=self._file_flaw)
         try:
             record = self._checked(self.fields)
         except OnrecordError as error:
@@ -318,9 +318,9 @@ class _ByHand:
         name = form.field_label(field.name)
         if isinstance(field.kind, ListOf):
             content[field.name] = []
-            questions.items(content[field.name], name, field.doc, self.screen, least=field.kind.min_items)
+            questions.read_items(content[field.name], name, field.doc, self.screen, least=field.kind.min_items)
         else:
-            content[field.name] = questions.text(name, field.doc, self.screen)
+            content[field.name] = questions.read_text(name, field.doc, self.screen)
 
     def _file_flaw(self, line: str) -> str:
         """What is wrong with a file that the record shall be about; empty if it is there."""
@@ -338,7 +338,7 @@ class _ByHand:
         begun = form.insert_problems(text, form.error_problems(error)) if error else text
         is_fresh = text == fresh and not asks and error is None
         if self.file:
-            self.file.drop()
+            self.file.delete()
         self.file = self._form(begun)
         return self._confirmed(self.file.fill(self._checked, untouched=fresh if is_fresh else None), asks=asks)
 
@@ -383,7 +383,7 @@ class _ByHand:
             word = "says nearly the same" if each.is_same else "similar"
             say(f"{self.screen.paint(word, 'yellow')}: {each.entry.path} ({clean(each.memory.title)})", self.screen)
         if is_asking:
-            answer = questions.ask("Save it?", _answers(near), self.screen)
+            answer = questions.read_choice("Save it?", _answers(near), self.screen)
             if answer == "n":
                 raise self._stopped()
             if answer == "e":
@@ -406,9 +406,9 @@ class _ByHand:
             result = _saved(options, self.asker, self.writer, self.category, fields, has_seen_similar=was_asked)
         except OnrecordError as error:
             self.file = self.file or self._form(self._rendered())
-            raise self.file.kept(error) from error
+            raise self.file.add_resume_fix(error) from error
         if self.file:
-            self.file.drop()
+            self.file.delete()
         return result
 
 

@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
-    only, warning = arguments.only(args, project)
+    only, warning = arguments.only_store(args, project)
     categories = [compose.category_of(name) for name in args.category]
     request = _Request(" ".join(args.text), args.limit, categories, args.tag, args.include_retired)
     if not request.text.strip():
@@ -101,7 +101,7 @@ def _search_stores(project: Project, only: StoreRef | None, request: _Request, *
         return "\n".join(_numbered_lines(screen, hits, record_table.names(listed))) or record_table.NOTHING
 
     if not is_json:
-        record_table.note(listed)
+        record_table.save_listing(listed)
     return CommandResult({"query": request.text, "results": [_hit_data(hit) for hit in hits]}, lines)
 
 

@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    store = arguments.existing(args)
+    store = arguments.existing_store(args)
     remote = remotes.get(args.to)
     asker = arguments.asker(args)
     record = resolve.record(asker, store, args.id, changes=True).memory
@@ -121,7 +121,7 @@ def _there(store: Store, copy: Memory) -> _Shared | None:
 def _share(options: _Options, asker: Asker, writer: Writer, remote: Remote, pair: _Pair) -> _Shared:
     """Put the copy into the replica: as a record, as a draft, or into a record that is there."""
     store, copy = writer.store, pair.copy
-    update, supersedes = (resolve.flag(asker, store, typed) for typed in (options.update, options.supersedes))
+    update, supersedes = (resolve.flag_id(asker, store, typed) for typed in (options.update, options.supersedes))
     if not (update or supersedes or options.force):
         _refuse_same(store, copy, options.typed, remote.name)
     before = store.get(update) if update else None
@@ -170,7 +170,7 @@ def _ask(asker: Asker, remote: Remote, record: Memory, copy: Memory) -> None:
     screen = Screen.of(sys.stdout)
     say(page(Entry(copy, copy.path, ""), screen, status="to be shared"), screen)
     say(f"{screen.paint('left out', 'cyan')}: {', '.join(_left_out(record))}", screen)
-    if not questions.agrees(f"Share it with everybody who reads {clean(remote.name)}, {clean(remote.url)}?", screen):
+    if not questions.confirm(f"Share it with everybody who reads {clean(remote.name)}, {clean(remote.url)}?", screen):
         raise Stopped("nothing was shared")
 
 

@@ -25,10 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     args.remote, name = _split(args.id) if not (args.user or args.remote) else (args.remote, args.id)
     asker = arguments.asker(args)
-    store = resolve.store_of(asker, arguments.existing(args), name)
+    store = resolve.listed_store(asker, arguments.existing_store(args), name)
     entry = resolve.record(asker, store, name)
     hidden_by = Project(args.project).hidden(store, [entry.memory.id]).get(entry.memory.id, "")
-    data = {**arguments.handle(store, entry), "hidden_by": hidden_by, "record": memory.to_json(entry.memory)}
+    data = {**arguments.record_data(store, entry), "hidden_by": hidden_by, "record": memory.to_json(entry.memory)}
     status = f"hidden here by {hidden_by}" if hidden_by and entry.memory.is_current else ""
     shown = entry._replace(path=data["path"])
     return CommandResult(data, lambda screen: page(shown, screen, history=args.history, status=status))

@@ -73,11 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    store = arguments.existing(args)
+    store = arguments.existing_store(args)
     status = _status(store, load_settings(store.root))
     step = next(_steps(status), None)
     if step:
-        step = step._replace(command=output.placed(step.command, arguments.where(args)))
+        step = step._replace(command=output.add_store_flags(step.command, arguments.store_flags(args)))
     return CommandResult(_data(status, step), lambda screen: _text(screen, status, step))
 
 

@@ -51,7 +51,7 @@ def at_terminal() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
-def key() -> str:
+def read_key() -> str:
     """The next key: a character, or the name of a key that has none.
 
     EOFError when the input ends or Ctrl-D is pressed, KeyboardInterrupt for Ctrl-C. Without a terminal it is the
@@ -185,7 +185,7 @@ _DIGITS = tuple("1234567890")
 _UP, _DOWN, _LEAVE = (UP, "k"), (DOWN, "j"), (ESCAPE, "q")
 
 
-def pick(question: str, lines: Sequence[str]) -> int | None:
+def pick_line(question: str, lines: Sequence[str]) -> int | None:
     """The place of the line that was chosen; None if none was. The lines must fit on the terminal."""
     if os.environ.get("TERM") == "dumb":
         return _by_line(question, lines)
@@ -193,7 +193,7 @@ def pick(question: str, lines: Sequence[str]) -> int | None:
     try:
         while True:
             drawn = _draw(question, lines, at, drawn)
-            pressed = key()
+            pressed = read_key()
             if pressed in _LEAVE:
                 return None
             numbered = _numbered(at, pressed)
@@ -255,7 +255,7 @@ def _by_line(question: str, lines: Sequence[str]) -> int | None:
     return int(typed) - 1 if typed.isascii() and typed.isdigit() and 1 <= int(typed) <= len(lines) else None
 
 
-def edit(path: str) -> None:
+def open_editor(path: str) -> None:
     """Have a file edited, and wait until the editor is closed; BadInput if it fails."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ("notepad" if sys.platform == "win32" else "vi")
     try:
@@ -278,7 +278,7 @@ _LESS = "FRX"
 """For `less`, unless the user has set LESS: quit if all fits, show colours, leave the text on the screen."""
 
 
-def show(text: str, lines: int) -> bool:
+def show_in_pager(text: str, lines: int) -> bool:
     """Show a text that takes so many lines of the terminal; whether that was done, or it is to be printed."""
     if lines < shutil.get_terminal_size().lines or os.environ.get("TERM", "dumb") == "dumb":
         return False

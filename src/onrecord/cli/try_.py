@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
-    only = arguments.only(args, project)[0] if args.user or args.remote else None
+    only = arguments.only_store(args, project)[0] if args.user or args.remote else None
     recent, warning = _sessions(project, args.prompts, args.transcripts, args.last)
     return _try(project, recent, args.last, only, args.sources).warned(warning)
 

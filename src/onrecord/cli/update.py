@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     draft = _draft(writer, before, patch, may_shrink=may_shrink, **change)
     if draft is None:
         return updated(writer.store, before, before, dry_run=args.dry_run)
-    return drafted(writer, draft, dry_run=args.dry_run, where=arguments.where(args))
+    return drafted(writer, draft, dry_run=args.dry_run, where=arguments.store_flags(args))
 
 
 def _patch(flags: RecordFlags, before: Entry, *, needs_hash: bool) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _patch(flags: RecordFlags, before: Entry, *, needs_hash: bool) -> dict[str, 
 
     A person at a terminal need not name the hash: what they type is meant for the record as it is now.
     """
-    patch = arguments.patch(flags, before.memory.category)
+    patch = arguments.update_patch(flags, before.memory.category)
     only_adds = bool(patch) and patch == flags.added
     if needs_hash and not only_adds:
         raise BadInput(
@@ -112,7 +112,7 @@ def updated(store: Store, before: Entry, after: Entry, *, dry_run: bool) -> Comm
     """The changed record, and which lines its history gained."""
     gained = [change for change in after.memory.changes if change not in before.memory.changes]
     data = {
-        **arguments.handle(store, after),
+        **arguments.record_data(store, after),
         "changed": after.hash != before.hash,
         "changes": memory.to_json(after.memory._replace(changes=tuple(gained))).get("changes", []),
         "dry_run": dry_run,

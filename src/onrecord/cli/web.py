@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    arguments.existing(args)
+    arguments.existing_store(args)
     try:
         from onrecord.web import server, static_site
     except ImportError as error:

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
-    only, warning = arguments.only(args, project)
+    only, warning = arguments.only_store(args, project)
     prompt = PromptToPreview(" ".join(args.prompt), args.first, args.transcript)
     model = _Judge(project.settings) if args.judge else None
     with Progress("asking the model" if model else "searching"):
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     }
     silence = explanation.silence(prompt.text, project.settings)
     if not args.json:
-        record_table.note(_listed(explained))
+        record_table.save_listing(_listed(explained))
     result = CommandResult(data, lambda screen: _text(screen, decision, explained, is_silent=bool(silence)))
     return result.warned(silence, *(model.failures if model else ()), warning)
 
