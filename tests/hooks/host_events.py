@@ -19,7 +19,7 @@ PATCH = "*** Begin Patch\n*** Update File: {}\n@@\n-a\n+b\n*** End Patch\n"
 
 
 class Events(NamedTuple):
-    """What a host sends at each moment; empty where it sends nothing that we could use."""
+    """The fields of a host's events; empty where it sends nothing of use."""
 
     common: dict[str, Any]
     prompt: dict[str, Any]
@@ -28,7 +28,7 @@ class Events(NamedTuple):
     shell: dict[str, Any]
     """A shell tool's input, in which `{command}` is the command."""
     failed: dict[str, Any]
-    """What a failed command adds to it."""
+    """The fields that a failed command adds."""
     failure_event: str = "post_tool_use"
     files_event: str = "pre_tool_use"
     env: dict[str, str] = {}
@@ -131,7 +131,7 @@ HOSTS = {
 
 
 def tools(host: str) -> list[str]:
-    """The names of a host's tools that write and run."""
+    """Return the names of a host's tools that write files and run commands."""
     return [HOSTS[host].shell["tool_name"], HOSTS[host].write["tool_name"]]
 
 

@@ -1,4 +1,4 @@
-"""However large what a hook is given may be: it ends with 0, says little, and its work is bounded.
+"""Hooks with huge input: they exit with 0, print little, and their work is bounded.
 
 Bounded means seconds of CPU and bytes of memory that the system itself enforces on the hook's process; the clock on
 the wall is never asked.
@@ -50,7 +50,7 @@ def bounded(event: str, fields: dict[str, Any], *, is_patient: bool = True, **en
 
 
 def _encoded(fields: dict[str, Any]) -> bytes:
-    """An event as hosts write it: in UTF-8, with escapes only where there are halves of surrogate pairs."""
+    """Return an event as hosts write it: in UTF-8, with escapes only for halves of surrogate pairs."""
     try:
         return json.dumps(fields, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -97,7 +97,7 @@ def test_the_bound_is_enforced():
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """A project in git that knows six things."""
+    """Create a project in git with six records."""
     return repository(tmp_path / "project")
 
 
@@ -112,7 +112,7 @@ def user_line(text: str) -> bytes:
 
 @pytest.fixture(params=["one endless line", "lines at the end", "a million lines"])
 def huge_transcript(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A gigabyte, nearly all of it a hole that takes no room on the disk."""
+    """Create a sparse file of a gigabyte."""
     path = tmp_path / "transcript.jsonl"
     with open(path, "wb") as file:
         if request.param == "a million lines":

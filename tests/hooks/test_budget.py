@@ -34,7 +34,7 @@ SLEEP = "__import__('time').sleep(600)"
 
 
 def run(event: str, project: Project, setup: str, **fields: Any) -> HookOutput:
-    """A hook process after some setup, in the language of the process itself."""
+    """Run a hook in a process that runs the code `setup` first."""
     program = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r})\nfrom onrecord import hooks\n{setup}\n"
     payload = {"session_id": "s1", "cwd": project.root, "prompt": ASKS, "transcript_path": "", **fields}
     process = subprocess.run(

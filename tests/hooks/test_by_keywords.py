@@ -1,4 +1,4 @@
-"""The prompt hook where the keyword scorer answers: under `title_tags`, and on a Python whose SQLite has no FTS5."""
+"""The prompt hook with the keyword scorer: under `title_tags`, and on a Python whose SQLite has no FTS5."""
 
 from __future__ import annotations
 

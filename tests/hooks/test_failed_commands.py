@@ -1,4 +1,4 @@
-"""A command fails, and the runbook that somebody saved for it is shown, or nothing is."""
+"""A command fails: its runbook is shown, or nothing."""
 
 from __future__ import annotations
 

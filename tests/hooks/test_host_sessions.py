@@ -1,4 +1,4 @@
-"""The files in which each host keeps its sessions: what was typed, said and done there, and whose project it was.
+"""The session files of each host: messages, tool calls, and the project of the session.
 
 The content is made up; the shapes are those of files that the real clients wrote.
 """
@@ -212,7 +212,7 @@ FILES = list(PLACES)
 
 
 def keep(name: str, home: Path, root: str) -> Transcript:
-    """A session of a host where the host keeps it."""
+    """Write a session of a host where the host has it."""
     from onrecord.hosts.claude_code import mangled
 
     make, path_pattern = PLACES[name]

@@ -31,7 +31,7 @@ SETS = sorted({name for host in HOSTS.values() for name in host.env})
 
 
 class Session:
-    """A session in a host, whose events are answered in this process."""
+    """A session in a host, whose events are handled in this process."""
 
     def __init__(self, host: str, project: Project, home: Path, name: str = "s") -> None:
         self.name, self.root, self.home, self.id = host, project.root, str(home), name
@@ -295,7 +295,7 @@ FORMS: dict[str, dict[str, Any]] = {
     },
     "opencode": {ADD: {"add": "x"}, DENY: {"deny": "x"}, CONTINUE: {"continue": "x"}},
 }
-"""The answers that a host understands, key by key; Codex refuses an answer with any other key."""
+"""The replies that a host understands, key by key; Codex refuses a reply with any other key."""
 for _name in ("codex", "qwen", "droid"):
     FORMS[_name] = {**FORMS["claude-code"], CONTINUE: {"decision": "block", "reason": "x"}}
 for _name in ("pi", "cline"):
@@ -325,7 +325,7 @@ def test_no_answer_has_a_tag_or_is_longer_than_its_host_shows(name: str):
 
 
 def line(kind: str, payload: dict[str, Any]) -> str:
-    """A line of a session's file, in the spelling of Codex: without spaces."""
+    """Return a line of a session's file as Codex writes it: without spaces."""
     entry = {"timestamp": "2026-11-16T02:03:49Z", "type": kind, "payload": payload}
     return json.dumps(entry, separators=(",", ":")) + "\n"
 
@@ -478,7 +478,7 @@ TRAPS = {
         "test_a_decision_is_suggested_from_the_session_of_another_host"
     ),
 }
-"""What surprised us when the real clients were run, and the test that holds it."""
+"""Surprises when the real clients were run, and the test of each."""
 
 
 def test_every_trap_has_its_test():

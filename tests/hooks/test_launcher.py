@@ -73,7 +73,7 @@ class Machine:
 
 
 class Told(NamedTuple):
-    """What the launcher answered."""
+    """The output of the launcher."""
 
     code: int
     stdout: str

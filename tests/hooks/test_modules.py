@@ -1,4 +1,4 @@
-"""What a hook loads, on every Python there is here: the C modules it needs, our own, and nothing else."""
+"""The modules that a hook loads, on every Python found here: the C modules it needs, our own, and no others."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ PYTHONS = _pythons()
 
 
 def loaded(python: str, event: str, fields: dict[str, str], folder: Path) -> tuple[set[str], str]:
-    """The modules that a hook has loaded when it leaves, and what it says."""
+    """Return the modules that a hook has loaded at its end, and its output."""
     log = folder / "modules"
     process = subprocess.run(
         [python, "-S", "-E", "-c", WATCH, str(log), str(ROOT / "src/onrecord/hooks/run.py"), event],
@@ -85,7 +85,7 @@ def foreign(modules: set[str]) -> list[str]:
 
 @pytest.fixture
 def settled(project: Project) -> Project:
-    """A project nobody has touched for a while: a folder changed just now is looked at again, which loads more."""
+    """Create a project that was not changed just now: a fresh folder is checked again, which loads more modules."""
     for folder, _, _ in os.walk(project.root):
         os.utime(folder, (time.time() - 3_600,) * 2)
     return project

@@ -1,4 +1,4 @@
-"""An index file that is SQLite, but not as we made it: nothing in it runs, and every hook answers as from a new one."""
+"""A manipulated index file: nothing in it runs, and every hook replies as with a new one."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
 
 
 class Behaviour:
-    """What the handler of one event did with its samples."""
+    """The fields, settings and replies of the handler of one event, seen with its samples."""
 
     def __init__(self, name: str, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
         self.reads: set[str] = set()
@@ -116,7 +116,7 @@ def test_each_section_says_what_its_handler_reads_obeys_and_answers(
 
 
 def _section(name: str) -> dict[str, str]:
-    """The lines of one event by their first word."""
+    """Return the lines of one event by their first word."""
     text = PAGE.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
     return {word: " ".join(line.split()) for word, line in re.findall(r"^- (\w+): (.+(?:\n  .+)*)", text, re.MULTILINE)}
 

@@ -1,4 +1,4 @@
-"""The door: whatever comes in, the session goes on."""
+"""The entrance of hooks: no input breaks the session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands in hooks/hooks.json, run the way each host runs them: they answer, and nothing in an event is executed.
+"""The commands in hooks/hooks.json, run the way each host runs them: they reply, and nothing in an event is executed.
 
 Codex, Copilot, Qwen Code and Droid install the same package as Claude Code and ignore `args`. A bare `sh` would then
 read the event itself as its script.
@@ -55,7 +55,7 @@ def _args_ignored(hook: dict[str, Any], root: str) -> list[str]:
 
 @pytest.fixture(params=NAMES)
 def plugin(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A copy of the plugin in a folder of some name."""
+    """Copy the plugin to a folder with an unusual name."""
     root = tmp_path / request.param
     for part in ("hooks", "src"):
         shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
@@ -63,7 +63,7 @@ def plugin(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def _event(event: str, project: Project) -> dict[str, Any]:
-    """An event of which every text holds shell syntax."""
+    """Return an event with shell syntax in every text."""
     return {
         "session_id": f"{event} {SCRIPT}",
         "transcript_path": SCRIPT,

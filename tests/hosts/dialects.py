@@ -1,4 +1,4 @@
-"""How each model API writes an answer: Messages, chat completions, Responses and Gemini, streamed or whole."""
+"""Responses in the form of each model API: Messages, chat completions, Responses and Gemini, streamed or whole."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _count = iter(range(1, 1 << 30))
 
 
 class Payload(NamedTuple):
-    """The body of an HTTP answer."""
+    """The body of an HTTP response."""
 
     kind: str
     data: bytes
 
 
 def answer(path: str, body: Json, reply: Callable[[], Reply]) -> Payload:
-    """What the API at this path answers; `reply` is asked only if the path is that of a model."""
+    """Return the response of the API at `path`; `reply` is called only if that is the path of a model."""
     for ending, write in _WRITERS.items():
         if path.endswith(ending):
             return write(body, reply())
@@ -113,7 +113,7 @@ def _responses(body: Json, reply: Reply) -> Payload:
 
 
 def _item(reply: Reply) -> Json:
-    """A message, or a call of a tool, as the Responses API has it."""
+    """Return a message or a tool call in the form of the Responses API."""
     number = next(_count)
     if isinstance(reply, str):
         text = {"type": "output_text", "text": reply, "annotations": []}
@@ -141,7 +141,7 @@ def _gemini_stream(body: Json, reply: Reply) -> Payload:
 
 
 def _example(schema: Json) -> object:
-    """The plainest value that a JSON Schema allows."""
+    """Return the simplest value that a JSON Schema allows."""
     if schema.get("enum"):
         return schema["enum"][0]
     kind = str(schema.get("type", "object")).lower()

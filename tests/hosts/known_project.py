@@ -1,4 +1,4 @@
-"""A small project with a memory, and what is said about it: the same in every client."""
+"""A small project with records, and prompts about it: the same for every client."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ NOTE = "later sessions may need to know this (a decision)"
 
 
 def create(folder: Path) -> None:
-    """A project with two files and a history, without a memory."""
+    """Create a project with two files and a history, without records."""
     (folder / "src").mkdir(parents=True)
     subprocess.run(["git", "init", "-q", str(folder)], check=True, timeout=120)
     for name, text in {"money.py": "cents = 1\n", "auth.py": "hashed = bcrypt\n"}.items():

@@ -1,4 +1,4 @@
-"""A scripted stand-in for the model APIs: it answers what a test tells it to and keeps every request."""
+"""A mock of the model APIs: it sends the replies of a test and records every request."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Tool(NamedTuple):
 
 
 class ModelRequest(NamedTuple):
-    """What the model would have read."""
+    """The texts that the model would have read."""
 
     headers: dict[str, str]
     body: Json
@@ -43,7 +43,7 @@ class ModelRequest(NamedTuple):
 
     @property
     def results(self) -> str:
-        """The text of all results of tools."""
+        """The text of all tool results."""
         parts = [part for key in _SAID for part in _results(self.body.get(key))]
         return "\n".join(text for part in parts for text in _texts(part))
 

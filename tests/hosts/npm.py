@@ -56,7 +56,7 @@ class Package(NamedTuple):
 
 
 def install(package: Package) -> Path:
-    """The package's program, fetched if it is not there yet."""
+    """Return the package's program; install it if it is missing."""
     import fcntl  # Not on Windows, where `check_namespaces` has answered before this.
 
     if package.program.exists():

@@ -1,4 +1,4 @@
-"""What the real clients did, a file for each host. The table in the docs is made of them."""
+"""Results of the real clients, one file for each host, from which the table in the docs is generated."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ FOLDER = Path(__file__).with_name("results")
 
 
 class Result(NamedTuple):
-    """What was seen in one version of a client: for each step, what reached the model."""
+    """The results of one version of a client: what reached the model at each step."""
 
     version: str
     steps: dict[str, str]
 
 
 def read(host: type[HostClient]) -> Result:
-    """What was seen when the results were written."""
+    """Return the results that were written last."""
     file = _file(host)
     return Result(**json.loads(file.read_text(encoding="utf-8"))) if file.exists() else Result("", {})
 

@@ -1,4 +1,4 @@
-"""A client on a screen of its own: a pseudo-terminal that answers what a client asks of its terminal."""
+"""A client on a pseudo-terminal, which replies to the queries that a client sends to its terminal."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _ANSWERS = {
     b"\x1b]10;?": b"\x1b]10;rgb:ffff/ffff/ffff\x1b\\",
     b"\x1b]11;?": b"\x1b]11;rgb:0000/0000/0000\x1b\\",
 }
-"""What a terminal answers when it is asked for the cursor, its kind, its keyboard and its colours."""
+"""Replies of a terminal to queries for the cursor, its kind, its keyboard and its colours."""
 
 _ASKED = re.compile(b"|".join(map(re.escape, _ANSWERS)))
 
@@ -56,14 +56,14 @@ _CONTROL = re.compile(r"\x1b(?:\[[0-9;?<>=]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x
 
 
 class Call(NamedTuple):
-    """A hook of ours that has run: its event, and how long its answer was."""
+    """A hook of ours that has run: its event, and the length of its reply."""
 
     event: str
     length: int
 
 
 class Screen:
-    """A running client that is looked at."""
+    """A running client and its screen."""
 
     def __init__(self, running: Running, hooks: Path) -> None:
         self._process, self.api, self._hooks = running.process, running.api, hooks
@@ -72,11 +72,11 @@ class Screen:
 
     @property
     def text(self) -> str:
-        """What was printed last, without white space, colours and movements of the cursor."""
+        """The last output, without white space, colours and movements of the cursor."""
         return _CONTROL.sub("", self._printed.decode("utf-8", "replace"))
 
     def calls(self, event: str) -> list[Call]:
-        """The hooks that have run for an event."""
+        """Return the hooks that have run for an event."""
         lines = self._hooks.read_text().splitlines() if self._hooks.exists() else []
         calls = [Call(name, int(length)) for name, length in map(str.split, lines)]
         return [call for call in calls if call.event == event]

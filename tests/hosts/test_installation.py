@@ -57,7 +57,7 @@ class Machine:
         return self.home / ".cache" / "onrecord" / "python"
 
     def install(self, key: str, folder: Path, *, version: str = onrecord.__version__) -> None:
-        """What `claude plugin marketplace add` and `claude plugin install` leave behind, for a folder."""
+        """Write the files that `claude plugin marketplace add` and `claude plugin install` write for a folder."""
         plugins = self.claude / "plugins"
         name, market = key.split("@")
         source = {"source": {"source": "directory", "path": str(folder)}, "installLocation": str(folder)}
@@ -79,7 +79,7 @@ class Machine:
         self.install(key, folder, version="1.0.0")
 
     def had_session(self, *lines: dict[str, Any], ago: float = 60) -> Path:
-        """A conversation in the project, as the host writes it down."""
+        """Write a conversation in the project, in the form of the host."""
         folder = self.claude / "projects" / mangled(os.path.realpath(self.project))
         folder.mkdir(parents=True, exist_ok=True)
         timestamp = timestamps.from_seconds(time.time() - ago)
@@ -89,7 +89,7 @@ class Machine:
         return path
 
     def examine(self, *, prefix: Sequence[str] = (), clone: str = "", **env: str) -> list[dict[str, str]]:
-        """What `onrecord doctor --json` finds that is not in order."""
+        """Return the problems that `onrecord doctor --json` finds."""
         whole = {"HOME": str(self.home), "PATH": str(self.bin), **env}
         process = subprocess.run(
             [*prefix, REAL, str(Path(clone or self.clone) / "bin" / "onrecord"), "doctor", "--json"],
@@ -344,7 +344,7 @@ def test_a_remembered_interpreter_that_no_longer_runs(machine: Machine):
     ],
 )
 def test_an_interpreter_of_hooks_that_will_not_do(machine: Machine, says: str, severity: str, check: str, part: str):
-    """An interpreter that runs the hook, and answers what it is asked about itself as a poorer one would."""
+    """Create an interpreter that runs the hook, and describes itself as an older one would."""
     poor = machine.home / "python3"
     poor.write_text(f'#!/bin/sh\n[ "$3" = -c ] && {{ echo \'{says}\'; exit 0; }}\nexec {REAL} "$@"\n')
     poor.chmod(0o755)

@@ -111,7 +111,7 @@ def test_what_was_there_stays_and_what_was_added_goes_without_a_trace(text):
 
 @st.composite
 def lists_with_ours(draw: Any) -> str:
-    """A text whose list has entries of ours at any place, any number of times."""
+    """Generate a text whose list has any number of entries of ours at any position."""
     items = draw(st.lists(st.one_of(st.just(OURS), st.sampled_from([1, "theirs", {"a": []}])), max_size=5))
     return Hand(draw).write({"hooks": {"Stop": items, "b": 1}, "c": 2})
 

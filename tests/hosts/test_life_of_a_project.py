@@ -95,7 +95,7 @@ class Life:
         return self.project.root / ".claude" / "memory"
 
     def onrecord(self, *words: str) -> str:
-        """What a command of the user prints."""
+        """Run a command of the user and return its output."""
         env = {"HOME": str(self.home), "PATH": f"{self.home / 'bin'}{os.pathsep}{os.environ['PATH']}"}
         how = {"cwd": self.project.root, "env": env, "capture_output": True, "text": True}
         process = subprocess.run([str(self.home / "bin" / "onrecord"), *words], check=False, timeout=120, **how)
@@ -109,7 +109,7 @@ class Life:
         return turn
 
     def agent_saves(self, host: type[HostClient], record: dict[str, Any], *options: str) -> Turn:
-        """An agent is asked to remember something, and saves it as its skill says."""
+        """Ask an agent to remember something; it saves that as its skill says."""
         words = " ".join(["onrecord", "save", "decision", "--json", *options])
         call = self.clients[host].shell(f"{words} <<'EOF'\n{json.dumps(record)}\nEOF")
         turn = self.ask(host, "please remember what we just decided", call)
@@ -117,7 +117,7 @@ class Life:
         return turn
 
     def left_behind(self) -> set[str]:
-        """The files of the home that are ours, except the copy that Claude Code keeps of a plugin it had."""
+        """Return our files in the home folder, except Claude Code's copy of a removed plugin."""
         files = {path for path in self.home.rglob("*") if path.is_file() and not path.is_symlink()}
         return {str(path.relative_to(self.home)) for path in files if _is_ours(path.relative_to(self.home))}
 

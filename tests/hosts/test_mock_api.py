@@ -1,4 +1,4 @@
-"""The mock of the model APIs: each answers a text and a tool call, streamed and whole."""
+"""The mock of the model APIs: each sends a text and a tool call, streamed and whole."""
 
 from __future__ import annotations
 

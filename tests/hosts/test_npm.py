@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the npm of thes
 
 @pytest.fixture
 def fake_npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache, and an npm that does what the test writes into it and notes that it was called."""
+    """Create an empty cache, and an npm that runs the script of the test and notes its calls."""
     monkeypatch.setattr(npm, "CACHE", tmp_path / "cache")
     monkeypatch.setattr(npm, "_too_slow", [])
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")

@@ -1,4 +1,4 @@
-"""The clients that are asked to save something, each on a screen: a prompt that matches, and the end of its turn."""
+"""The clients that get a suggestion to save, each on a screen: a prompt that matches, and the end of its turn."""
 
 from __future__ import annotations
 

@@ -26,13 +26,13 @@ YES, WITH_RESULT, DENIED, SILENT, NO = "yes", "with the result", "denied", "sile
 
 
 class Step(NamedTuple):
-    """What the model does in the first turn, and what we add to the next request because of it."""
+    """A step of the model in the first turn, and what we add to the next request because of it."""
 
     name: str
     calls: list[Tool]
     mark: str
     success: str = ""
-    """The word for it when the mark is there; without one, the word says where it is."""
+    """The word in the table if the mark is there; if empty, the word is where the mark is."""
 
 
 class Visit(NamedTuple):
@@ -42,27 +42,27 @@ class Visit(NamedTuple):
     steps: list[Step]
     first: Turn
     change: list[Tool]
-    """What the model calls in the second turn."""
+    """The tool calls of the second turn."""
     second: Turn
 
     @property
     def forged(self) -> list[Path]:
-        """The files in the store that the agent could write by hand."""
+        """The files in the store that the agent wrote by hand."""
         return sorted(self.client.project.rglob("forged*"))
 
     @property
     def executed(self) -> list[Path]:
-        """What the prompt would have made, had a shell read it."""
+        """The files that the prompt would have created if a shell had run it."""
         return sorted(self.client.home.parent.rglob("PWNED*"))
 
     @property
     def before_search(self) -> ModelRequest:
-        """The last request in which every text of the memory comes from a hook."""
+        """The last request in which all texts of records come from hooks."""
         searches = sum(len(step.calls) for step in self.steps if step.name == "MCP")
         return self.first.main_requests[-1 - searches]
 
     def facts(self) -> dict[str, str]:
-        """What reached the model, and when, in the words of the table in the docs."""
+        """Return what reached the model, and when, in the words of the table in the docs."""
         start = self.first.main_requests[0]
         return {
             "session start": YES if UNFINISHED in start.text else NO,
@@ -82,13 +82,13 @@ class Visit(NamedTuple):
         return WITH_RESULT if after.results.count(step.mark) > before.results.count(step.mark) else YES
 
     def _around(self, number: int) -> tuple[ModelRequest, ModelRequest]:
-        """The requests before a step and after it; each call of a tool answers one request."""
+        """Return the requests before and after a step; each request gets one tool call."""
         begin = sum(len(step.calls) for step in self.steps[:number])
         requests = self.first.main_requests
         return requests[begin], requests[begin + len(self.steps[number].calls)]
 
     def _is_silent(self) -> bool:
-        """Whether nothing of the memory comes with the second prompt, and no second digest."""
+        """True if no record comes with the second prompt, and no second digest."""
         before, after = self.first.last.text, self.second.main_requests[0].text
         _, _, added = after.rpartition(DECIDED)
         has_mark = any(mark in added for mark in (RULE, FILE_RULE, RUNBOOK))

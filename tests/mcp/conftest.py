@@ -1,4 +1,4 @@
-"""A project with a few records, and a client at work in it."""
+"""A project with a few records, and a client in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is sent, in whatever order: one answer for each request, no crash, no growth, no lost write."""
+"""Any messages in any order: one response for each request, no crash, no growth, no lost write."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _numbered(value: Any, number: list[int]) -> Any:
-    """The same with an id of its own for each request."""
+    """Return the messages with a unique id for each request."""
     if isinstance(value, list):
         return [_numbered(message, number) for message in value]
     if isinstance(value, dict) and value.get("id") == 0 and value.get("jsonrpc") == "2.0":

@@ -149,7 +149,7 @@ def removal(setup: HostSetup, project: str) -> Plan:
 
 
 def skills(setups: Sequence[HostSetup], *, is_removal: bool) -> list[Plan]:
-    """Return the plans for the skills of some hosts: written with the first host, removed with the last."""
+    """Return the plans for the skills of `setups`: written with the first host, removed with the last."""
     plans = []
     readers = [setup for setup in table.setups() if setup.reads_skills]
     others = [setup for setup in readers if setup not in setups and state(setup).is_connected]

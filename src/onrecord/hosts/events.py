@@ -44,7 +44,7 @@ class HostEvent(coldstart.NamedTuple):
     is_typed: bool = True
     """True if a person wrote the prompt."""
     source: str = ""
-    """How a session starts: startup, resume, fork, clear or compact."""
+    """Start of a session: startup, resume, fork, clear or compact."""
     tool: str = ""
     """The kind of the tool: read, write, shell or powershell."""
     files: tuple[str, ...] = ()
