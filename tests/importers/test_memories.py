@@ -148,7 +148,7 @@ def test_the_decisions_of_a_project_in_claude_mems_database(tmp_path, database):
     assert record.content["decision"] == "Jobs are rows of a table."
     assert record.content["rationale"] == ["SKIP LOCKED is enough"]
     assert (record.related_files, record.source) == (("jobs.py",), f"{database}:1")
-    assert result.left_out == "1 observation that is no decision"
+    assert result.left_out == "1 observation that is not a decision"
 
 
 def test_another_database_is_no_memory(tmp_path):

@@ -200,7 +200,7 @@ def read_claude_mem(full: str, path: str, project: str, now: str) -> DatabaseMem
     try:
         connection = sqlite3.connect(f"file:{_quoted(full)}?mode=ro", uri=True, timeout=2)
         try:
-            rows, others = list(_decision_rows(connection, name)), _count_others(connection, name)
+            rows, others = list(_decision_rows(connection, name)), _describe_others(connection, name)
         finally:
             connection.close()
     except sqlite3.Error as error:
@@ -223,12 +223,12 @@ def _decision_rows(connection: sqlite3.Connection, project: str) -> Iterator[tup
     )
 
 
-def _count_others(connection: sqlite3.Connection, project: str) -> str:
+def _describe_others(connection: sqlite3.Connection, project: str) -> str:
     query = "SELECT count(*) FROM observations WHERE type <> 'decision' AND project = ?"
     count = connection.execute(query, (project,)).fetchone()[0]
     if count == 1:
-        return "1 observation that is no decision"
-    return f"{count:,} observations that are no decisions" if count else ""
+        return "1 observation that is not a decision"
+    return f"{count:,} observations that are not decisions" if count else ""
 
 
 def _decision(observation: dict[str, object], path: str, project: str, now: str) -> Memory | None:
@@ -237,6 +237,7 @@ def _decision(observation: dict[str, object], path: str, project: str, now: str)
     reasons = facts or ([cut(text["subtitle"], _MAX_LINE_LENGTH)] if text["subtitle"] else [])
     if not text["title"] or not (text["narrative"] or text["subtitle"]) or not reasons:
         return None
+    related_files = [name for name in _texts(text["files_modified"]) if _is_project_file(project, name)]
     content = {
         "decision": cut(text["narrative"] or text["subtitle"], _MAX_NARRATIVE_LENGTH),
         "context": cut(text["subtitle"] or text["title"], _MAX_NARRATIVE_LENGTH),
@@ -246,9 +247,7 @@ def _decision(observation: dict[str, object], path: str, project: str, now: str)
         "title": cut(text["title"], 120),
         "content": content,
         "source": f"{path}:{observation['id']}"[-1_000:],
-        "related_files": [name for name in _texts(text["files_modified"]) if _is_project_file(project, name)][
-            :_MAX_LINES
-        ],
+        "related_files": related_files[:_MAX_LINES],
     }
     return compose_record("decision", {**fields, **dates_from(text["created_at"], now)}, now)
 

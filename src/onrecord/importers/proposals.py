@@ -84,8 +84,8 @@ def _report(
     reading: Reading, records: Sequence[Memory], old_record: Memory | None, document: ImportedDocument | None
 ) -> FileReport:
     report = FileReport(reading.source.path, reading.source.kind, reading.fingerprint)
-    is_same = document and document.fingerprint == reading.fingerprint
-    if document and is_same and not (reading.passages and not document.is_read):
+    is_read = not reading.passages or (document and document.is_read)
+    if document and document.fingerprint == reading.fingerprint and is_read:
         return report._replace(is_unchanged=True)
     left_out = [reading.left_out] if reading.left_out else []
     is_refused = reading.left_out.startswith("cannot be read")

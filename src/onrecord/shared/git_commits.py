@@ -22,9 +22,6 @@ from onrecord.shared.incoming import MAX_FILES
 from onrecord.shared.transport import Push, Version
 from onrecord.text import first_few, plural
 
-PROJECT_PREFIX = paths.PROJECT_PREFIX
-"""Folder of the records in a project: its own repository can be a remote, too."""
-
 _FOLDERS = (*schema.FOLDERS.values(), paths.INBOX)
 _COMMON_NAMES = (
     "readme",
@@ -66,13 +63,13 @@ class Author(NamedTuple):
 
 
 def store_prefix(mirror: Mirror, commit: str) -> str:
-    """Return the folder of the records in a repository: empty for its root, or `.claude/memory/`."""
+    """Return the folder of the records in a repository: empty for its root, or `.claude/memory/` as in a project."""
     if any(_is_record(path.decode("utf-8", "replace")) for _, path in _list_tree(mirror, commit, _FOLDERS)):
         return ""
     names = _names(mirror, commit)
-    if paths.PROJECT_PREFIX.split("/")[0] in names and _list_tree(mirror, commit, (PROJECT_PREFIX,)):
-        return PROJECT_PREFIX
-    return "" if all(name.lower().startswith((*_COMMON_NAMES, *_FOLDERS)) for name in names) else PROJECT_PREFIX
+    if paths.PROJECT_PREFIX.split("/")[0] in names and _list_tree(mirror, commit, (paths.PROJECT_PREFIX,)):
+        return paths.PROJECT_PREFIX
+    return "" if all(name.lower().startswith((*_COMMON_NAMES, *_FOLDERS)) for name in names) else paths.PROJECT_PREFIX
 
 
 def store_files(mirror: Mirror, commit: str, prefix: str) -> list[Blob]:
