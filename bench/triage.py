@@ -23,8 +23,7 @@ from bench.capture import Outcome
 from bench.sessions import Session
 from onrecord.capture import triage
 from onrecord.capture.conversation import Conversation, Speech
-from onrecord.capture.features import line_features, speech_features
-from onrecord.capture.triage import ALWAYS, WEIGHTS, SaveCandidate, TriageModel
+from onrecord.capture.triage import ALWAYS, WEIGHTS, SaveCandidate, TriageModel, line_features, speech_features
 from onrecord.categories import CATEGORIES
 from onrecord.session.transcript import Ending
 

@@ -11,7 +11,7 @@ import json
 import pytest
 
 from onrecord import text as text_module
-from onrecord.capture import conversation, features, sentences, suggestions, triage
+from onrecord.capture import conversation, suggestions, triage
 from onrecord.hosts import claude_code, events
 from onrecord.hosts.events import Payload
 from onrecord.session import ledger, transcript
@@ -57,7 +57,7 @@ READERS = {
     "events.failure": lambda text: events.failure(text, "no. "),
     "events.common_event": lambda text: events.common_event("pre_tool_use", _call(text), {"Edit": events.WRITE}),
     "events.absolute_paths": lambda text: events.absolute_paths([text, text[1:]], "/p"),
-    "sentences.split": sentences.split,
+    "conversation.split": conversation.split,
     "suggestions.keys": lambda text: suggestions.keys([text]),
     "triage.is_repeated_in": lambda text: triage.is_repeated_in(text, [text]),
     "triage.best_candidates": lambda text: triage.best_candidates(_ending(text), lambda category: 0.0),
@@ -83,7 +83,6 @@ ELSEWHERE = {
         "shim_reply",
         "specific_output",
     },
-    "sentences": {"Sentence", "Cues", "language_of", "load"},
     "suggestions": {
         "Suggestion",
         "suggest",
@@ -95,13 +94,21 @@ ELSEWHERE = {
         "count",
         "newest_open",
     },
-    "triage": {"SaveCandidate", "TriageModel", "default_threshold", "distinct", "candidates", "is_eligible"},
-    "conversation": {"SpeechLine", "Speech", "Activity"},
-    "features": {"speech_features", "line_features"},
+    "triage": {
+        "SaveCandidate",
+        "TriageModel",
+        "default_threshold",
+        "distinct",
+        "candidates",
+        "is_eligible",
+        "speech_features",
+        "line_features",
+    },
+    "conversation": {"SpeechLine", "Speech", "Activity", "Sentence", "Cues", "language_of", "load"},
 }
 """Public names that take no text of a stranger, take it from those above, or read a transcript (tested below)."""
 
-MODULES = [events, text_module, transcript, ledger, sentences, suggestions, triage, conversation, features]
+MODULES = [events, text_module, transcript, ledger, conversation, suggestions, triage]
 
 
 def _call(text: str) -> Payload:

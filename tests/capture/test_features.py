@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onrecord.capture import features
+from onrecord.capture import triage
 from onrecord.capture.conversation import Conversation
 from onrecord.session.transcript import Ending, Message
 from tests.capture.test_triage import EDIT, READ, SHELL, agent, user
@@ -30,7 +30,7 @@ def conversation(*messages: Message, is_whole: bool = True) -> Conversation:
 def speech_features(number: int, *messages: Message, is_whole: bool = True) -> set[str]:
     """The features of a speech that are no cues of its own or of the reply."""
     talk = conversation(*messages, is_whole=is_whole)
-    shared = features.speech_features(talk, talk.speeches[number])
+    shared = triage.speech_features(talk, talk.speeches[number])
     assert len(shared) == len(set(shared))
     return {name for name in shared if not name.startswith(("speech ", "r "))}
 
@@ -38,7 +38,7 @@ def speech_features(number: int, *messages: Message, is_whole: bool = True) -> s
 def line_features(number: int, at: int, *messages: Message) -> set[str]:
     """The features of a sentence that are neither its words nor cues."""
     talk = conversation(*messages)
-    names = features.line_features(talk, talk.speeches[number], at)
+    names = triage.line_features(talk, talk.speeches[number], at)
     return {name for name in names if not name.startswith(("own ", "near ", "u ", "b ", "p ", "A "))}
 
 
@@ -164,7 +164,7 @@ def test_a_statement_of_seven_words_in_the_course_of_a_session(words, is_stateme
 def test_words_pairs_and_beginnings():
     talk = conversation(user("Deploy deploys 14 deploys now"))
 
-    names = features.line_features(talk, talk.speeches[0], 0)
+    names = triage.line_features(talk, talk.speeches[0], 0)
 
     assert [name for name in names if name.startswith(("u ", "b ", "p "))] == [
         "u deploy", "u deploys", "u #", "u now", "b ^ deploy", "b deploy deploys", "b deploys #", "b # deploys",

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onrecord.capture import sentences, triage
-from onrecord.capture.conversation import Conversation
-from onrecord.capture.sentences import FOLDER, Cues
+from onrecord.capture import conversation, triage
+from onrecord.capture.conversation import CUES_FOLDER, Conversation, Cues
 from onrecord.session import ledger
 from onrecord.session.transcript import Ending, Message
 
@@ -314,7 +313,7 @@ def test_thresholds_decide():
 def test_no_single_cue_is_enough():
     """A booster, a second cue or something done must come to it: what the spec calls a booster nearby."""
     alone = [["we", "decided"], ["always", "use"], ["turns", "out"], ["for", "now"]]
-    assert all(Cues(sentences.load("en"), set(words)).tags(words) for words in alone)
+    assert all(Cues(conversation.load("en"), set(words)).tags(words) for words in alone)
 
     for words in alone:
         assert candidates(*after_work(" ".join(words) + " xyzzy")) == []
@@ -340,13 +339,13 @@ def test_no_single_cue_is_enough():
     ],
 )
 def test_sentences(text, raws):
-    assert [sentence.raw for sentence in sentences.split(text)] == raws
+    assert [sentence.raw for sentence in conversation.split(text)] == raws
 
 
 def test_paths_and_code_are_no_words():
-    (sentence,) = sentences.split("add it to docs/api/limits.md and `always use` call()")
+    (sentence,) = conversation.split("add it to docs/api/limits.md and `always use` call()")
 
-    assert [word for word in sentence.words if word != sentences.CODE] == ["add", "it", "to", "and"]
+    assert [word for word in sentence.words if word != conversation.CODE] == ["add", "it", "to", "and"]
     assert sentence.has_code
 
 
@@ -377,13 +376,13 @@ def test_a_misspelling_is_read_as_what_it_stands_for():
 
 
 def test_languages_are_told_by_their_common_words():
-    with open(os.path.join(FOLDER, "languages.json"), encoding="utf-8") as file:
+    with open(os.path.join(CUES_FOLDER, "languages.json"), encoding="utf-8") as file:
         assert all(json.load(file).values())
 
 
 @pytest.mark.parametrize("name", ["de", "en", "es"])
 def test_a_word_list_is_well_formed(name):
-    with open(os.path.join(FOLDER, f"{name}.json"), encoding="utf-8") as file:
+    with open(os.path.join(CUES_FOLDER, f"{name}.json"), encoding="utf-8") as file:
         data = json.load(file)
 
     for tag, phrases in data["phrases"].items():
@@ -415,7 +414,7 @@ def test_prompts_that_sound_like_a_correction(prompt, is_one):
 
 
 def tags_of(language: str) -> set[str]:
-    with open(os.path.join(FOLDER, f"{language}.json"), encoding="utf-8") as file:
+    with open(os.path.join(CUES_FOLDER, f"{language}.json"), encoding="utf-8") as file:
         return set(json.load(file)["phrases"])
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from onrecord.session import transcript
 from onrecord.session.transcript import Message
-from onrecord.usage import evidence
+from onrecord.usage import usage_log
 from tests.conversation import does, memory_context, prompt, result, says, write_transcript
 
 PATH = "decisions/it.json"
@@ -19,7 +19,7 @@ PROMPT_WITH_RECORD = (prompt("q"), memory_context((PATH, "Sessions live in auth.
 
 
 def _is_opened(folder, *lines):
-    return evidence.is_opened(
+    return usage_log.was_opened(
         transcript.read_messages(write_transcript(folder / "t.jsonl", *lines), contexts=True), PATH
     )
 
@@ -82,8 +82,8 @@ messages = st.lists(
 
 @given(messages)
 def test_an_agent_that_calls_no_tool_has_opened_nothing(conversation):
-    assert evidence.is_opened(conversation, PATH) in (True, False)
-    assert not evidence.is_opened([message for message in conversation if message.kind != "tool_use"], PATH)
+    assert usage_log.was_opened(conversation, PATH) in (True, False)
+    assert not usage_log.was_opened([message for message in conversation if message.kind != "tool_use"], PATH)
 
 
 def test_a_transcript_of_megabytes_is_searched_within_bounds(tmp_path):
@@ -94,4 +94,4 @@ def test_a_transcript_of_megabytes_is_searched_within_bounds(tmp_path):
     conversation = transcript.read_messages(file, contexts=True)
 
     assert sum(len(message.text) for message in conversation) < 2 * transcript.TAIL_BYTES
-    assert evidence.is_opened(conversation, PATH)
+    assert usage_log.was_opened(conversation, PATH)

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from onrecord.audit import audit_item
 from onrecord.audit.audit_item import AuditItem
 from onrecord.coldstart import NamedTuple
-from onrecord.freshness import project_files
+from onrecord.freshness import anchors, check, project_files
+from onrecord.freshness.check import Freshness, Verdict
 from onrecord.record import secrets
 from onrecord.search import terms
+from onrecord.store.store import Entry, Store
 
 MIN_SIMILARITY = 0.6
 """Share of common word pairs at which two records say nearly the same."""
@@ -67,6 +69,8 @@ _REFERENCE = re.compile(
 _NO_REASON = re.compile(
     r"(?i)^\W*(?:it )?(?:goes against|violates|breaks|contradicts)\s\S+\.md\W*$|^\W*\S+\.md says so\W*$"
 )
+TIMEOUT_SECONDS = 60.0
+"""Total time for git: a large history needs ten seconds, and a hostile repository can make git wait forever."""
 
 
 class AuditFinding(NamedTuple):
@@ -224,3 +228,44 @@ def _output(text: str) -> str:
     # Prose is mostly letters and spaces; other text is a log, a table or data.
     is_data = len(text) > 200 and letters < 0.55 * min(len(text), _MAX_ANALYZED_CHARS)
     return "is a dump of output" if is_data or len(_DUMP.findall(text)) > 2 else ""
+
+
+class RecordFreshness(NamedTuple):
+    """A record, the verdicts on its anchors, and its files that have no anchor."""
+
+    entry: Entry
+    verdicts: tuple[Verdict, ...]
+    loose: tuple[str, ...]
+
+    @property
+    def is_stale(self) -> bool:
+        return bool(self.loose) or any(verdict.state != check.FRESH or verdict.is_moved for verdict in self.verdicts)
+
+
+def collect(
+    store: Store, entries: Sequence[Entry], watch_entries: Callable[[Iterable[Entry]], Iterable[Entry]] = iter
+) -> Evidence:
+    """Return the changed and missing files of current records; `watch_entries` can report progress."""
+    if not anchors.project_root(store.root):
+        return Evidence()
+    states: dict[str, dict[str, str]] = {check.CHANGED: {}, check.MISSING: {}}
+    current = [entry for entry in entries if entry.memory.is_current]
+    for result in check_all(store, watch_entries(current)):
+        for state, messages in states.items():
+            changes = [check.sentence(verdict) for verdict in result.verdicts if verdict.state == state]
+            if changes:
+                messages[result.entry.memory.id] = "; ".join(changes[:3])
+    return Evidence(changed=states[check.CHANGED], missing=states[check.MISSING])
+
+
+def check_all(store: Store, entries: Iterable[Entry]) -> list[RecordFreshness]:
+    """Check all anchors of these records."""
+    freshness = Freshness(anchors.project_root(store.root), TIMEOUT_SECONDS)
+    return [_check_record(freshness, entry) for entry in entries if entry.memory.anchors or entry.memory.related_files]
+
+
+def _check_record(freshness: Freshness, entry: Entry) -> RecordFreshness:
+    indexed = anchors.to_indexed(entry.memory)
+    covered = {anchor.path for anchor in indexed}
+    loose = tuple(file for file in entry.memory.related_files if file not in covered)
+    return RecordFreshness(entry, tuple(map(freshness.check, indexed)), loose)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from onrecord.audit import audit_item, evidence, report
+from onrecord.audit import audit_item, report
 from onrecord.audit.audit_item import AuditItem
 from onrecord.audit.report import Evidence, Measure
 from onrecord.cli import arguments, output
@@ -92,7 +92,7 @@ def _material(store: Store, category: str) -> tuple[Sequence[AuditItem], Evidenc
     scanned = list(watched(store.scan(category), "reading records"))
     entries = [each for each in scanned if isinstance(each, Entry)]
     broken = [each.path for each in scanned if isinstance(each, Broken)]
-    facts = evidence.collect(store, entries, lambda each: watched(each, "looking at files"))
+    facts = report.collect(store, entries, lambda each: watched(each, "looking at files"))
     return [audit_item.from_record(entry.memory) for entry in entries], facts, broken
 
 

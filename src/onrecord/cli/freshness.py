@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from onrecord import paths, timestamps
-from onrecord.audit import evidence
-from onrecord.audit.evidence import RecordFreshness
+from onrecord.audit import report
+from onrecord.audit.report import RecordFreshness
 from onrecord.cli import arguments, record_table, resolve
 from onrecord.cli.output import CommandResult, Screen, clean, table, wrap
 from onrecord.cli.progress import watched
@@ -48,7 +48,7 @@ def _freshness(store: Store, asker: Asker, ids: Sequence[str], *, only_stale: bo
     _require_project(store)
     named = [resolve.record(asker, store, reference) for reference in ids]
     entries = named or [entry for entry in store.entries() if entry.memory.is_current]
-    checked = evidence.check_all(store, watched(entries, "checking files"))
+    checked = report.check_all(store, watched(entries, "checking files"))
     shown = [each for each in checked if each.is_stale or not only_stale]
     states = Counter(each.state for record in checked for each in record.verdicts)
     states[UNANCHORED] = sum(len(record.loose) for record in checked)
@@ -127,7 +127,7 @@ def _reanchor(writer: Writer, asker: Asker, ids: Sequence[str]) -> CommandResult
     done = []
     for reference in ids:
         before = resolve.record(asker, writer.store, reference, changes=True)
-        (checked,) = evidence.check_all(writer.store, [before]) or [RecordFreshness(before, (), ())]
+        (checked,) = report.check_all(writer.store, [before]) or [RecordFreshness(before, (), ())]
         moved = {each.anchor.path: each.now for each in checked.verdicts if each.is_moved}
         after = writer.reanchor(before.path, moved)
         done.append({**arguments.record_data(writer.store, after), **_outcome(before.memory, after.memory, moved)})

@@ -1,4 +1,4 @@
-"""`/`: number of records by category, the newest ones, and what needs attention."""
+"""`/`: number of records by category, the newest ones, and what needs attention; `/usage`: what agents were shown."""
 
 from __future__ import annotations
 
@@ -8,13 +8,22 @@ from starlette.routing import Route
 
 from onrecord import categories
 from onrecord.coldstart import NamedTuple
+from onrecord.errors import OnrecordError
+from onrecord.project import require_store
 from onrecord.search import listing
 from onrecord.search.index import Index
 from onrecord.settings import off_switches
 from onrecord.store import waiting
+from onrecord.store.store import Store
+from onrecord.usage import counts
+from onrecord.usage.counts import Counts
 from onrecord.web import view
 
 _MAX_NEWEST = 10
+_WEEKS = 12
+_MAX_RECORDS = 50
+_PLOT_HEIGHT, _BAR_WIDTH, _BAR_DISTANCE = 120, 24, 40
+"""Sizes in the plot, in units of the SVG."""
 
 
 class _Count(NamedTuple):
@@ -49,4 +58,56 @@ def _counts(index: Index) -> list[_Count]:
     ]
 
 
-ROUTES = (Route("/", home),)
+class WeekBar(NamedTuple):
+    """Counts of one week, and its position in the plot."""
+
+    week: str
+    shown: int
+    opened: int
+    x: int
+    shown_height: int
+    opened_height: int
+
+
+class UsageRow(NamedTuple):
+    """A record with its counts."""
+
+    title: str
+    address: str
+    counts: Counts
+
+
+def usage(request: Request) -> Response:
+    store = require_store(view.site_of(request).project().store)
+    weeks = counts.per_week(store.root, _WEEKS)
+    by_path = sorted(counts.per_record(store.root).items(), key=lambda item: (-item[1].injected, item[0]))
+    return view.page(
+        request,
+        "usage.html",
+        title="Usage",
+        bars=_bars(weeks),
+        height=_PLOT_HEIGHT,
+        bar_width=_BAR_WIDTH,
+        width=_BAR_DISTANCE * len(weeks),
+        rows=[_row(store, path, count) for path, count in by_path[:_MAX_RECORDS]],
+    )
+
+
+def _bars(weeks: list[tuple[str, Counts]]) -> list[WeekBar]:
+    highest = max((max(count.injected, count.opened) for _, count in weeks), default=0) or 1
+    bars = []
+    for position, (week, count) in enumerate(weeks):
+        heights = (_PLOT_HEIGHT * number // highest for number in (count.injected, count.opened))
+        bars.append(WeekBar(week, count.injected, count.opened, position * _BAR_DISTANCE, *heights))
+    return bars
+
+
+def _row(store: Store, path: str, count: Counts) -> UsageRow:
+    try:
+        title = store.read(path).memory.title
+    except OnrecordError:
+        title = f"{path} (deleted)"
+    return UsageRow(title, view.address(view.PROJECT, path), count)
+
+
+ROUTES = (Route("/", home), Route("/usage", usage))

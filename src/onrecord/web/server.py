@@ -25,8 +25,6 @@ from onrecord.web import (
     inbox_page,
     record_page,
     search_page,
-    settings_page,
-    usage_page,
     view,
 )
 from onrecord.web.access import Access
@@ -47,8 +45,8 @@ _PAGES = (
     agent_page,
     browse_page,
     health_page,
-    usage_page,
-    settings_page,
+    home_page,
+    health_page,
 )
 ROUTES = tuple(route for page in _PAGES for route in page.ROUTES)
 
