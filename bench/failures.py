@@ -16,7 +16,7 @@ import numpy as np
 
 from bench import data, metrics, results
 from bench.stage import Stage
-from onrecord.recall import error_text, for_failure
+from onrecord.recall import for_failure
 from onrecord.settings import load_settings
 
 FAILURES = Path(__file__).parent / "sets" / "failures.jsonl"
@@ -61,8 +61,9 @@ def measure(name: str, folder: Path, rows: list[dict[str, Any]]) -> list[Case]:
         found = []
         for row in rows:
             relevant = {names.get(one, one) for one in row["relevant"]}
-            symptoms = "" if error_text.is_noise(row["command"], row["error"]) else error_text.symptoms(row["error"])
-            one = for_failure.best(stage.stores, symptoms, settings) if symptoms else None
+            is_noise = for_failure.is_noise(row["command"], row["error"])
+            lines = "" if is_noise else for_failure.error_lines(row["error"])
+            one = for_failure.best(stage.stores, lines, settings) if lines else None
             found.append(Case(bool(relevant), one is not None, one is not None and one.match.id in relevant))
     return found
 

@@ -31,7 +31,7 @@ from onrecord.search.rank import Match
 from onrecord.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from onrecord.recall.judge import Ask
+    from onrecord.recall.judge import BatchJudge
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "judge.md"
 
@@ -139,14 +139,14 @@ def _settings(options: argparse.Namespace) -> Settings:
     return settings
 
 
-def _judge(options: argparse.Namespace, settings: Settings) -> Ask | None:
+def _judge(options: argparse.Namespace, settings: Settings) -> BatchJudge | None:
     """Return the judge that the options name; None if they name none."""
     if options.replay:
         return Replay(options.replay)
     if not options.ask and not options.record:
         return None
-    model = judge_api.model(settings)
-    ask = judge.asking(model)
+    model = judge_api.configured_model(settings)
+    ask = judge.batch_judge(model)
     return Recorder(ask, options.record, model.name) if options.record else ask
 
 
@@ -156,7 +156,7 @@ def _sample(chosen: Set, most: int) -> Set:
     return chosen._replace(prompts=prompts)
 
 
-def _systems(chosen: Set, settings: Settings, ask: Ask | None) -> Iterator[tuple[str, list[Shown]]]:
+def _systems(chosen: Set, settings: Settings, ask: BatchJudge | None) -> Iterator[tuple[str, list[Shown]]]:
     with Stage(chosen.records) as stage:
         asked = list(_asked(stage, chosen, settings))
     yield "gate alone", [Shown(one, _cut(one.found, relevance.THRESHOLD, settings)) for one in asked]
@@ -182,11 +182,11 @@ def _cut(found: Sequence[Match], threshold: float, settings: Settings) -> list[s
     return [match.id for match in found if match.probability >= threshold][: settings.count("retrieval.max_inject")]
 
 
-def _shown(asked: Asked, settings: Settings, ask: Ask) -> Shown:
+def _shown(asked: Asked, settings: Settings, ask: BatchJudge) -> Shown:
     meter = Meter(ask)
     turns = [f"User: {turn}" for turn in asked.prompt.turns]
-    opinion = judge.verdicts(asked.prompt.text, asked.found, turns, settings, ask=meter)
-    kept = opinion.kept(relevance.THRESHOLD)
+    opinion = judge.form_opinion(asked.prompt.text, asked.found, turns, settings, judge_batch=meter)
+    kept = opinion.to_show(relevance.THRESHOLD)
     return Shown(
         asked,
         _cut(kept, 0.0, settings),
@@ -198,7 +198,7 @@ def _shown(asked: Asked, settings: Settings, ask: Ask) -> Shown:
     )
 
 
-def _perfect(asked: Asked) -> Ask:
+def _perfect(asked: Asked) -> BatchJudge:
     def ask(prompt: str, batch: Sequence[Match], turns: Sequence[str], deadline: float) -> Ruling:
         return Ruling([at for at, candidate in enumerate(batch) if candidate.id in asked.relevant])
 

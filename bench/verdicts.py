@@ -19,13 +19,13 @@ from onrecord.recall.judge import Ruling
 from onrecord.search.rank import Match
 
 if TYPE_CHECKING:
-    from onrecord.recall.judge import Ask
+    from onrecord.recall.judge import BatchJudge
 
 
 class Meter:
     """Passes questions on, and notes what each request took."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: BatchJudge) -> None:
         self._ask = ask
         self.rulings: list[Ruling] = []
 
@@ -38,7 +38,7 @@ class Meter:
 class Recorder:
     """Passes questions on and writes each verdict down."""
 
-    def __init__(self, ask: Ask, path: Path, model: str) -> None:
+    def __init__(self, ask: BatchJudge, path: Path, model: str) -> None:
         self._ask = ask
         self._model = model
         self._lock = Lock()

@@ -59,10 +59,10 @@ class Hit:
 
     def reasons(self, other_hits: Sequence[Hit] = ()) -> list[str]:
         """Return why it matches, in words, the strongest reason first; `other_hits` are those of the same search."""
-        from onrecord.search import explain
+        from onrecord.recall import explanation
 
         others = [hit._match for hit in other_hits if hit is not self and hit._match.root == self._match.root]
-        return explain.reasons(self._match, others)
+        return explanation.reasons(self._match, others)
 
     def snippet(self, mark: tuple[str, str] = ("", "")) -> str:
         """Return the passage that matches best, with `mark` around the words of the query."""

@@ -111,9 +111,9 @@ def test_no_line_is_wider_than_80_columns(onrecord, saved, prompt):
 
 
 def test_a_candidate_whose_file_is_gone_says_so(onrecord, project, saved):
-    from onrecord.search import explain
+    from onrecord.recall import explanation
     from onrecord.search.rank import Match
 
     match = Match("a", "decision", "A", "decisions/a.json", (), "active", "", "", "", str(project))
 
-    assert explain.reasons(match, [])[0].startswith("its file cannot be read: ")
+    assert explanation.reasons(match, [])[0].startswith("its file cannot be read: ")

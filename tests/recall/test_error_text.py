@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onrecord.recall import error_text
+from onrecord.recall import for_failure
 
 
 @pytest.mark.parametrize(
@@ -24,13 +24,13 @@ from onrecord.recall import error_text
     ],
 )  # fmt: skip
 def test_what_differs_from_run_to_run_is_left_out(line, said):
-    assert error_text.symptoms(f"Exit code 1\n{line}") == said
+    assert for_failure.error_lines(f"Exit code 1\n{line}") == said
 
 
 def test_the_telling_lines_of_a_long_output_are_kept():
     output = "\n".join([f"compiling module {n}" for n in range(500)] + ["error: linker not found", "", "make: stopped"])
 
-    said = error_text.symptoms(f"Exit code 2\n{output}").split("\n")
+    said = for_failure.error_lines(f"Exit code 2\n{output}").split("\n")
 
     assert "error: linker not found" in said
     assert len(said) <= 6
@@ -50,15 +50,15 @@ def test_the_first_error_is_kept_however_much_follows(line):
         [line, *(f"warning: unused variable v{n}" for n in range(400)), *["error: stopped"] * 20, "make: 2"]
     )
 
-    assert line in error_text.symptoms(f"Exit code 2\n{output}").replace("FEHLER: ", "FEHLER:  ").split("\n")
+    assert line in for_failure.error_lines(f"Exit code 2\n{output}").replace("FEHLER: ", "FEHLER:  ").split("\n")
 
 
 def test_the_first_and_the_last_lines_of_long_errors_are_kept():
     lines = [f"error {name}: {'long ' * 50}" for name in ("first", *"abcdefghijkl", "last")]
 
-    text = error_text.symptoms("Exit code 1\n" + "\n".join(lines))
+    text = for_failure.error_lines("Exit code 1\n" + "\n".join(lines))
 
-    assert ("error first" in text, "error last" in text, len(text)) == (True, True, error_text.MAX_CHARACTERS)
+    assert ("error first" in text, "error last" in text, len(text)) == (True, True, for_failure.MAX_ERROR_CHARACTERS)
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_the_first_and_the_last_lines_of_long_errors_are_kept():
     ],
 )
 def test_a_search_that_found_nothing_is_noise(command, error, noise):
-    assert error_text.is_noise(command, error) is noise
+    assert for_failure.is_noise(command, error) is noise
 
 
 @given(st.text(max_size=2_000))
 def test_any_output_gives_a_bounded_text(text):
-    assert len(error_text.symptoms(text)) <= error_text.MAX_CHARACTERS
+    assert len(for_failure.error_lines(text)) <= for_failure.MAX_ERROR_CHARACTERS

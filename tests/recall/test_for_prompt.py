@@ -10,7 +10,7 @@ import pytest
 import onrecord
 from onrecord import paths
 from onrecord.hosts import claude_code
-from onrecord.recall import after_compaction, for_prompt, thresholds
+from onrecord.recall import after_compaction, for_prompt, selection
 from onrecord.recall.stores import Stores
 from onrecord.search import relevance
 from onrecord.session import ledger
@@ -69,7 +69,7 @@ def test_without_a_session_id_everything_is_new(project):
 def test_the_first_prompt_of_a_session_has_a_lower_bar(project):
     settings = load_settings(project.store.root)
 
-    first, later = (thresholds.for_prompt(settings, [], is_first=is_first) for is_first in (True, False))
+    first, later = (selection.thresholds_for(settings, [], is_first=is_first) for is_first in (True, False))
     assert first.rule == pytest.approx(later.rule - 0.1)
     assert first.pointer == later.pointer
 

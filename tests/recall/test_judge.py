@@ -261,7 +261,7 @@ def test_a_bug_in_asking_is_not_taken_for_a_failing_model() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        judge.verdicts("p", FEW, [], settings(), ask=ask)
+        judge.form_opinion("p", FEW, [], settings(), judge_batch=ask)
 
 
 def test_without_a_key_ranking_decides_and_one_line_a_day_says_so() -> None:
@@ -309,7 +309,7 @@ class TestDailyCap:
         assert server.requests == []
 
     def test_racing_prompts_never_overdraw_it(self) -> None:
-        script = "from onrecord.recall import judge_api; print(sum(judge_api.claim(1, 60) for _ in range(40)))"
+        script = "from onrecord.recall import judge_api; print(sum(judge_api.claim_requests(1, 60) for _ in range(40)))"
         environment = {**os.environ, "PYTHONPATH": SRC}
 
         def run(_: int) -> int:
@@ -328,12 +328,12 @@ class TestDailyCap:
         days = iter(["2026-03-01T23:59:59Z", "2026-03-02T00:00:00Z", "2026-03-02T00:00:01Z"])
         monkeypatch.setattr("onrecord.timestamps.now", lambda: next(days))
 
-        assert [judge_api.claim(1, 1), judge_api.claim(1, 1)] == [True, True]
-        assert judge_api.used() == 1
+        assert [judge_api.claim_requests(1, 1), judge_api.claim_requests(1, 1)] == [True, True]
+        assert judge_api.requests_today() == 1
 
     def test_what_cannot_be_counted_is_not_sent(self) -> None:
         os.makedirs(paths.state_dir())
-        Path(judge_api.folder()).write_text("in the way")
+        Path(judge_api.state_folder()).write_text("in the way")
 
         with ModelServer(model_server.hangs) as server:
             assert kept(server, FEW) == [A, B, C]
@@ -342,15 +342,15 @@ class TestDailyCap:
         assert traces()[-1] == "judge: requests cannot be counted, so none is sent"
 
     def test_what_is_a_month_old_is_pruned(self) -> None:
-        judge_api.mark("old")
-        (old,) = Path(judge_api.folder()).iterdir()
+        judge_api.add_marker("old")
+        (old,) = Path(judge_api.state_folder()).iterdir()
         os.utime(old, (0, 0))
 
-        judge_api.claim(1, 9)
+        judge_api.claim_requests(1, 9)
 
         state_file.prune()
 
-        assert [path.name.split("-")[0] for path in Path(judge_api.folder()).iterdir()] == ["requests"]
+        assert [path.name.split("-")[0] for path in Path(judge_api.state_folder()).iterdir()] == ["requests"]
 
 
 class TestVerdicts:
@@ -359,7 +359,7 @@ class TestVerdicts:
     def test_each_candidate_has_an_outcome_and_the_whole_its_tokens(self) -> None:
         sure, out = Note("sure", 0.99), Note("out", 0.01)
         with ModelServer(keeps(B.title)) as server:
-            opinion = judge.verdicts("p", [sure, *FEW, out], [], settings(server))
+            opinion = judge.form_opinion("p", [sure, *FEW, out], [], settings(server))
 
         assert opinion.outcomes == [CERTAIN_IN, DROPPED, KEPT, DROPPED, DROPPED, CERTAIN_OUT]
         assert (opinion.requests, opinion.tokens_in, opinion.tokens_out) == (1, 1_000, 20)
@@ -368,7 +368,7 @@ class TestVerdicts:
 
     def test_a_failure_is_told_and_leaves_no_trace(self) -> None:
         with ModelServer(answers({}, 500)) as server:
-            opinion = judge.verdicts("p", FEW, [], settings(server))
+            opinion = judge.form_opinion("p", FEW, [], settings(server))
 
         assert (opinion.outcomes, [failure.message for failure in opinion.failures]) == ([UNJUDGED] * 4, ["HTTP 500"])
         assert traces() == []
@@ -377,11 +377,11 @@ class TestVerdicts:
         def ask(prompt: str, batch: Sequence[Note], turns: Sequence[str], deadline: float) -> Ruling:
             return Ruling([at for at, candidate in enumerate(batch) if candidate.id in ("a", "d")])
 
-        assert judge.verdicts("p", FEW, [], settings(), ask=ask).kept(THRESHOLD) == [A, D]
+        assert judge.form_opinion("p", FEW, [], settings(), judge_batch=ask).to_show(THRESHOLD) == [A, D]
 
     def test_nobody_to_ask_is_an_error(self) -> None:
         with pytest.raises(NoModel):
-            judge.verdicts("p", FEW, [], settings())
+            judge.form_opinion("p", FEW, [], settings())
 
 
 class TestTrust:
@@ -573,7 +573,7 @@ class TestCommand:
 
 def test_a_model_shown_in_a_traceback_does_not_show_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    model = judge_api.model(settings())
+    model = judge_api.configured_model(settings())
 
     assert model.headers["x-api-key"] == KEY
     assert KEY not in f"{model!r} {model}"

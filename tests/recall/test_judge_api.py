@@ -9,7 +9,7 @@ import pytest
 
 from onrecord.errors import ModelFailed, NoModel
 from onrecord.recall import judge_api
-from onrecord.recall.judge import SCHEMA, SYSTEM
+from onrecord.recall.judge import ANSWER_SCHEMA, SYSTEM_PROMPT
 from onrecord.settings import Settings
 from tests import model_server
 from tests.model_server import Behaviour, ModelServer, answers, message, says, whole
@@ -39,8 +39,8 @@ class Reply(NamedTuple):
 
 def ask(server: ModelServer, seconds: float = 120.0, **given: Any) -> Reply:
     environ = {"ANTHROPIC_BASE_URL": server.url, "OPENAI_BASE_URL": server.url, "ANTHROPIC_API_KEY": KEY}
-    model = judge_api.model(settings(**given), environ)
-    return Reply(*judge_api.ask(model, "question", time.monotonic() + seconds))
+    model = judge_api.configured_model(settings(**given), environ)
+    return Reply(*judge_api.send_question(model, "question", time.monotonic() + seconds))
 
 
 def test_an_answer_is_the_text_block_wherever_it_stands() -> None:
@@ -61,10 +61,10 @@ def test_the_anthropic_request_has_what_the_model_takes_and_nothing_it_refuses()
     assert request.headers["accept-encoding"] == "identity"
     assert request.body == {
         "model": "claude-haiku-5-5",
-        "max_tokens": judge_api.MOST_TOKENS,
-        "system": SYSTEM,
+        "max_tokens": judge_api.MAX_TOKENS,
+        "system": SYSTEM_PROMPT,
         "messages": [{"role": "user", "content": "question"}],
-        "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}, "effort": "low"},
+        "output_config": {"format": {"type": "json_schema", "schema": ANSWER_SCHEMA}, "effort": "low"},
     }
 
 
@@ -72,7 +72,7 @@ def test_an_older_model_is_not_sent_an_effort() -> None:
     with ModelServer(says("ok")) as server:
         ask(server, model="claude-haiku-4-5")
 
-    assert server.requests[0].body["output_config"] == {"format": {"type": "json_schema", "schema": SCHEMA}}
+    assert server.requests[0].body["output_config"] == {"format": {"type": "json_schema", "schema": ANSWER_SCHEMA}}
 
 
 def test_the_openai_request_and_answer() -> None:
@@ -84,9 +84,13 @@ def test_the_openai_request_and_answer() -> None:
     assert request.line == "POST /v1/chat/completions HTTP/1.1"
     assert "authorization" not in request.headers
     assert request.body["model"] == "qwen3:4b"
-    assert request.body["messages"][0] == {"role": "system", "content": SYSTEM}
-    assert request.body["response_format"]["json_schema"] == {"name": "verdict", "strict": True, "schema": SCHEMA}
-    assert request.body["max_tokens"] == judge_api.MOST_TOKENS
+    assert request.body["messages"][0] == {"role": "system", "content": SYSTEM_PROMPT}
+    assert request.body["response_format"]["json_schema"] == {
+        "name": "verdict",
+        "strict": True,
+        "schema": ANSWER_SCHEMA,
+    }
+    assert request.body["max_tokens"] == judge_api.MAX_TOKENS
     assert "temperature" not in request.body
     assert reply == ("yes", 7, 3)
 
@@ -249,33 +253,33 @@ def test_a_redirect_to_an_address_that_cannot_be_read_is_a_failure_of_the_model(
 def test_nobody_at_the_endpoint_is_a_failure() -> None:
     with ModelServer(says("ok")) as server:
         pass
-    model = judge_api.model(settings(endpoint=server.url))
+    model = judge_api.configured_model(settings(endpoint=server.url))
 
     with pytest.raises(ModelFailed, match="refused"):
-        judge_api.ask(model, "q", time.monotonic() + 120)
+        judge_api.send_question(model, "q", time.monotonic() + 120)
 
 
 def test_a_host_without_an_address_is_a_failure() -> None:
-    model = judge_api.model(settings(endpoint="http://nowhere.invalid"))
+    model = judge_api.configured_model(settings(endpoint="http://nowhere.invalid"))
 
     with pytest.raises(ModelFailed, match="no answer"):
-        judge_api.ask(model, "q", time.monotonic() + 120)
+        judge_api.send_question(model, "q", time.monotonic() + 120)
 
 
 def test_a_label_too_long_for_a_host_is_a_failure() -> None:
-    model = judge_api.model(settings(endpoint=f"http://{'a' * 70}.example"))
+    model = judge_api.configured_model(settings(endpoint=f"http://{'a' * 70}.example"))
 
     with pytest.raises(ModelFailed, match="no answer"):
-        judge_api.ask(model, "q", time.monotonic() + 120)
+        judge_api.send_question(model, "q", time.monotonic() + 120)
 
 
 def test_the_environments_proxy_is_used_except_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     with ModelServer(says("by proxy")) as proxy, ModelServer(says("straight")) as server:
         monkeypatch.setenv("http_proxy", proxy.url)
-        far = judge_api.model(settings(endpoint="http://models.example"))
+        far = judge_api.configured_model(settings(endpoint="http://models.example"))
 
         assert ask(server).text == "straight"
-        assert judge_api.ask(far, "q", time.monotonic() + 120)[0] == "by proxy"
+        assert judge_api.send_question(far, "q", time.monotonic() + 120)[0] == "by proxy"
 
     assert proxy.requests[0].line == "POST http://models.example/v1/messages HTTP/1.1"
 
@@ -299,7 +303,7 @@ class TestProvider:
     )
     def test_the_address(self, shape: str, base: str, url: str) -> None:
         environ = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
-        assert judge_api.model(settings(provider=shape, endpoint=base, model="m"), environ).url == url
+        assert judge_api.configured_model(settings(provider=shape, endpoint=base, model="m"), environ).url == url
 
     @pytest.mark.parametrize(
         "base",
@@ -317,7 +321,7 @@ class TestProvider:
     )
     def test_an_address_that_cannot_be_used_is_refused_and_not_repeated(self, base: str) -> None:
         with pytest.raises(NoModel) as caught:
-            judge_api.model(settings(endpoint=base), {"ANTHROPIC_API_KEY": KEY})
+            judge_api.configured_model(settings(endpoint=base), {"ANTHROPIC_API_KEY": KEY})
 
         assert caught.value.message == "the judge's endpoint is not an http or https address"
         assert caught.value.fix.endswith(": onrecord config retrieval.judge.endpoint")
@@ -326,18 +330,20 @@ class TestProvider:
     def test_the_users_config_wins_over_the_environment(self) -> None:
         environ = {"ANTHROPIC_BASE_URL": "http://env.example", "ANTHROPIC_API_KEY": KEY}
 
-        model = judge_api.model(settings(endpoint="http://config.example"), environ)
+        model = judge_api.configured_model(settings(endpoint="http://config.example"), environ)
 
-        assert model.place == "http://config.example/v1/messages"
+        assert model.address == "http://config.example/v1/messages"
 
     def test_the_usual_key_is_not_sent_to_an_endpoint_of_ones_own(self) -> None:
         environ = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY, "ANTHROPIC_AUTH_TOKEN": KEY}
         for shape in ("anthropic", "openai"):
-            model = judge_api.model(settings(provider=shape, endpoint="http://config.example", model="m"), environ)
+            model = judge_api.configured_model(
+                settings(provider=shape, endpoint="http://config.example", model="m"), environ
+            )
             assert KEY not in str(model.headers)
 
     def test_a_named_key_is_sent_to_an_endpoint_of_ones_own(self) -> None:
-        model = judge_api.model(
+        model = judge_api.configured_model(
             settings(provider="openai", endpoint="https://g.example", model="m", api_key_env="GATE_KEY"),
             {"GATE_KEY": " abc \n"},
         )
@@ -345,48 +351,48 @@ class TestProvider:
         assert model.headers["Authorization"] == "Bearer abc"
 
     def test_a_token_is_a_bearer_and_wins_over_a_key(self) -> None:
-        model = judge_api.model(settings(), {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_AUTH_TOKEN": "tok"})
+        model = judge_api.configured_model(settings(), {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_AUTH_TOKEN": "tok"})
 
         assert model.headers["Authorization"] == "Bearer tok"
         assert "x-api-key" not in model.headers
 
     def test_the_environment_may_name_the_small_model(self) -> None:
         environ = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_DEFAULT_HAIKU_MODEL": "corp-haiku"}
-        assert judge_api.model(settings(), environ).name == "corp-haiku"
-        assert judge_api.model(settings(model="mine"), environ).name == "mine"
+        assert judge_api.configured_model(settings(), environ).name == "corp-haiku"
+        assert judge_api.configured_model(settings(model="mine"), environ).name == "mine"
 
     @pytest.mark.parametrize("shape", ["anthropic", "openai"])
     def test_the_providers_own_place_needs_a_key(self, shape: str) -> None:
         with pytest.raises(NoModel, match=f"{shape.upper()}_API_KEY is not set"):
-            judge_api.model(settings(provider=shape, model="m"), {})
+            judge_api.configured_model(settings(provider=shape, model="m"), {})
 
     def test_openai_needs_a_model_to_be_named(self) -> None:
         with pytest.raises(NoModel, match="no model is named"):
-            judge_api.model(settings(provider="openai", endpoint="http://localhost:11434"), {})
+            judge_api.configured_model(settings(provider="openai", endpoint="http://localhost:11434"), {})
 
     @pytest.mark.parametrize("named", [KEY, "gsk_abcdef0123456789", "MY KEY", "ÄKEY", "$KEY"])
     def test_a_key_put_where_its_variable_belongs_is_refused_and_not_repeated(self, named: str) -> None:
         with pytest.raises(NoModel) as caught:
-            judge_api.model(settings(api_key_env=named), {})
+            judge_api.configured_model(settings(api_key_env=named), {})
 
         assert named not in str(caught.value) + caught.value.fix
 
     @pytest.mark.parametrize("key", ["abc\r\nX-Evil: 1", "ab c", "schlüssel"])
     def test_a_value_that_cannot_be_a_key_is_refused_and_not_repeated(self, key: str) -> None:
         with pytest.raises(NoModel) as caught:
-            judge_api.model(settings(), {"ANTHROPIC_API_KEY": key})
+            judge_api.configured_model(settings(), {"ANTHROPIC_API_KEY": key})
 
         assert key not in str(caught.value) + caught.value.fix
 
     def test_a_query_in_the_address_is_not_shown(self) -> None:
-        model = judge_api.model(settings(endpoint="https://g.example/v1?api-key=abc"), {})
+        model = judge_api.configured_model(settings(endpoint="https://g.example/v1?api-key=abc"), {})
 
         assert model.url == "https://g.example/v1/messages?api-key=abc"
-        assert model.place == "https://g.example/v1/messages"
+        assert model.address == "https://g.example/v1/messages"
 
 
 def test_the_largest_answer_that_is_taken_is_one_megabyte() -> None:
-    text = "x" * (judge_api.LARGEST_ANSWER - len(json.dumps(message(""))))
+    text = "x" * (judge_api.MAX_ANSWER_BYTES - len(json.dumps(message(""))))
     with ModelServer(answers(message(text))) as server:
         assert ask(server).text == text
     with ModelServer(answers(message(text + "x"))) as server, pytest.raises(ModelFailed, match="larger than 1 MB"):

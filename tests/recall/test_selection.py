@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 import onrecord
 from onrecord import cli, paths
 from onrecord.recall import for_file, selection
-from onrecord.recall.candidate import Candidate
-from onrecord.recall.selection import Room
-from onrecord.recall.thresholds import POINTER, RULE, Thresholds, in_form
+from onrecord.recall.candidate import POINTER, RULE, Candidate
+from onrecord.recall.selection import Room, Thresholds, in_form
 from onrecord.search.rank import Match
 from onrecord.session.ledger import Ledger
 from onrecord.settings import load_settings

@@ -12,7 +12,7 @@ from onrecord import files, paths, setting_table
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, table, wrap
 from onrecord.errors import BadInput
-from onrecord.recall import selection, thresholds
+from onrecord.recall import selection
 from onrecord.setting_table import SETTINGS, Setting, setting
 from onrecord.settings import Settings, load_settings
 from onrecord.store.store import Store
@@ -106,7 +106,7 @@ def _value(settings: Settings, key: str) -> Any:
     """The value that holds, as the type its default has."""
     default = _declared(key).default
     if key == "retrieval.min_probability":
-        return thresholds.for_prompt(settings, (), is_first=False).rule
+        return selection.thresholds_for(settings, (), is_first=False).rule
     if key == "retrieval.max_tokens":
         return selection.room(settings, is_first=False).tokens
     if isinstance(default, bool):

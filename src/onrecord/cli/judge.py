@@ -62,10 +62,10 @@ def run(args: argparse.Namespace) -> CommandResult:
     settings = load_settings(arguments.store_of(args).root)
     if not judge.is_on(settings):
         raise NoModel("the judge is off, so no model is asked", fix=_TURN_ON)
-    model = judge_api.model(settings)
+    model = judge_api.configured_model(settings)
     opinion = Opinion(SAMPLES, Settings())
     with Progress(f"asking {clean(model.name)}"):
-        judge.hear(opinion, PROMPT, (), judge.asking(model), PATIENCE)
+        judge.collect(opinion, PROMPT, (), judge.batch_judge(model), PATIENCE)
     for failure in opinion.failures:
         raise ModelFailed(_explained(failure, model), fix=failure.fix)
     data = _report(settings, model, opinion)
@@ -78,7 +78,7 @@ def _explained(error: ModelFailed, model: Model) -> str:
     for name in ("x-api-key", "Authorization"):
         reply = reply.replace(model.headers.get(name, "\0").removeprefix("Bearer "), "…")
     reply = clean(redact(reply))[:300].strip()
-    return f"{model.name} at {model.place}: {error.message}" + (f": {reply}" if reply else "")
+    return f"{model.name} at {model.address}: {error.message}" + (f": {reply}" if reply else "")
 
 
 def _message(detail: str) -> str:
@@ -95,7 +95,7 @@ def _report(settings: Settings, model: Model, opinion: Opinion) -> dict[str, Any
     return {
         "provider": model.provider,
         "model": model.name,
-        "endpoint": model.place,
+        "endpoint": model.address,
         "key_from": model.key_from,
         "seconds": round(opinion.seconds, 3),
         "limit_seconds": limit,
@@ -104,7 +104,7 @@ def _report(settings: Settings, model: Model, opinion: Opinion) -> dict[str, Any
         "right": shown == RIGHT,
         "tokens_in": opinion.tokens_in,
         "tokens_out": opinion.tokens_out,
-        "requests_today": judge_api.used(),
+        "requests_today": judge_api.requests_today(),
         "daily_cap": settings.count("retrieval.judge.daily_cap"),
     }
 

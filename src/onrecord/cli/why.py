@@ -29,10 +29,10 @@ class _Judge:
         self.failures: list[str] = []
 
     def __call__(self, prompt: str, matches: list[Match], turns: Sequence[str], threshold: float) -> list[Match]:
-        opinion = judge.verdicts(prompt, matches, turns, self._settings)
+        opinion = judge.form_opinion(prompt, matches, turns, self._settings)
         self.verdicts = {id(match): verdict for match, verdict in zip(matches, opinion.outcomes)}
         self.failures = [failure.message for failure in opinion.failures]
-        return opinion.kept(threshold)
+        return opinion.to_show(threshold)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

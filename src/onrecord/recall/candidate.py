@@ -9,7 +9,6 @@ import os
 
 from onrecord import budget, paths
 from onrecord.coldstart import NamedTuple
-from onrecord.recall.thresholds import POINTER
 from onrecord.session import ledger
 from onrecord.text import AgentMarkup, count_tokens, cut, element, fence
 
@@ -24,6 +23,9 @@ NOTHING_ON_FILE = "Nothing on file: no record in the project memory matches this
 _FRAME_TOKENS = 25
 _MIN_SUMMARY_TOKENS = 45
 """Tokens below which a summary says too little to be worth showing."""
+
+RULE, POINTER = "rule", "pointer"
+"""The forms in which a record is shown: the rule itself, or one line that says where to read it."""
 
 SHOWN = "shown"
 _UNCHECKED = "whether its files have changed since could not be checked in time"

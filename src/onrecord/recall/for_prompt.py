@@ -8,11 +8,10 @@ search. It returns a `Decision` that says what became of every candidate.
 from __future__ import annotations
 
 from onrecord.coldstart import NamedTuple
-from onrecord.recall import past_question, selection, thresholds
-from onrecord.recall.candidate import NOTHING_ON_FILE, SHOWN, Candidate, count_shown
-from onrecord.recall.selection import Room
+from onrecord.recall import past_question, selection
+from onrecord.recall.candidate import NOTHING_ON_FILE, POINTER, RULE, SHOWN, Candidate, count_shown
+from onrecord.recall.selection import Room, Thresholds
 from onrecord.recall.stores import Stores
-from onrecord.recall.thresholds import POINTER, RULE, Thresholds
 from onrecord.search import query
 from onrecord.search.candidates import Filter
 from onrecord.session import transcript as transcripts
@@ -130,17 +129,17 @@ def choose(
 ) -> Decision:
     """Decide what to show of the candidates of a search; what is shown is noted in `ledger`, which must be open."""
     matches = [candidate.match for candidate in result.candidates]
-    limits = thresholds.for_prompt(settings, matches, is_first=request.is_first, is_past=result.is_past)
+    thresholds = selection.thresholds_for(settings, matches, is_first=request.is_first, is_past=result.is_past)
     text, off = "", "" if even_if_off else turned_off(settings)
-    candidates = [] if off else _with_forms(result.candidates, request, limits, judge)
+    candidates = [] if off else _with_forms(result.candidates, request, thresholds, judge)
     if off:
         candidates = [candidate._replace(outcome=f"{TURNED_OFF}: {off}") for candidate in result.candidates]
     elif any(candidate.form for candidate in candidates):
         room = _room(settings, request, result.is_past)
-        text, candidates = selection.show(candidates, limits, room, ledger)
+        text, candidates = selection.show(candidates, thresholds, room, ledger)
     elif result.is_past and not candidates and stores.have_no_match(result.query, settings):
         text = NOTHING_ON_FILE
-    return Decision(text, request.is_first, limits, request.borrowed, tuple(candidates), result.is_past)
+    return Decision(text, request.is_first, thresholds, request.borrowed, tuple(candidates), result.is_past)
 
 
 def _room(settings: Settings, request: Request, is_past: bool) -> Room:
@@ -149,7 +148,7 @@ def _room(settings: Settings, request: Request, is_past: bool) -> Room:
 
 
 def _with_forms(
-    candidates: list[Candidate], request: Request, limits: Thresholds, judge: Judge | None
+    candidates: list[Candidate], request: Request, thresholds: Thresholds, judge: Judge | None
 ) -> list[Candidate]:
     """Return each candidate with its form; those below the thresholds, or dropped by the judge, are marked.
 
@@ -157,16 +156,16 @@ def _with_forms(
     """
     if judge is None:
         return [
-            thresholds.in_form(candidate, limits.form(candidate.match.probability), BELOW_THRESHOLD)
+            selection.in_form(candidate, thresholds.form(candidate.match.probability), BELOW_THRESHOLD)
             for candidate in candidates
         ]
-    matches = judge(request.prompt, [candidate.match for candidate in candidates], request.turns, limits.rule)
+    matches = judge(request.prompt, [candidate.match for candidate in candidates], request.turns, thresholds.rule)
     # By identity: two stores may have equal records.
     is_kept = set(map(id, matches))
     return [
         candidate._replace(form=RULE)
         if id(candidate.match) in is_kept
-        else candidate._replace(outcome=DROPPED if candidate.match.probability >= limits.rule else BELOW_THRESHOLD)
+        else candidate._replace(outcome=DROPPED if candidate.match.probability >= thresholds.rule else BELOW_THRESHOLD)
         for candidate in candidates
     ]
 

@@ -1,35 +1,41 @@
-"""The selection of what a prompt shows: each record once a session, with a caution, within the room there is.
+"""The selection of what a prompt shows: by thresholds, each record once a session, with a caution, in limited room.
 
-Beside rules there may be pointers, lines that say where to read a record.
+A record that is sure enough to act on is shown as a rule. One that is only likely is shown as a pointer, a line that
+says where to read it: the agent decides if it does.
 """
 
 from __future__ import annotations
 
 from onrecord import paths
 from onrecord.coldstart import NamedTuple
-from onrecord.recall import thresholds
-from onrecord.recall.candidate import SHOWN, Candidate, Cautions, fitting_items, render_block
-from onrecord.recall.thresholds import POINTER, RULE, Thresholds
-from onrecord.search import relevance
+from onrecord.recall.candidate import POINTER, RULE, SHOWN, Candidate, Cautions, fitting_items, render_block
+from onrecord.search import coefficients, relevance
 from onrecord.text import count_tokens, cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onrecord.search.rank import Match
     from onrecord.session.ledger import Ledger
     from onrecord.settings import Settings
 
 REPEATED, POINTED = "shown before in this session", "pointed to before in this session"
 NO_ROOM, FILE_MISSING = "no room", "file missing"
 
+_MIN_THRESHOLD = 0.05
+_UNREACHABLE = 2.0
+"""A threshold that no probability reaches."""
+
 _TOKENS_PER_RULE = 100
-"""Tokens of a record that is shown whole, about: a higher number of records raises that of tokens, too."""
+"""About the tokens of one rule. If the user allows more records, more tokens are allowed, too."""
 
 _MISSING_FILE_LOGITS = -1.0
-"""Logits added to a record if a file it is about no longer exists."""
+"""Logits added to the probability of a record if a file it is about no longer exists."""
 
 MAX_POINTERS = 2
 _MAX_RULES_BESIDE_POINTERS = 3
-"""Rules beside which there is no pointer: the agent has enough to read."""
+"""With as many rules there is no pointer: the agent has enough to read."""
 
 _MAX_POINTER_TOKENS = 25
 """Tokens of the line of a pointer."""
@@ -38,27 +44,71 @@ _MIN_TITLE_CHARACTERS = 16
 HEADING = "Possibly relevant; the command shows the whole record:"
 
 
+class Thresholds(NamedTuple):
+    """The lowest probabilities at which a record is shown as a rule, and as a pointer."""
+
+    rule: float
+    pointer: float = _UNREACHABLE
+
+    @property
+    def has_pointers(self) -> bool:
+        return self.pointer < self.rule
+
+    def form(self, probability: float) -> str:
+        """Return the form for a probability; empty if it is not shown."""
+        return RULE if probability >= self.rule else POINTER if probability >= self.pointer else ""
+
+
 class Room(NamedTuple):
-    """The most that one prompt may show."""
+    """The most rules and tokens that one prompt may show."""
 
     rules: int
     tokens: int
 
 
+def thresholds_for(
+    settings: Settings, matches: Iterable[Match], *, is_first: bool, is_past: bool = False
+) -> Thresholds:
+    """Return the thresholds for the matches of a prompt, or of a question about the past."""
+    # The probabilities of the keyword scorer are lower, and have thresholds of their own.
+    is_by_keywords = any(match.is_by_keywords for match in matches)
+    if is_past:
+        return _for_past_question(is_by_keywords=is_by_keywords, has_pointers=settings.flag("retrieval.pointers"))
+    default = coefficients.KEYWORD_THRESHOLD if is_by_keywords else coefficients.THRESHOLD
+    rule = settings.number("retrieval.min_probability") or default
+    if is_first:
+        rule = max(rule - settings.number("retrieval.first_prompt_relief"), _MIN_THRESHOLD)
+    pointer = coefficients.KEYWORD_POINTER if is_by_keywords else coefficients.POINTER
+    return Thresholds(rule, pointer if settings.flag("retrieval.pointers") else _UNREACHABLE)
+
+
+def _for_past_question(*, is_by_keywords: bool, has_pointers: bool) -> Thresholds:
+    """Return the thresholds of a search: an answer needs the text of a rule, and a weak match is better than none."""
+    from onrecord.search import search_coefficients
+
+    if is_by_keywords:
+        return Thresholds(search_coefficients.KEYWORD_ASKED)
+    if has_pointers:
+        return Thresholds(search_coefficients.ASKED, search_coefficients.ASKED_POINTER)
+    return Thresholds(search_coefficients.ASKED_POINTER)
+
+
 def room(settings: Settings, *, is_first: bool) -> Room:
-    """Return the room of a prompt: the first of a session gets more, unless the number of records was set."""
-    generosity = settings.number("retrieval.first_prompt_budget") if is_first else 1.0
+    """Return the room of a prompt; the first of a session gets more, except for a number of records that was set."""
+    factor = settings.number("retrieval.first_prompt_budget") if is_first else 1.0
     rules, tokens = settings.count("retrieval.max_inject"), settings.number("retrieval.max_tokens")
     if not settings.is_set("retrieval.max_tokens"):
         tokens = max(tokens, rules * _TOKENS_PER_RULE)
     if not settings.is_set("retrieval.max_inject"):
-        rules = int(rules * generosity)
-    return Room(rules, int(tokens * generosity))
+        rules = int(rules * factor)
+    return Room(rules, int(tokens * factor))
 
 
-def show(candidates: list[Candidate], limits: Thresholds, room: Room, ledger: Ledger) -> tuple[str, list[Candidate]]:
+def show(
+    candidates: list[Candidate], thresholds: Thresholds, room: Room, ledger: Ledger
+) -> tuple[str, list[Candidate]]:
     """Return the block, and all candidates with their outcome; what is shown is noted in `ledger`."""
-    text, results = _rendered(_checked(candidates, ledger, limits), room)
+    text, results = _rendered(_checked(candidates, ledger, thresholds), room)
     for candidate in results:
         if candidate.shown == RULE:
             ledger.add_shown(candidate.record, candidate.text_hash)
@@ -67,10 +117,15 @@ def show(candidates: list[Candidate], limits: Thresholds, room: Room, ledger: Le
     return text, results
 
 
-def _checked(candidates: list[Candidate], ledger: Ledger, limits: Thresholds) -> list[Candidate]:
-    """Mark candidates that the session was shown before; add a caution where files of a record have changed.
+def in_form(candidate: Candidate, form: str, otherwise: str) -> Candidate:
+    """Return the candidate with `form`, or if that is empty, with `otherwise` as its outcome."""
+    return candidate._replace(form=form, outcome="" if form else otherwise)
 
-    A missing file counts against a record, which may then be dropped, or be shown as a pointer.
+
+def _checked(candidates: list[Candidate], ledger: Ledger, thresholds: Thresholds) -> list[Candidate]:
+    """Mark candidates that the session was shown before, and add cautions for records whose files have changed.
+
+    A record whose file is missing becomes less probable: it may be dropped, or be shown as a pointer.
     """
     cautions = Cautions()
 
@@ -80,8 +135,8 @@ def _checked(candidates: list[Candidate], ledger: Ledger, limits: Thresholds) ->
         candidate = candidate._replace(caution=caution)
         if not is_missing:
             return candidate
-        form = limits.form(relevance.shifted(match.probability, _MISSING_FILE_LOGITS))
-        return thresholds.in_form(candidate, form, FILE_MISSING)
+        form = thresholds.form(relevance.shifted(match.probability, _MISSING_FILE_LOGITS))
+        return in_form(candidate, form, FILE_MISSING)
 
     new = [_if_new(candidate, ledger) for candidate in candidates]
     checked = [candidate if candidate.outcome else check(candidate) for candidate in new]
@@ -109,9 +164,9 @@ def _rendered(candidates: list[Candidate], room: Room) -> tuple[str, list[Candid
     items = fitting_items([candidate.item for candidate in rules[: room.rules]], room.tokens)
     pointed = [candidate for candidate in waiting if candidate.form == POINTER]
     lines = [pointer(candidate) for candidate in pointed]
-    # Rules are not cut for pointers: these have what is left.
-    left = room.tokens - count_tokens(render_block(items, paths.PROJECT_PREFIX))
-    pointers = fitting_pointers(lines, left, rules=len(items)) if room.rules else []
+    # Rules are not cut for pointers, which get the remaining tokens.
+    tokens = room.tokens - count_tokens(render_block(items, paths.PROJECT_PREFIX))
+    pointers = fitting_pointers(lines, tokens, rules=len(items)) if room.rules else []
     is_shown = set(map(id, (*rules[: len(items)], *pointed[: len(pointers)])))
     results = [
         candidate if candidate.outcome else candidate._replace(outcome=SHOWN if id(candidate) in is_shown else NO_ROOM)
@@ -121,16 +176,16 @@ def _rendered(candidates: list[Candidate], room: Room) -> tuple[str, list[Candid
     return render_block(items, paths.PROJECT_PREFIX, [*heading, *pointers]), results
 
 
-def fitting_pointers(lines: list[str], room: int, *, rules: int) -> list[str]:
-    """Return the pointers that fit the remaining token budget next to `rules` rules."""
-    left = room - count_tokens(HEADING)
-    fitted: list[str] = []
+def fitting_pointers(lines: list[str], tokens: int, *, rules: int) -> list[str]:
+    """Return the first `lines` that fit into `tokens`, as pointers next to a number of `rules`."""
+    tokens -= count_tokens(HEADING)
+    pointers: list[str] = []
     for line in lines[: MAX_POINTERS if rules < _MAX_RULES_BESIDE_POINTERS else 0]:
-        left -= count_tokens(line)
-        if left < 0:
+        tokens -= count_tokens(line)
+        if tokens < 0:
             break
-        fitted.append(line)
-    return fitted
+        pointers.append(line)
+    return pointers
 
 
 def pointer(candidate: Candidate) -> str:
@@ -139,10 +194,10 @@ def pointer(candidate: Candidate) -> str:
 
     match = candidate.match
     command = f"onrecord show {paths.store_flag(candidate.prefix)}{record_names.short_name(match.path)}"
-    # Between quotes of which it has none, a title cannot pose as a command.
+    # A title that has no such quotes itself cannot pose as a command between them.
     title = match.title.replace("“", '"').replace("”", '"')
-    for longest in range(len(title), min(len(title), _MIN_TITLE_CHARACTERS) - 1, -4):
-        line = f"- {match.category} “{cut(title, longest)}”: {command}"
+    for max_characters in range(len(title), min(len(title), _MIN_TITLE_CHARACTERS) - 1, -4):
+        line = f"- {match.category} “{cut(title, max_characters)}”: {command}"
         if count_tokens(line) <= _MAX_POINTER_TOKENS:
             return line
     return f"- {match.category}: {command}"
