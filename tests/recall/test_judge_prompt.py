@@ -182,7 +182,7 @@ def test_the_shuffle_follows_the_candidates_not_their_rank() -> None:
 def test_the_shuffle_is_the_same_in_every_process() -> None:
     script = (
         "from types import SimpleNamespace as N; from onrecord.recall import judge;"
-        "print(judge.shuffle('größe \\ud800', [N(id=f'note-{n}') for n in range(8)]))"
+        "print(judge.shuffled_positions('größe \\ud800', [N(id=f'note-{n}') for n in range(8)]))"
     )
     orders = set()
     for seed in ("0", "1", "4711", "random"):
