@@ -3,8 +3,8 @@
 What a memory is: record, store, search, freshness, git, session.
 What an agent is shown: recall, digest, capture, usage.
 Looking after it: audit, importers, doctor.
-Sharing: shared.
-Entrances: hosts, hooks, mcp, web, cli.
+A team: shared.
+The doors: hosts, hooks, mcp, web, cli.
 
 Hooks start with this file, so it imports nothing that costs time.
 """

@@ -42,7 +42,7 @@ class Hit:
         self.source = paths.store_name(candidate.prefix)
         """`project`, `user`, or the name of a shared store."""
         self.path = candidate.prefix + match.path
-        self.place = (match.root, match.path)
+        self.location = (match.root, match.path)
         """The folder of its store, and its path in that."""
         self.shown = candidate.shown
         """How recall shows it, `rule` or `pointer`; empty for a result of a search."""

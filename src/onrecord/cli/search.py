@@ -93,7 +93,7 @@ def _search_stores(project: Project, only: StoreRef | None, request: _Request, *
         include_retired=request.include_retired,
         only=only,
     )
-    listed = [ListedPath(*hit.place) for hit in hits]
+    listed = [ListedPath(*hit.location) for hit in hits]
 
     def lines(screen: Screen) -> str:
         if not screen.is_terminal:

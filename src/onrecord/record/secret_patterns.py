@@ -1,4 +1,4 @@
-"""Patterns of credentials: tokens with a known prefix, and places that contain nothing but a credential.
+"""Patterns of credentials: tokens with a known prefix, and contexts in which a word is a credential.
 
 The kinds follow the rule lists of gitleaks and detect-secrets and the formats that providers document. Every
 repetition is bounded or cannot overlap with what follows it, so that matching is linear in the text.
@@ -102,7 +102,7 @@ TOKENS = (
     ),
 )
 
-PLACES = (
+CONTEXTS = (
     Rule(
         "a URL with a password",
         "://",

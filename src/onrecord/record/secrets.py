@@ -134,7 +134,7 @@ def _spans(text: str) -> list[_Span]:
 
 def _by_pattern(text: str) -> Iterator[_Span]:
     lowered = text.lower()
-    for rules, fits in ((patterns.TOKENS, _is_token), (patterns.PLACES, _fits_place)):
+    for rules, fits in ((patterns.TOKENS, _is_token), (patterns.CONTEXTS, _fits_context)):
         for rule in rules:
             if not any(hint in lowered for hint in rule.hints.split("|")):
                 continue
@@ -149,8 +149,8 @@ def _is_token(kind: str, word: str) -> bool:
     return kind == patterns.PRIVATE_KEY or not patterns.DUMMY.search(word)
 
 
-def _fits_place(kind: str, word: str) -> bool:
-    """True if a word in the place of a credential looks like one."""
+def _fits_context(kind: str, word: str) -> bool:
+    """True if a word in such a context looks like a credential."""
     if kind == patterns.HEADER:
         return _is_random(word, 12)
     if kind == patterns.PASSWORD:
