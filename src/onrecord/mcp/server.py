@@ -208,20 +208,12 @@ class Server:
             self._caller = self._caller._replace(folder=folder)
 
 
-def _list_tools(server: Server, request: RpcRequest, caller: Caller) -> Mapping[str, Any]:
-    return tools.list_tools(request)
-
-
-def _call_tool(server: Server, request: RpcRequest, caller: Caller) -> Mapping[str, Any]:
-    return call_tool(request, caller)
-
-
 _METHODS: dict[str, Callable[[Server, RpcRequest, Caller], Mapping[str, Any]]] = {
     "initialize": Server.initialize,
     "ping": Server.ping,
     "server/discover": Server.discover,
-    "tools/list": _list_tools,
-    "tools/call": _call_tool,
+    "tools/list": lambda server, request, caller: tools.list_tools(request),
+    "tools/call": lambda server, request, caller: _call_tool(request, caller),
 }
 _HANDSHAKE_ONLY = ("initialize", "ping")
 _IN_PROJECT = ("tools/call",)
@@ -255,7 +247,7 @@ def _current_folder() -> str:
         return os.sep
 
 
-def call_tool(request: RpcRequest, caller: Caller) -> Mapping[str, Any]:
+def _call_tool(request: RpcRequest, caller: Caller) -> Mapping[str, Any]:
     """Run a tool and return its result. An error is a result, too, so that the agent can correct it. Raises Fault."""
     tool = tools.BY_TOOL.get(request.text("name"))
     if tool is None:
