@@ -86,7 +86,7 @@ def test_a_command_in_a_text_begins_a_part_of_it_or_stands_behind_a_colon(where)
 
 
 class Sandbox:
-    """A project with two records, a retired and an archived one, a draft, a change to take back, a rejected text."""
+    """A project with two records, a retired and an archived one, a draft, a change to undo, a rejected text."""
 
     def __init__(
         self, root: Path, pattern: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -239,7 +239,7 @@ FAILURES: dict[str, tuple[Setup, tuple[str, ...]]] = {
     "retired successor": (lambda _: None, ("supersede", "first", "retired")),
     "changed since": (lambda _: None, ("update", "first", "--hash", "0" * 32, "--set", "decision=other")),
     "no hash": (lambda _: None, ("update", "first", "--set", "decision=other")),
-    "taken back already": (lambda s: s.run("undo"), ("undo", "{change}")),
+    "already undone": (lambda s: s.run("undo"), ("undo", "{change}")),
     "a draft that is none": (_broken_draft, ("inbox", "x; touch HACKED")),
     "a setting of 0.1.0": (lambda _: None, ("config", "capture.max_offers")),
     "a misspelt setting": (lambda _: None, ("config", "retreival.enabled")),

@@ -55,7 +55,7 @@ def test_import_makes_drafts_and_says_file_by_file_what_became_of_it(ferry, onre
         "docs/adr/template.md\n"
         "  left out: an index, a template or a page about the folder\n"
         "2 drafts from 2 files; 2 files left to an agent (/memory:import)\n"
-        "next: onrecord review; take it back: onrecord undo\n"
+        "next: onrecord review; to undo this import: onrecord undo\n"
     )
     assert drafts(onrecord) == [NATS, RABBIT]
     assert onrecord("list").out == ""
@@ -75,7 +75,7 @@ def test_a_second_import_proposes_nothing_even_of_what_was_rejected(ferry, onrec
 def test_undo_takes_an_import_back_and_lets_it_be_made_again(ferry, onrecord):
     onrecord("import")
 
-    assert onrecord("undo").out.startswith("took back: import of ")
+    assert onrecord("undo").out.startswith("undid: import of ")
     assert drafts(onrecord) == []
     assert json.loads(onrecord("import", "--json").out)["drafts"] == 2
 
@@ -166,7 +166,7 @@ def test_a_dry_import_says_the_same_and_writes_nothing(ferry, home, onrecord):
     dry = onrecord("import", "--dry-run")
 
     assert tree(ferry, home) == before
-    done = onrecord("import").out.replace("\nnext: onrecord review; take it back: onrecord undo", "")
+    done = onrecord("import").out.replace("\nnext: onrecord review; to undo this import: onrecord undo", "")
     assert dry.out.replace("would make ", "") == done
 
 

@@ -74,7 +74,7 @@ def test_drafts_that_wait_are_counted_by_list_doctor_and_for_a_status_line(proje
 
     said = "2 drafts are waiting"
     assert onrecord("inbox", "--brief").out == f"{said}: /memory:review\n"
-    assert onrecord("list").err == f"there are no records yet; `onrecord save` makes one; {said}: onrecord review\n"
+    assert onrecord("list").err == f"no records yet; `onrecord save` creates one; {said}: onrecord review\n"
     assert json.loads(onrecord("list", "--json").out)["drafts"] == 2
     findings = json.loads(onrecord("doctor", "--json").out)["findings"]
     assert [(each["what"], each["fix"]) for each in findings if each["check"] == "inbox"] == [(said, "onrecord review")]

@@ -159,7 +159,7 @@ def test_what_is_empty_says_so_beside_the_output(onrecord, four, project):
     assert onrecord("list", "--category=runbook")[:2] == (0, "")
     assert onrecord("list", "--category=runbook").err == "no record matches these options\n"
     assert onrecord("init", "--user").code == 0
-    assert onrecord("list", "--user").err == "there are no records yet; `onrecord save` makes one\n"
+    assert onrecord("list", "--user").err == "no records yet; `onrecord save` creates one\n"
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_forms_for_programs(onrecord, four):
         ("{nme}", "a record has no field '{nme}'"),
         ("{id.__class__}", "a record has no field '{id.__class__}'"),
         ("{}", "a record has no field '{}'"),
-        ("{id", "a brace stands alone in '{id'"),
+        ("{id", "single brace in '{id'"),
         ("csv", "'csv' names no field"),
     ],
 )

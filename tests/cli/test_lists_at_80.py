@@ -75,7 +75,7 @@ def test_log(terminal):
         "3 weeks  CHANGEID  person  draft  The queue has at most 100 jobs for each worke…\n"
         "3 weeks  CHANGEID  person  save   Sessions live in Postgres\n"
     )
-    assert terminal("undo", "--dry-run").out.startswith("would take back: draft 3 weeks ago (1 file)\n")
+    assert terminal("undo", "--dry-run").out.startswith("would undo: draft 3 weeks ago (1 file)\n")
 
 
 def test_freshness(project, terminal):

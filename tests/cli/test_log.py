@@ -28,7 +28,7 @@ def test_the_log_says_when_what_which_records_and_by_whom(onrecord, monkeypatch)
 
     assert [(when, by, re.sub(r"[0-9a-f]{8}", "ID", what), records) for when, _, by, what, records in lines] == [
         ("2026-03-02 09:30", "agent", "undo ID", "Sheets in red"),
-        ("2026-03-02 09:30", "agent", "draft (taken back)", "Sheets in red"),
+        ("2026-03-02 09:30", "agent", "draft (undone)", "Sheets in red"),
         ("2026-03-02 09:30", "person", "save", "Jobs in Postgres"),
     ]
     assert len(onrecord("log", "--limit", "1").out.splitlines()) == 1
@@ -41,10 +41,10 @@ def test_undo_says_what_it_did_and_the_log_what_became_of_it(project, onrecord):
     done = onrecord("undo")
 
     change, file = "save of 2026-03-02T09:30:00Z (1 file)", "decisions/jobs-in-postgres.json  Jobs in Postgres"
-    assert rehearsed.out == f"would take back: {change}\n  remove {file}\n"
-    assert done.out == f"took back: {change}\n  removed {file}\n"
+    assert rehearsed.out == f"would undo: {change}\n  remove {file}\n"
+    assert done.out == f"undid: {change}\n  removed {file}\n"
     assert not (project / ".claude/memory/decisions/jobs-in-postgres.json").exists()
-    assert onrecord("undo").err.startswith("NOT_FOUND: there is no change to take back")
+    assert onrecord("undo").err.startswith("NOT_FOUND: there is no change to undo")
 
 
 def test_a_record_changed_since_is_named_and_left_alone(project, onrecord):
@@ -64,4 +64,4 @@ def test_an_empty_log_says_so_and_no_store_is_an_error(onrecord):
     assert onrecord("log").err.startswith("NO_STORE")
     onrecord("init")
 
-    assert onrecord("log").out == "nothing is logged yet\n"
+    assert onrecord("log").out == "no changes yet\n"

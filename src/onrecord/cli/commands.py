@@ -123,7 +123,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("the last five changes: when, what, by whom", "log --limit 5"),
         )),
         "undo": Command("log", "Take the last change to a store back.", (
-            Example("see what it would take back", "undo --dry-run"),
+            Example("see what it would undo", "undo --dry-run"),
             Example("an import or a review counts as one change", "undo"),
         )),
     },

@@ -1,4 +1,4 @@
-"""`onrecord import`: drafts from decision records and other tools' memories; what it cannot read, for an agent."""
+"""`onrecord import`: draft records from decision records and other tools' memories; list the rest for an agent."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from onrecord.store.inbox import Inbox
 from onrecord.store.writer import Writer
 from onrecord.text import plural
 
-_PATHS_HELP = "files or folders (default: the decision records of the project, and what an agent should read)"
-_ACCEPT_HELP = "make them records at once, those that wait in the inbox from an earlier import too"
+_PATHS_HELP = "files or folders (default: the project's decision records, and documents for an agent to read)"
+_ACCEPT_HELP = "make them records at once, also drafts that an earlier import left in the inbox"
 _PENDING_HELP = "list the documents and sections that only an agent can read, and change nothing"
-_DONE_HELP = "an agent has read these files: list them again only when they change"
-_AGAIN_HELP = "propose again what was proposed before, even if it was rejected"
+_DONE_HELP = "mark these files as read by an agent: they are listed again only if they change"
+_AGAIN_HELP = "propose records again that were proposed before, even if they were rejected"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,27 +45,26 @@ def run(args: argparse.Namespace) -> CommandResult:
     if args.pending:
         return _pending(reports)
     with Progress("writing drafts"):
-        drafts = [_draft(writer, each) for report in reports for each in report.proposals]
-        change, places = _accept(writer, reports, drafts) if args.accept else _propose(writer, drafts)
+        drafts = [_draft(writer, proposal) for report in reports for proposal in report.proposals]
+        change, paths = _accept(writer, reports, drafts) if args.accept else _propose(writer, drafts)
         if not args.dry_run:
             import_log.add(writer.store.root, change, proposals.imported_documents(reports))
-    return _answer(reports, places, dry_run=args.dry_run).warned(*writer.store.warnings)
+    return _result(reports, paths, dry_run=args.dry_run).warned(*writer.store.warnings)
 
 
 def _reports(writer: Writer, root: str, names: Sequence[str], *, again: bool) -> list[FileReport]:
-    chosen = sources.from_names(root, names) if names else sources.discover(root)
-    if not chosen:
-        fix = "name files or folders"
-        raise BadInput(f"nothing to import was found in {root}", fix=fix)
-    scanned = watched(writer.store.entries(), "reading records") if writer.store.exists else ()
-    existing = [entry.memory for entry in scanned]
+    documents = sources.from_names(root, names) if names else sources.discover(root)
+    if not documents:
+        raise BadInput(f"nothing to import in {root}", fix="name files or folders")
+    entries = watched(writer.store.entries(), "reading records") if writer.store.exists else ()
+    existing = [entry.memory for entry in entries]
     imported = {} if again else import_log.read(writer.store.root)
-    with Progress(f"reading {plural(len(chosen), 'file')}"):
-        return proposals.gather(root, chosen, writer.now, existing, imported)
+    with Progress(f"reading {plural(len(documents), 'file')}"):
+        return proposals.gather(root, documents, writer.now, existing, imported)
 
 
 def _draft(writer: Writer, proposal: Proposal) -> Draft:
-    """The draft of a proposal, in the place of an earlier one from the same file, never in that of another."""
+    """Return a draft of `proposal`. Its name is unused, or that of an earlier draft from the same file."""
     box, record, number = Inbox(writer.store.root), proposal.record, 2
     name = record.id
     while writer.store.has_draft(name) and not _is_from(box, name, record.source):
@@ -74,33 +73,33 @@ def _draft(writer: Writer, proposal: Proposal) -> Draft:
 
 
 def _is_from(box: Inbox, name: str, source: str) -> bool:
-    waiting = next((draft for draft in box.drafts() if draft.name == name), None)
-    return waiting is not None and waiting.record.source.rpartition(":")[0] == source.rpartition(":")[0]
+    draft = next((draft for draft in box.drafts() if draft.name == name), None)
+    return draft is not None and _file_of(draft) == source.rpartition(":")[0]
 
 
 def _propose(writer: Writer, drafts: list[Draft]) -> tuple[str, dict[str, str]]:
-    """Put the drafts into the inbox; return the id of that change, and the place of each by its source."""
+    """Put the drafts into the inbox. Return the id of that change, and the path of each draft by its source."""
     change = review.put(writer, drafts, "import") if drafts else ""
     return change, {draft.record.source: f"inbox/{draft.name}" for draft in drafts}
 
 
 def _accept(writer: Writer, reports: list[FileReport], drafts: list[Draft]) -> tuple[str, dict[str, str]]:
-    """Make records of new drafts and of those that wait; what changes a record waits for a review all the same.
+    """Make records of `drafts` and of earlier drafts from the same files; a draft that updates a record stays a draft.
 
-    Return the id of that change, and the place of each by its source.
+    Return the id of that change, and the path of each record or draft by its source.
     """
-    read = {report.path for report in reports}
+    files = {report.path for report in reports}
     names = {draft.name for draft in drafts}
     waiting = [draft for draft in Inbox(writer.store.root).drafts() if draft.record.origin == "import"]
-    waiting = [draft for draft in waiting if draft.name not in names and _file_of(draft) in read]
+    waiting = [draft for draft in waiting if draft.name not in names and _file_of(draft) in files]
     new = [draft for draft in (*waiting, *drafts) if not draft.updates]
     entries, change = review.accept_all(writer, new) if new else ([], "")
-    changes = [draft for draft in drafts if draft.updates]
-    if changes:
-        review.put(writer, changes, "import")
-    places = {draft.record.source: f"inbox/{draft.name}" for draft in changes}
-    places.update({entry.memory.source: entry.path for entry in entries})
-    return change, places
+    updates = [draft for draft in drafts if draft.updates]
+    if updates:
+        review.put(writer, updates, "import")
+    paths = {draft.record.source: f"inbox/{draft.name}" for draft in updates}
+    paths.update({entry.memory.source: entry.path for entry in entries})
+    return change, paths
 
 
 def _file_of(draft: Draft) -> str:
@@ -109,7 +108,7 @@ def _file_of(draft: Draft) -> str:
 
 def _done(writer: Writer, root: str, names: Sequence[str], *, dry_run: bool) -> CommandResult:
     if not names:
-        raise BadInput("--done needs the files that were read", fix="name them behind --done")
+        raise BadInput("--done needs the files that were read", fix="name them after --done")
     documents = proposals.documents_read_by_agent(root, names)
     if not dry_run:
         import_log.add(writer.store.root, "", documents)
@@ -120,7 +119,7 @@ def _done(writer: Writer, root: str, names: Sequence[str], *, dry_run: bool) -> 
 def _pending(reports: Sequence[FileReport]) -> CommandResult:
     waiting = [report for report in reports if report.passages and not report.is_unchanged]
     data = [
-        {"path": report.path, "kind": report.kind, "passages": [each._asdict() for each in report.passages]}
+        {"path": report.path, "kind": report.kind, "passages": [passage._asdict() for passage in report.passages]}
         for report in waiting
     ]
 
@@ -128,65 +127,66 @@ def _pending(reports: Sequence[FileReport]) -> CommandResult:
         lines = []
         for report in waiting:
             lines.append(screen.paint(clean(report.path), "bold"))
-            lines += [f"  {each.first}-{each.last}  {clean(each.heading or each.reason)}" for each in report.passages]
-        return "\n".join(lines) or "nothing is left to an agent"
+            for passage in report.passages:
+                lines.append(f"  {passage.first}-{passage.last}  {clean(passage.heading or passage.reason)}")
+        return "\n".join(lines) or "nothing is left for an agent to read"
 
     return CommandResult({"documents": data}, text)
 
 
-def _answer(reports: list[FileReport], places: dict[str, str], *, dry_run: bool) -> CommandResult:
+def _result(reports: list[FileReport], paths: dict[str, str], *, dry_run: bool) -> CommandResult:
     data = {
         "dry_run": dry_run,
-        "files": [_as_json(report, places) for report in reports],
-        "drafts": sum(place.startswith("inbox/") for place in places.values()),
-        "records": sum(not place.startswith("inbox/") for place in places.values()),
+        "files": [_as_json(report, paths) for report in reports],
+        "drafts": sum(path.startswith("inbox/") for path in paths.values()),
+        "records": sum(not path.startswith("inbox/") for path in paths.values()),
         "pending": sum(bool(report.passages) and not report.is_unchanged for report in reports),
         "unchanged": sum(report.is_unchanged for report in reports),
     }
     status = 1 if any(report.is_refused for report in reports) else 0
-    return CommandResult(data, lambda screen: _text(screen, data, reports, places), status)
+    return CommandResult(data, lambda screen: _text(screen, data, reports, paths), status)
 
 
-def _as_json(report: FileReport, places: dict[str, str]) -> dict[str, Any]:
-    made = [
+def _as_json(report: FileReport, paths: dict[str, str]) -> dict[str, Any]:
+    proposed = [
         {
-            "title": each.record.title,
-            "category": each.record.category,
-            "status": each.record.content.get("status", ""),
-            "source": each.record.source,
-            "updates": each.updates,
-            "place": places.get(each.record.source, ""),
+            "title": proposal.record.title,
+            "category": proposal.record.category,
+            "status": proposal.record.content.get("status", ""),
+            "source": proposal.record.source,
+            "updates": proposal.updates,
+            "place": paths.get(proposal.record.source, ""),
         }
-        for each in report.proposals
+        for proposal in report.proposals
     ]
-    reasons = sorted({each.reason for each in report.passages})
-    return {"path": report.path, "kind": report.kind, "proposed": made, "left_out": list(report.left_out),
+    reasons = sorted({passage.reason for passage in report.passages})
+    return {"path": report.path, "kind": report.kind, "proposed": proposed, "left_out": list(report.left_out),
             "for_the_agent": reasons, "unchanged": report.is_unchanged}  # fmt: skip
 
 
-def _text(screen: Screen, data: dict[str, Any], reports: Sequence[FileReport], places: dict[str, str]) -> str:
+def _text(screen: Screen, data: dict[str, Any], reports: Sequence[FileReport], paths: dict[str, str]) -> str:
     lines: list[str] = []
     for report in reports:
         if not report.is_unchanged:
-            lines += [screen.paint(clean(report.path), "bold"), *_lines(screen, report, places)]
+            lines += [screen.paint(clean(report.path), "bold"), *_lines(screen, report, paths)]
     counts = [plural(data["drafts"], "draft")] if data["drafts"] or not data["records"] else []
     counts += [plural(data["records"], "record")] if data["records"] else []
     verb = "would make " if data["dry_run"] else ""
     summary = f"{verb}{' and '.join(counts)} from {plural(sum(bool(r.proposals) for r in reports), 'file')}"
     summary += f"; {plural(data['pending'], 'file')} left to an agent (/memory:import)" if data["pending"] else ""
     summary += f"; {data['unchanged']:,} unchanged since the last import" if data["unchanged"] else ""
-    next_steps = [] if data["dry_run"] or not places else ["next: onrecord review; take it back: onrecord undo"]
+    next_steps = [] if data["dry_run"] or not paths else ["next: onrecord review; to undo this import: onrecord undo"]
     return "\n".join([*lines, summary, *next_steps])
 
 
-def _lines(screen: Screen, report: FileReport, places: dict[str, str]) -> list[str]:
+def _lines(screen: Screen, report: FileReport, paths: dict[str, str]) -> list[str]:
     lines = []
-    for each in report.proposals:
-        place = places.get(each.record.source, "")
-        verb = "changes" if each.updates else "draft" if place.startswith("inbox/") else "record"
-        status = each.record.content.get("status", "")
-        about = f" ({status})" if status not in ("", "accepted") else ""
-        lines.append(f"  {screen.paint(verb, 'green')} {each.record.category}: {clean(each.record.title)}{about}")
+    for proposal in report.proposals:
+        record, path = proposal.record, paths.get(proposal.record.source, "")
+        label = "changes" if proposal.updates else "draft" if path.startswith("inbox/") else "record"
+        status = record.content.get("status", "")
+        suffix = f" ({status})" if status not in ("", "accepted") else ""
+        lines.append(f"  {screen.paint(label, 'green')} {record.category}: {clean(record.title)}{suffix}")
     lines += [f"  {screen.paint('left out', 'dim')}: {clean(reason)}" for reason in report.left_out]
-    reasons = dict.fromkeys(each.reason for each in report.passages)
+    reasons = dict.fromkeys(passage.reason for passage in report.passages)
     return lines + [f"  {screen.paint('for the agent', 'yellow')}: {clean(reason)}" for reason in reasons]

@@ -1,4 +1,4 @@
-"""`onrecord improve`: the records that will be hard to find, why, and what to do about each."""
+"""`onrecord improve`: list records that will be hard to find, with the reasons and fixes."""
 
 from __future__ import annotations
 
@@ -19,29 +19,35 @@ from onrecord.store.inbox import Inbox
 from onrecord.store.store import Broken, Entry, Store
 from onrecord.text import plural
 
-_MOST_SHOWN = 20
+_MAX_RECORDS = 20
+"""Default of `--limit`."""
+
 _HISTORY = ("changes", "anchors", "times_updated")
-"""What of a record says nothing about how it will be found."""
+"""Fields that say nothing about how a record will be found."""
 
 
 class _Listing(NamedTuple):
-    """What is hard to find: of how many records how many, how many of them have a draft waiting, and those to show."""
+    """Records that are hard to find, with counts."""
 
     records: int
+    """Records in the store that are current."""
     total: int
+    """Those of them that are hard to find."""
     waiting: int
-    shown: list[HardToFind]
+    """Those of the hard ones that a draft in the inbox would change."""
+    items: list[HardToFind]
+    """The worst of the others, up to the limit."""
 
 
 class _Filter(NamedTuple):
-    """The records and checks that are listed; an empty set is all of them."""
+    """Which records and checks to list; an empty set means all of them."""
 
     paths: Set[str]
     categories: Set[str]
     checks: Sequence[str]
 
     def accepts(self, record: Memory) -> bool:
-        """True if the record is among those that are listed."""
+        """True if `record` has one of the paths and one of the categories."""
         is_named = not self.paths or record.path in self.paths
         return is_named and (not self.categories or record.category in self.categories)
 
@@ -54,9 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit",
         type=arguments.count(),
-        default=_MOST_SHOWN,
+        default=_MAX_RECORDS,
         metavar="N",
-        help=f"the worst N (default: {_MOST_SHOWN}; 0 is all)",
+        help=f"the worst N (default: {_MAX_RECORDS}; 0 means all)",
     )
 
 
@@ -65,64 +71,63 @@ def run(args: argparse.Namespace) -> CommandResult:
     scanned = list(watched(store.scan(), "reading records"))
     entries = {entry.memory.path: entry for entry in scanned if isinstance(entry, Entry)}
     asker = arguments.asker(args)
-    named = {resolve.record(asker, store, reference).path for reference in args.ids}
+    paths = {resolve.record(asker, store, reference).path for reference in args.ids}
     categories = {compose.category_of(name) for name in args.category}
-    only = _Filter(named, categories, args.check)
-    listed = _wanted(store, entries, only, arguments.store_flags(args))
+    items = _hard_to_find(store, entries, _Filter(paths, categories, args.check), arguments.store_flags(args))
     drafts = {draft.updates: draft.name for draft in Inbox(store.root).drafts() if draft.updates}
-    undecided = [each for each in listed if each.record.id not in drafts]
+    undecided = [item for item in items if item.record.id not in drafts]
     listing = _Listing(
         sum(entry.memory.is_current for entry in entries.values()),
-        len(listed),
-        len(listed) - len(undecided),
+        len(items),
+        len(items) - len(undecided),
         undecided[: args.limit or None],
     )
     data = {
         "records": listing.records,
         "hard_to_find": listing.total,
         "waiting": listing.waiting,
-        "findings": [_data(store, entries[each.record.path], each) for each in listing.shown],
+        "findings": [_data(store, entries[item.record.path], item) for item in listing.items],
     }
-    broken = sum(isinstance(each, Broken) for each in scanned)
+    broken = sum(isinstance(entry, Broken) for entry in scanned)
     warning = f"left out: {plural(broken, 'file')} that cannot be read; to see why: onrecord doctor" if broken else ""
     return CommandResult(data, lambda screen: _text(screen, listing), warning=warning)
 
 
-def _wanted(store: Store, entries: dict[str, Entry], only: _Filter, where: str) -> list[HardToFind]:
-    """Return what is hard to find and fits `only`; all records are compared, as twins may be among the others."""
+def _hard_to_find(store: Store, entries: dict[str, Entry], selection: _Filter, where: str) -> list[HardToFind]:
+    """Return the records in `selection` that are hard to find, the worst first.
+
+    All records are compared, because one in `selection` may be too similar to one outside it.
+    """
     records = [entry.memory for entry in entries.values()]
-    listed = hard_to_find.find(
-        records, anchors.project_root(store.root), lambda texts: watched(texts, "comparing records")
-    )
-    wanted = []
-    for each in listed:
+    root = anchors.project_root(store.root)
+    items = []
+    for item in hard_to_find.find(records, root, lambda texts: watched(texts, "comparing records")):
         reasons = tuple(
             reason._replace(fix=output.add_store_flags(reason.fix, where))
-            for reason in each.reasons
-            if not only.checks or reason.check in only.checks
+            for reason in item.reasons
+            if not selection.checks or reason.check in selection.checks
         )
-        if reasons and only.accepts(each.record):
-            wanted.append(each._replace(reasons=reasons))
-    return sorted(wanted, key=lambda each: (-each.weight, each.record.path))
+        if reasons and selection.accepts(item.record):
+            items.append(item._replace(reasons=reasons))
+    return sorted(items, key=lambda item: (-item.weight, item.record.path))
 
 
-def _data(store: Store, entry: Entry, each: HardToFind) -> dict[str, Any]:
+def _data(store: Store, entry: Entry, finding: HardToFind) -> dict[str, Any]:
     record = {key: value for key, value in memory.to_json(entry.memory).items() if key not in _HISTORY}
-    reasons = [{"check": reason.check, "message": reason.message, "fix": reason.fix} for reason in each.reasons]
+    reasons = [{"check": reason.check, "message": reason.message, "fix": reason.fix} for reason in finding.reasons]
     return {**arguments.record_data(store, entry), "reasons": reasons, "record": record}
 
 
 def _text(screen: Screen, listing: _Listing) -> str:
     lines = []
-    for each in listing.shown:
-        lines.append(f"{screen.paint(clean(each.record.path), 'bold')}  {clean(each.record.title)}")
-        for reason in each.reasons:
+    for item in listing.items:
+        lines.append(f"{screen.paint(clean(item.record.path), 'bold')}  {clean(item.record.title)}")
+        for reason in item.reasons:
             lines += [fitted(screen, clean(reason.message), "  "), labelled(screen, "fix", reason.fix, indent="    ")]
     if not listing.total:
         return "No record will be hard to find."
-    left = listing.total - listing.waiting - len(listing.shown)
-    more = f"; {left:,} more with --limit 0" if left else ""
-    drafted = f"; drafts wait for {listing.waiting:,} of them: onrecord review" if listing.waiting else ""
-    return "\n".join(
-        [*lines, f"{listing.total:,} of {plural(listing.records, 'record')} will be hard to find{more}{drafted}"]
-    )
+    rest = listing.total - listing.waiting - len(listing.items)
+    more = f"; {rest:,} more with --limit 0" if rest else ""
+    waiting = f"; {listing.waiting:,} of them changed by drafts: onrecord review" if listing.waiting else ""
+    summary = f"{listing.total:,} of {plural(listing.records, 'record')} will be hard to find{more}{waiting}"
+    return "\n".join([*lines, summary])

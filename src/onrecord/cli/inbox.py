@@ -1,4 +1,4 @@
-"""`onrecord inbox`: the drafts that wait for review."""
+"""`onrecord inbox`: list the drafts that wait for review."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _HEADS = ("", "title", "category", "age", "draft")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help="only this draft")
-    parser.add_argument("--brief", action="store_true", help="only how many wait, in a line; for a status line")
+    parser.add_argument("--brief", action="store_true", help="print only the number of drafts, for a status line")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
     arguments.exclude("--brief", args.brief, {"NAME": args.name})
     if args.brief:
-        # For a status line, which is no place for errors: nothing waits where there is no store.
+        # A status line is no place for errors, so a missing store counts as an empty inbox.
         root = arguments.store_of(args).root
         return CommandResult({"drafts": waiting.count(root)}, lambda screen: waiting.line(root, "/memory:review"))
     desk = Desk(arguments.existing_writer(args), Project(args.project).root, arguments.asker(args))
@@ -44,8 +44,8 @@ def _text(screen: Screen, drafts: Sequence[Draft | BrokenDraft], where: str) -> 
     names = reference.shortest_names(map(_path, drafts), list(map(_path, drafts)))
     lines = [_line(draft, names[_path(draft)]) for draft in drafts]
     if not screen.is_terminal:
-        cells = [(each.name, line.category, line.moment[:10], line.title) for each, line in zip(drafts, lines)]
-        return table(screen, (), cells)
+        rows = [(draft.name, line.category, line.moment[:10], line.title) for draft, line in zip(drafts, lines)]
+        return table(screen, (), rows)
     if not lines:
         return "The inbox is empty."
     count = screen.paint(f"{len(lines)} waiting: onrecord review{where}", "dim")

@@ -1,4 +1,4 @@
-"""`onrecord judge test`: whether the configured model answers, how fast, and whether it judges well."""
+"""`onrecord judge test`: ask the configured model a sample question, and check its speed and its verdict."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from onrecord.record.secrets import redact
 from onrecord.settings import Settings, load_settings
 
 PATIENCE = 30.0
-"""Seconds a person waits to learn that a model is too slow."""
+"""Seconds to wait for the model: longer than the setting allows, to show how slow it is."""
 
 
 class Sample(NamedTuple):
-    """A record of the sample question."""
+    """One of the records that the sample question is about."""
 
     id: str
     title: str
@@ -67,21 +67,21 @@ def run(args: argparse.Namespace) -> CommandResult:
     with Progress(f"asking {clean(model.name)}"):
         judge.collect(opinion, PROMPT, (), judge.batch_judge(model), PATIENCE)
     for failure in opinion.failures:
-        raise ModelFailed(_explained(failure, model), fix=failure.fix)
+        raise ModelFailed(_error_message(failure, model), fix=failure.fix)
     data = _report(settings, model, opinion)
     return CommandResult(data, lambda screen: _text(screen, data), 0 if data["in_time"] and data["right"] else 1)
 
 
-def _explained(error: ModelFailed, model: Model) -> str:
-    """What went wrong, where, and what the server replied, without the key in case it repeats that."""
-    reply = _message(error.detail)
+def _error_message(error: ModelFailed, model: Model) -> str:
+    """Return the model, its address, the error and the server's reply, with the API key removed from it."""
+    reply = _reply_text(error.detail)
     for name in ("x-api-key", "Authorization"):
         reply = reply.replace(model.headers.get(name, "\0").removeprefix("Bearer "), "…")
     reply = clean(redact(reply))[:300].strip()
     return f"{model.name} at {model.address}: {error.message}" + (f": {reply}" if reply else "")
 
 
-def _message(detail: str) -> str:
+def _reply_text(detail: str) -> str:
     try:
         error = json.loads(detail)["error"]
         return str(error["message"] if isinstance(error, dict) else error)
@@ -91,7 +91,7 @@ def _message(detail: str) -> str:
 
 def _report(settings: Settings, model: Model, opinion: Opinion) -> dict[str, Any]:
     limit = settings.number("retrieval.judge.timeout_seconds")
-    shown = [sample.id for sample, outcome in zip(SAMPLES, opinion.outcomes) if outcome == judge.KEPT]
+    ids = [sample.id for sample, outcome in zip(SAMPLES, opinion.outcomes) if outcome == judge.KEPT]
     return {
         "provider": model.provider,
         "model": model.name,
@@ -100,8 +100,8 @@ def _report(settings: Settings, model: Model, opinion: Opinion) -> dict[str, Any
         "seconds": round(opinion.seconds, 3),
         "limit_seconds": limit,
         "in_time": opinion.seconds <= limit,
-        "kept": shown,
-        "right": shown == RIGHT,
+        "kept": ids,
+        "right": ids == RIGHT,
         "tokens_in": opinion.tokens_in,
         "tokens_out": opinion.tokens_out,
         "requests_today": judge_api.requests_today(),
@@ -111,13 +111,13 @@ def _report(settings: Settings, model: Model, opinion: Opinion) -> dict[str, Any
 
 def _text(screen: Screen, data: dict[str, Any]) -> str:
     key = f"key from {data['key_from']}" if data["key_from"] else "no key"
-    judged = "kept the right one of three sample notes" if data["right"] else _wrong(screen, data)
-    slow = "" if data["in_time"] else screen.paint(": too slow, prompts would go on without it", "red")
+    verdict = "kept the right one of three sample records" if data["right"] else _wrong(screen, data)
+    slow = "" if data["in_time"] else screen.paint(": too slow, so prompts would be answered without it", "red")
     return "\n".join(
         [
             clean(f"{data['model']} at {data['endpoint']} ({key})"),
             f"answered in {data['seconds']:.2f} s, limit {data['limit_seconds']:g} s{slow}",
-            judged,
+            verdict,
             f"{data['tokens_in']} tokens in, {data['tokens_out']} out",
             f"{data['requests_today']} of {data['daily_cap']} requests used today by prompts",
         ]
@@ -126,4 +126,4 @@ def _text(screen: Screen, data: dict[str, Any]) -> str:
 
 def _wrong(screen: Screen, data: dict[str, Any]) -> str:
     names = ", ".join(data["kept"]) or "none"
-    return screen.paint(f"misjudged the sample: kept {names}; a better model is needed", "red")
+    return screen.paint(f"wrong verdict on the sample: kept {names}; use a better model", "red")

@@ -1,4 +1,4 @@
-"""`onrecord list`: the records of a store, chosen, sorted and grouped."""
+"""`onrecord list`: filter, sort and group the records of a store, and print them as a table or in another format."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ from onrecord.store import record_names, waiting
 from onrecord.store.store import Store
 from onrecord.text import plural
 
+FORMATS = ("json", "jsonl", "tsv")
 STATUSES = ("active", "superseded", "retired", "archived", "all")
 FIELDS = ("id", "title", "category", "status", "updated", "created", "tags", "files", "path", "hidden_by", "group")
+"""Names for a template of `--format`."""
+
 _NO_GROUP = {"tag": "no tag", "file": "no file"}
 _GROUPS: dict[str, Callable[[Listed], Sequence[str]]] = {
     "category": lambda record: [record.category],
@@ -30,32 +33,24 @@ _GROUPS: dict[str, Callable[[Listed], Sequence[str]]] = {
     "file": lambda record: record.files,
 }
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|\\(.)|[{}]")
+"""A brace written twice, a field, an escape, or a single brace in a template."""
+
 _ESCAPES = {"t": "\t", "n": "\n", "\\": "\\"}
 Values = Mapping[str, Any]
-"""What the fields of one record hold: texts, and lists of texts."""
+"""Values of the `FIELDS` of one record: strings, and lists of strings."""
 
 
-class _Row(NamedTuple):
-    """A record in a list, and the group it stands in; with several tags it stands in several."""
+class _ListItem(NamedTuple):
+    """A record in the list and its group; a record with several tags has an item for each."""
 
     group: str
     record: Listed
     hidden_by: str
-    """The path of the record that counts here in place of it; empty for one that counts itself."""
+    """Path of the record that is used here instead of this one; may be empty."""
 
     @property
     def status(self) -> str:
         return "hidden" if self.hidden_by and self.record.status == "active" else self.record.status
-
-
-class _Page(NamedTuple):
-    """The records to list, of how many, grouped by what, and in which form."""
-
-    store: Store
-    rows: list[_Row]
-    total: int
-    by: str | None
-    form: str | None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,113 +59,107 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--status", choices=STATUSES, default="active", help="only this status (default: active)")
     arguments.add(parser, "--since")
     parser.add_argument("--limit", type=arguments.count(), metavar="N", help="only the first N")
-    meaning = "in this order (default: updated, the newest first)"
+    meaning = "sort by this (default: updated, newest first)"
     parser.add_argument("--sort", choices=tuple(listing.ORDERS), default="updated", help=meaning)
-    parser.add_argument("--by", choices=tuple(_GROUPS), help="in groups: what has several tags or files is in several")
+    parser.add_argument("--by", choices=tuple(_GROUPS), help="group by this; a record can be in several groups")
     meaning = "json, jsonl, tsv, or a template such as '{id}\\t{title}'; fields: " + ", ".join(FIELDS)
-    parser.add_argument("--format", metavar="FORM", help=meaning)
+    parser.add_argument("--format", metavar="FORMAT", help=meaning)
 
 
 def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing_store(args)
-    choice = ListingFilter(
+    listing_filter = ListingFilter(
         compose.category_of(args.category) if args.category else "",
         frozenset(tag.lower() for tag in args.tag),
         "" if args.status == "all" else args.status,
         arguments.since(args.since),
         args.sort,
     )
-    if args.format and args.format not in ("json", "jsonl", "tsv"):
-        check(args.format)
-    opened = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
-    shown, total = listing.read(opened, choice, args.limit)
-    hidden = Project(args.project).hidden(store, [record.id for record in shown])
-    rows = _rows(shown, args.by, hidden)
+    if args.format and args.format not in FORMATS:
+        check_template(args.format)
+    store_index = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
+    records, total = listing.read(store_index, listing_filter, args.limit)
+    broken = listing.broken(store_index)
+    items = _items(records, args.by, Project(args.project).hidden(store, [record.id for record in records]))
     if not args.json and not args.format:
-        record_table.save_listing(ListedPath(store.root, row.record.path) for row in rows)
-    page = _Page(store, rows, total, args.by, args.format)
-    return _answer(page, listing.broken(opened))
-
-
-def _rows(shown: list[Listed], by: str | None, hidden: Mapping[str, str]) -> list[_Row]:
-    if not by:
-        return [_Row("", record, hidden.get(record.id, "")) for record in shown]
-    grouped = [(record, _GROUPS[by](record) or [_NO_GROUP.get(by, "")]) for record in shown]
-    rows = [_Row(group, record, hidden.get(record.id, "")) for record, groups in grouped for group in groups]
-    # What belongs to no group comes last; within a group the order stays.
-    return sorted(rows, key=lambda row: (row.group == _NO_GROUP.get(by), row.group))
-
-
-def _answer(page: _Page, broken: list[str]) -> CommandResult:
-    store, rows, total, by, form = page
+        record_table.save_listing(ListedPath(store.root, item.record.path) for item in items)
     data = {
-        "records": [_brief(store, row, by) for row in rows],
+        "records": [_brief(store, item, args.by) for item in items],
         "total": total,
         "unreadable": broken,
         "drafts": waiting.count(store.root),
     }
     warning = f"{plural(len(broken), 'file')} cannot be read; to see why: onrecord doctor" if broken else ""
-    empty = "" if rows else _nothing(store)
-    note = "; ".join(filter(None, (empty, waiting.line(store.root))))
+    note = "; ".join(filter(None, ("" if items else _empty_note(store), waiting.line(store.root))))
 
     def text(screen: Screen) -> str:
-        if form or not screen.is_terminal:
-            return render(form or "tsv", [_values(store, row, by) for row in rows])
-        return _text(screen, store, rows, total) if rows else ""
+        if args.format or not screen.is_terminal:
+            return render(args.format or "tsv", [_values(store, item, args.by) for item in items])
+        return _table(screen, store, items, total) if items else ""
 
     return CommandResult(data, text, warning=warning, note=note)
 
 
-def _nothing(store: Store) -> str:
+def _items(listed: list[Listed], by: str | None, hidden: Mapping[str, str]) -> list[_ListItem]:
+    if not by:
+        return [_ListItem("", record, hidden.get(record.id, "")) for record in listed]
+    grouped = [(record, _GROUPS[by](record) or [_NO_GROUP.get(by, "")]) for record in listed]
+    items = [_ListItem(group, record, hidden.get(record.id, "")) for record, groups in grouped for group in groups]
+    # Records without a group come last; the order within a group stays.
+    return sorted(items, key=lambda item: (item.group == _NO_GROUP.get(by), item.group))
+
+
+def _empty_note(store: Store) -> str:
     if next(record_names.paths(store.root), ""):
         return "no record matches these options"
-    return "there are no records yet; `onrecord save` makes one"
+    return "no records yet; `onrecord save` creates one"
 
 
-def _brief(store: Store, row: _Row, by: str | None) -> dict[str, Any]:
-    record = row.record
+def _brief(store: Store, list_item: _ListItem, by: str | None) -> dict[str, Any]:
+    record = list_item.record
     return {
         "id": record.id,
         "category": record.category,
         "title": record.title,
-        "status": row.status,
-        "hidden_by": row.hidden_by,
+        "status": list_item.status,
+        "hidden_by": list_item.hidden_by,
         "updated_at": record.updated_at,
         "created_at": record.created_at,
         "tags": list(record.tags),
         "path": arguments.display_path(store, record.path),
-        **({"group": row.group} if by else {}),
+        **({"group": list_item.group} if by else {}),
     }
 
 
-def _values(store: Store, row: _Row, by: str | None) -> dict[str, Any]:
-    """The fields that `--format` names."""
-    brief = _brief(store, row, by)
+def _values(store: Store, list_item: _ListItem, by: str | None) -> dict[str, Any]:
+    """Return the values of the `FIELDS`."""
+    brief = _brief(store, list_item, by)
     dates = {"updated": brief.pop("updated_at"), "created": brief.pop("created_at")}
-    return {**brief, **dates, "files": row.record.files}
+    return {**brief, **dates, "files": list_item.record.files}
 
 
-def _text(screen: Screen, store: Store, rows: list[_Row], total: int) -> str:
-    names = record_table.names_in(store.root, [row.record.path for row in rows])
+def _table(screen: Screen, store: Store, list_items: list[_ListItem], total: int) -> str:
+    names = record_table.names_in(store.root, [item.record.path for item in list_items])
     lines = [
-        TableRow(row.record.title, _category(row), row.record.updated_at, name, row.group)
-        for row, name in zip(rows, names)
+        TableRow(item.record.title, _category(item), item.record.updated_at, name, item.group)
+        for item, name in zip(list_items, names)
     ]
-    shown = len({row.record.path for row in rows})
-    count = f"{shown:,} of {plural(total, 'record')}" if total > shown else plural(total, "record")
+    records = len({item.record.path for item in list_items})
+    count = f"{records:,} of {plural(total, 'record')}" if total > records else plural(total, "record")
     return "\n".join((record_table.render(screen, lines), screen.paint(count, "dim")))
 
 
-def _category(row: _Row) -> str:
-    return row.record.category if row.status == "active" else f"{row.record.category}, {row.status}"
+def _category(list_item: _ListItem) -> str:
+    category, status = list_item.record.category, list_item.status
+    return category if status == "active" else f"{category}, {status}"
 
 
-def render(form: str, records: Sequence[Values]) -> str:
-    """The records in some form; BadInput for a template with a field that there is not."""
-    if form == "json":
-        return to_json(list(records))
-    line = {"jsonl": _json_line, "tsv": _cells}.get(form) or template(form)
-    return "\n".join(line(values) for values in records)
+def render(output_format: str, field_values: Sequence[Values]) -> str:
+    """Return the values in one of the `FORMATS`, or in a template. Raises BadInput for an invalid template."""
+    if output_format == "json":
+        return to_json(list(field_values))
+    line = {"jsonl": _json_line, "tsv": _cells}.get(output_format) or template(output_format)
+    return "\n".join(line(values) for values in field_values)
 
 
 def _json_line(values: Values) -> str:
@@ -184,8 +173,11 @@ def _cells(values: Values) -> str:
 
 
 def template(text: str) -> Callable[[Values], str]:
-    """What fills a template such as `{id}\\t{title}`; `{{` and `}}` stand for braces."""
-    check(text)
+    """Return a function that fills a template such as `{id}\\t{title}`. Raises BadInput.
+
+    `{{` and `}}` are braces.
+    """
+    check_template(text)
 
     def fill(values: Values) -> str:
         return _PIECE.sub(lambda piece: _piece(piece, values), text)
@@ -193,15 +185,15 @@ def template(text: str) -> Callable[[Values], str]:
     return fill
 
 
-def check(text: str) -> None:
-    """BadInput if a template is no template."""
+def check_template(text: str) -> None:
+    """Raise BadInput for a template with an unknown field, a single brace, or no field at all."""
     fix = f"use {', '.join('{' + name + '}' for name in FIELDS)}; or one of json, jsonl, tsv"
     pieces = list(_PIECE.finditer(text))
     for piece in pieces:
         if piece[1] is not None and piece[1] not in FIELDS:
             raise BadInput(f"--format: a record has no field {piece[0]!r}", fix=fix)
         if piece[0] in "{}":
-            raise BadInput(f"--format: a brace stands alone in {text!r}", fix=f"write it twice; {fix}")
+            raise BadInput(f"--format: single brace in {text!r}", fix=f"write it twice; {fix}")
     if not any(piece[1] for piece in pieces):
         raise BadInput(f"--format: {text!r} names no field", fix=fix)
 

@@ -1,4 +1,4 @@
-"""`onrecord log`: what was changed in a store on this machine; `onrecord undo`: take a change back."""
+"""`onrecord log`: list the changes made to a store on this machine; `onrecord undo`: undo one of them."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from onrecord.store.history import LoggedChange, LoggedFile, Undone
 from onrecord.store.store import Store
 from onrecord.text import plural
 
-_MOST_LISTED = 20
-"""Changes that fit on a screen."""
+_MAX_CHANGES = 20
+"""As many as fit on a screen."""
 
-_MOST_TITLES = 2
-"""Titles of a change that a line has room for."""
+_MAX_TITLES = 2
+"""As many titles as fit on a line."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     if parser.get_default("command") == "undo":
-        parser.add_argument("change", metavar="CHANGE", nargs="?", default="", help="a change of `onrecord log`")
-        skip = "take back the rest and leave files alone that were changed since"
-        parser.add_argument("--skip-changed", action="store_true", help=skip)
+        meaning = "id of a change, from `onrecord log` (default: the newest)"
+        parser.add_argument("change", metavar="CHANGE", nargs="?", default="", help=meaning)
+        meaning = "undo the rest, and leave files alone that were changed since"
+        parser.add_argument("--skip-changed", action="store_true", help=meaning)
         arguments.add(parser, "--dry-run")
     else:
         parser.add_argument(
             "--limit",
             type=arguments.count(1),
-            default=_MOST_LISTED,
+            default=_MAX_CHANGES,
             metavar="N",
-            help=f"how many (default: {_MOST_LISTED})",
+            help=f"the newest N (default: {_MAX_CHANGES})",
         )
 
 
@@ -49,26 +50,30 @@ def _log(store: Store, limit: int) -> CommandResult:
     newest = list(itertools.islice(reversed(history.read(store.root)), limit))
 
     def text(screen: Screen) -> str:
-        rows = [(_when(screen, each.at), each.id, each.by, _verb(each), _summary(each.files)) for each in newest]
-        return table(screen, ("age", "change", "by", "what", "records"), rows) if rows else "nothing is logged yet"
+        rows = [_row(screen, change) for change in newest]
+        return table(screen, ("age", "change", "by", "what", "records"), rows) if rows else "no changes yet"
 
     return CommandResult({"changes": [_as_json(change) for change in newest]}, text)
 
 
-def _when(screen: Screen, at: str) -> str:
-    return timestamps.age(at) if screen.is_terminal else at.replace("T", " ")[:16]
+def _row(screen: Screen, change: LoggedChange) -> tuple[str, ...]:
+    return (_when(screen, change.at), change.id, change.by, _action(change), _titles(change.files))
 
 
-def _verb(change: LoggedChange) -> str:
+def _when(screen: Screen, timestamp: str) -> str:
+    return timestamps.age(timestamp) if screen.is_terminal else timestamp.replace("T", " ")[:16]
+
+
+def _action(change: LoggedChange) -> str:
     if change.undoes:
         return f"undo {change.undoes}"
-    return f"{change.action} (taken back)" if change.is_undone else change.action
+    return f"{change.action} (undone)" if change.is_undone else change.action
 
 
-def _summary(files: tuple[LoggedFile, ...]) -> str:
+def _titles(files: tuple[LoggedFile, ...]) -> str:
     titles = list(dict.fromkeys(file.title or file.path for file in files))
-    more = f" and {len(titles) - _MOST_TITLES} more" if len(titles) > _MOST_TITLES else ""
-    return ", ".join(titles[:_MOST_TITLES]) + more
+    more = f" and {len(titles) - _MAX_TITLES} more" if len(titles) > _MAX_TITLES else ""
+    return ", ".join(titles[:_MAX_TITLES]) + more
 
 
 def _as_json(change: LoggedChange) -> dict[str, Any]:
@@ -76,16 +81,16 @@ def _as_json(change: LoggedChange) -> dict[str, Any]:
     return {**fields, "files": [_file_json(file) for file in change.files]}
 
 
-def _file_json(logged: LoggedFile) -> dict[str, str]:
-    return {"path": logged.path, "title": logged.title, "effect": _effect(logged)}
+def _file_json(file: LoggedFile) -> dict[str, str]:
+    return {"path": file.path, "title": file.title, "effect": _effect(file)}
 
 
-def _effect(logged: LoggedFile) -> str:
-    return "added" if logged.before is None else "changed" if logged.after else "removed"
+def _effect(file: LoggedFile) -> str:
+    return "added" if file.before is None else "changed" if file.after else "removed"
 
 
-def _undo(store: Store, change: str, *, skip_changed: bool, dry_run: bool) -> CommandResult:
-    undone = history.undo(store, change, skip_changed=skip_changed)
+def _undo(store: Store, change_id: str, *, skip_changed: bool, dry_run: bool) -> CommandResult:
+    undone = history.undo(store, change_id, skip_changed=skip_changed)
     if not dry_run:
         import_log.forget(store.root, undone.change.id)
     data = {
@@ -97,19 +102,19 @@ def _undo(store: Store, change: str, *, skip_changed: bool, dry_run: bool) -> Co
     return CommandResult(data, lambda screen: _undo_text(screen, undone, dry_run))
 
 
-def _reverse(logged: LoggedFile) -> str:
-    return {"added": "removed", "changed": "restored", "removed": "restored"}[_effect(logged)]
+def _reverse(file: LoggedFile) -> str:
+    return {"added": "removed", "changed": "restored", "removed": "restored"}[_effect(file)]
 
 
 def _undo_text(screen: Screen, undone: Undone, is_dry_run: bool) -> str:
     change = undone.change
-    verb = "would take back" if is_dry_run else screen.paint("took back", "green")
+    verb = "would undo" if is_dry_run else screen.paint("undid", "green")
     when = timestamps.ago(change.at) if screen.is_terminal else f"of {change.at}"
     lines = [f"{verb}: {change.action} {when} ({plural(len(change.files), 'file')})"]
     effects = {"removed": "remove", "restored": "restore"} if is_dry_run else {}
     for file in undone.restored:
         lines.append(f"  {effects.get(_reverse(file), _reverse(file))} {clean(file.path)}  {clean(file.title)}")
-    lines += [f"  left as it is, changed since: {clean(file.path)}" for file in undone.skipped]
+    lines += [f"  skipped, changed since: {clean(file.path)}" for file in undone.skipped]
     if not undone.restored and not undone.skipped:
-        lines.append("  its files are as they were before it already")
+        lines.append("  its files are already as they were before")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""`onrecord mcp`: a server for agents that speak the Model Context Protocol, on standard input and output."""
+"""`onrecord mcp`: serve the Model Context Protocol on standard input and output."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from onrecord.project import Project
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Nothing beyond what every command takes."""
+    """Add nothing: the command has no arguments of its own."""
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    """Serve until the client closes its end; nothing but the protocol is printed."""
+    """Serve until the client closes its end. Prints nothing but the protocol."""
     Project(args.project)
     raise SystemExit(server.serve("" if args.project == "." else args.project))

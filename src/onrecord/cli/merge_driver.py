@@ -1,4 +1,4 @@
-"""`onrecord merge-driver %O %A %B`: what git runs to merge two versions of a record. The result replaces %A."""
+"""`onrecord merge-driver %O %A %B`: merge two versions of a record, run by git. The result replaces %A."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onrecord.record import merge
 from onrecord.record.memory import MAX_FILE_BYTES, decode
 
 _PATIENCE = 60
-"""Seconds for merging three files line by line."""
+"""Seconds for a merge line by line."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     try:
         merged = merge.merge(_read(args.base), _read(args.ours), _read(args.theirs), args.size)
     except BadRecord as error:
-        return _as_text(name, error.message, args.base, args.ours, args.theirs, size=args.size)
+        return _merge_lines(args, name, error.message)
     _write(args.ours, merged.data)
     data = {"path": name, "clashes": list(merged.clashes)}
 
@@ -43,20 +43,20 @@ def run(args: argparse.Namespace) -> CommandResult:
     return CommandResult(data, text, status=1 if merged.clashes else 0)
 
 
-def _as_text(name: str, reason: str, base: str, ours: str, theirs: str, *, size: int) -> CommandResult:
-    """Line by line, as git would without us: something here is not a record."""
-    done = repository.merge_text(ours, base, theirs, size, time.monotonic() + _PATIENCE)
+def _merge_lines(args: argparse.Namespace, name: str, reason: str) -> CommandResult:
+    """Merge files that are not all records line by line, as git does without a driver. Raises BadInput."""
+    result = repository.merge_text(args.ours, args.base, args.theirs, args.size, time.monotonic() + _PATIENCE)
     # git merge-file exits with the number of conflicts, and above 127 when it could not merge at all.
-    if done.status is None or not 0 <= done.status <= 127:
-        raise BadInput(f"{name} cannot be merged: {done.reason}", fix=f"merge {name} by hand")
-    is_settled = not done.status and _is_json(ours)
+    if result.status is None or not 0 <= result.status <= 127:
+        raise BadInput(f"{name} cannot be merged: {result.reason}", fix=f"merge {name} by hand")
+    is_settled = not result.status and _is_json(args.ours)
     data = {"path": name, "clashes": [] if is_settled else ["(whole file)"]}
     text = f"{name}: merged line by line ({reason})"
     return CommandResult(data, lambda screen: clean(text), status=0 if is_settled else 1)
 
 
 def _is_json(path: str) -> bool:
-    """Whether what git made of the lines can be read at all; otherwise a person must look at it."""
+    """True if the file at `path` can be parsed; a merge by lines may break the JSON."""
     try:
         decode(_read(path), path)
     except BadRecord:
@@ -68,7 +68,7 @@ def _read(path: str) -> bytes:
     try:
         return files.read(path, MAX_FILE_BYTES + 1)
     except OSError as error:
-        raise BadInput(f"cannot read {path}: {error}", fix="git passes the files of a merge: %O %A %B") from error
+        raise BadInput(f"cannot read {path}: {error}", fix="it is for git, which passes the files: %O %A %B") from error
 
 
 def _write(path: str, data: bytes) -> None:
@@ -76,4 +76,4 @@ def _write(path: str, data: bytes) -> None:
         with open(files.open_regular(path, os.O_WRONLY | os.O_TRUNC), "wb") as file:
             file.write(data)
     except OSError as error:
-        raise Unwritable(f"cannot write {path}: {error}", fix="check the disk's space and permissions") from error
+        raise Unwritable(f"cannot write {path}: {error}", fix="check disk space and permissions") from error

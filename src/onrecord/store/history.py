@@ -175,17 +175,17 @@ def _find_change(root: str, history: Sequence[LoggedChange], change_id: str) -> 
         candidates = [change for change in candidates if change.action != SYNC]
     for change in reversed(candidates):
         if change.is_undone and change_id:
-            raise CannotUndo(f"the change {change.id} is taken back already", fix="onrecord log")
+            raise CannotUndo(f"the change {change.id} is already undone", fix="onrecord log")
         if not change.is_undone and _has_happened(root, change):
             return _undoable(change)
-    message = f"no change {change_id!r} is in the log" if change_id else "there is no change to take back"
+    message = f"no change {change_id!r} is in the log" if change_id else "there is no change to undo"
     raise NotFound(message, fix="to see what was changed on this machine: onrecord log; git has the rest")
 
 
 def _undoable(change: LoggedChange) -> LoggedChange:
     if change.action == SYNC:
         raise CannotUndo(
-            f"the sync of {change.at} cannot be taken back: the shared store would get the old versions",
+            f"the sync of {change.at} cannot be undone: the shared store would get the old versions",
             fix="change or retire its records one by one; to see which: onrecord log",
         )
     if change.is_whole:
@@ -212,8 +212,8 @@ def _split_by_state(root: str, change: LoggedChange) -> tuple[tuple[LoggedFile, 
 def _conflict(change: LoggedChange, files: Sequence[LoggedFile]) -> CannotUndo:
     names = first_few([file.path for file in files])
     return CannotUndo(
-        f"the {change.action} of {change.at} cannot be taken back: changed since: {names}",
-        fix="to see later changes, which can be taken back first: onrecord log; to take back the rest and leave these "
+        f"the {change.action} of {change.at} cannot be undone: changed since: {names}",
+        fix="to see later changes, which can be undone first: onrecord log; to undo the rest and leave these "
         f"files as they are: onrecord undo {change.id} --skip-changed",
     )
 
