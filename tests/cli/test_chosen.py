@@ -24,7 +24,7 @@ def records(onrecord):
 def test_reading_takes_words_of_an_id(onrecord, records, words):
     assert onrecord(*words, "sess").code == 0
     assert onrecord(*words, "sessions", "--json").code == 0
-    assert onrecord(*words, "postgres").err.startswith("AMBIGUOUS: 'postgres' fits 2 records: sessions-")
+    assert onrecord(*words, "postgres").err.startswith("AMBIGUOUS: 'postgres' matches 2 records: sessions-")
     assert onrecord(*words, "sesion").err.startswith("NOT_FOUND: no memory 'sesion'")
 
 
@@ -53,8 +53,8 @@ def test_nothing_is_changed_on_a_guess(project, onrecord, records, words):
 
     assert outcome.code == 1
     assert outcome.err == (
-        "BAD_INPUT: 'sess' is not a whole name; nothing was changed\n"
-        "fix: onrecord show sessions-live-in-postgres; then the same command with the whole name, if that is the one\n"
+        "BAD_INPUT: 'sess' is not a full name; nothing was changed\n"
+        "fix: onrecord show sessions-live-in-postgres; then run it again with the full name, if that is the one\n"
     )
     assert {path: path.read_bytes() for path in project.rglob("*.json")} == before
 
@@ -69,7 +69,7 @@ def test_drafts_are_named_like_records(onrecord, records):
     assert onrecord("inbox", "quueue").err == (
         "NOT_FOUND: no draft 'quueue' in the inbox; did you mean queue-limits?\nfix: onrecord inbox queue-limits\n"
     )
-    assert onrecord("review", "--reject", "queue").err.startswith("BAD_INPUT: 'queue' is not a whole name")
+    assert onrecord("review", "--reject", "queue").err.startswith("BAD_INPUT: 'queue' is not a full name")
     assert onrecord("review", "--accept", "queue-limits").code == 0
 
 
@@ -79,6 +79,6 @@ def test_a_text_that_fits_several_drafts_lists_them(onrecord, records):
     outcome = onrecord("inbox", "queue")
 
     assert outcome.err == (
-        "AMBIGUOUS: 'queue' fits 2 drafts: queue-length, queue-limits\n"
+        "AMBIGUOUS: 'queue' matches 2 drafts: queue-length, queue-limits\n"
         "fix: onrecord inbox queue-length; or type more of the name you mean\n"
     )

@@ -35,7 +35,7 @@ def shell(project, *lines):
 
 def test_several_that_fit_are_offered_and_one_is_picked(project):
     with TerminalSession("show", "postgres", cwd=project) as session:
-        session.expect("'postgres' fits 2:")
+        session.expect("'postgres' matches 2:")
         session.expect("> 1  sessions-live-in-postgres  Sessions live in Postgres\n")
         session.expect("Esc leaves")
         session.press(DOWN)
@@ -80,10 +80,10 @@ def test_the_beginning_of_an_id_needs_no_question(project):
 def test_an_agent_in_a_terminal_of_its_own_is_not_asked_and_changes_nothing_on_a_guess(project):
     agent = {"CLAUDECODE": "1"}
     with TerminalSession("retire", "sess", "--reason=r", cwd=project, env=agent) as session:
-        session.expect("'sess' is not a whole name; nothing was changed")
+        session.expect("'sess' is not a full name; nothing was changed")
         assert session.end() == 1
     with TerminalSession("show", "postgres", cwd=project, env=agent) as session:
-        session.expect("'postgres' fits 2 records")
+        session.expect("'postgres' matches 2 records")
         assert session.end() == 1
 
 

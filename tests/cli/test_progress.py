@@ -16,7 +16,7 @@ SLOWLY = """
 import sys
 from onrecord.cli import progress
 
-progress.AFTER, progress._BETWEEN = 0.0, 0.01
+progress.AFTER_SECONDS, progress._INTERVAL_SECONDS = 0.0, 0.01
 """
 """A program whose work counts as long from its start."""
 

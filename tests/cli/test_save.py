@@ -140,7 +140,7 @@ def test_a_secret_is_refused_unless_insisted_on(onrecord):
     ("words", "stdin", "error"),
     [
         (["save", "decision"], "", "BAD_INPUT: standard input: not JSON"),
-        (["save", "decision"], "[1]", "BAD_INPUT: standard input: must hold a JSON object"),
+        (["save", "decision"], "[1]", "BAD_INPUT: standard input: must be a JSON object"),
         (["save", "decision"], "[" * 10_000, "BAD_INPUT: standard input: "),
         (["save", "decision"], '{"title": "x", "content": []}', "BAD_INPUT: content: must be an object"),
         (["save", "decision", "--file", "nowhere.json"], "", "BAD_INPUT: cannot read 'nowhere.json'"),

@@ -194,7 +194,7 @@ def test_a_wrong_form_is_opened_again_with_the_errors_at_their_places(project, t
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ([[]], "STOPPED: nothing was saved: the form was left as it is"),
+        ([[]], "STOPPED: nothing was saved: the form was not changed"),
         ([[("", "")]], "STOPPED: nothing was saved: the form is empty"),
         ([7], "BAD_INPUT: the editor ended with code 7, so nothing was saved"),
         ([FILLED[:1], []], "INVALID_RECORD: content.context: is missing"),
@@ -247,7 +247,7 @@ def test_without_a_terminal_a_category_is_needed(onrecord):
 
 
 def test_kept_forms_are_private_and_no_more_than_the_newest_are_kept(project, edits, monkeypatch):
-    monkeypatch.setattr(form_file, "_MOST_FORMS", 3)
+    monkeypatch.setattr(form_file, "_MAX_FORMS", 3)
     forms = []
     for number in range(5):
         forms.append(form_file.FormFile("decision", f"text {number}", name="use-uv", resume=lambda path: path))

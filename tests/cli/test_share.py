@@ -71,7 +71,7 @@ def test_the_copy_says_what_is_true_elsewhere_and_nothing_more(onrecord, project
 def test_nothing_is_shared_on_a_guess(onrecord, saved, platform):
     outcome = onrecord("share", "jobs-ar", "--to=platform", "--yes")
 
-    assert outcome.code == 1 and "'jobs-ar' is not a whole name; nothing was changed" in outcome.err
+    assert outcome.code == 1 and "'jobs-ar' is not a full name; nothing was changed" in outcome.err
     assert not platform.has(saved["id"])
 
 
@@ -252,7 +252,7 @@ def test_undo_takes_a_share_back_before_the_sync(onrecord, saved, platform):
 
 def test_on_a_terminal_it_says_what_leaves_and_asks(onrecord, saved, platform, monkeypatch):
     monkeypatch.setattr("onrecord.cli.terminal.at_terminal", lambda: True)
-    monkeypatch.setattr("onrecord.cli.terminal.key", lambda: "n")
+    monkeypatch.setattr("onrecord.cli.terminal.read_key", lambda: "n")
 
     refused = onrecord("share", saved["id"], "--to=platform")
 

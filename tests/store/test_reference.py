@@ -165,7 +165,7 @@ def test_what_fits_several_is_refused_with_their_names(project):
     with pytest.raises(Ambiguous) as failure:
         project.get("use")
 
-    assert failure.value.message == "'use' fits 2 records: use-uv-for-tests, use-uv"
+    assert failure.value.message == "'use' matches 2 records: use-uv-for-tests, use-uv"
     assert failure.value.fix == "onrecord show use-uv-for-tests; or type more of the name you mean"
 
 

@@ -1,4 +1,4 @@
-"""What several commands take: shared options, the store to act on, and the fields of a record as JSON or flags."""
+"""Arguments that several commands share: options, the store to act on, and a record's fields as JSON or flags."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from onrecord.store.store import DryRunStore, Entry, Store
 from onrecord.store.writer import Writer
 
 _SHARED: dict[str, dict[str, Any]] = {
-    "id": {"metavar": "ID", "help": "the id of a record, or a beginning or words of it"},
-    "--allow-secret": {"action": "store_true", "help": "save it although it seems to carry a credential"},
+    "id": {"metavar": "ID", "help": "the id of a record, its beginning, or words of it"},
+    "--allow-secret": {"action": "store_true", "help": "save it even if it seems to contain a credential"},
     "--category": {"action": "append", "default": [], "metavar": "NAME", "help": "only this category (repeatable)"},
     "--dry-run": {"action": "store_true", "help": "show what would happen and write nothing"},
     "--since": {"metavar": "WHEN", "help": "only since a day (2026-03-01) or an age (3w; d, w, m or y)"},
@@ -36,12 +36,12 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--tag": {"action": "append", "default": [], "metavar": "TAG", "help": "only with this tag (repeatable)"},
 }
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
-"""Days of the units that an age is given in."""
+"""Days in each unit of an age."""
 
-_OLDEST_DAYS = 100_000
-"""Days before which no record can be, about 270 years; more would leave the calendar."""
+_MAX_AGE_DAYS = 100_000
+"""About 270 years, older than any record; more would leave the calendar."""
 
-_LARGEST_COUNT = 1_000_000_000
+_MAX_COUNT = 1_000_000_000
 """More than a store has of anything, and less than SQLite's largest integer."""
 
 _EXAMPLE = 'for example {"title": "…", "tags": ["…"], "content": {…}}'
@@ -61,50 +61,50 @@ def add(parser: argparse._ActionsContainer, *names: str) -> None:
         parser.add_argument(name, **_SHARED[name])
 
 
-def count(least: int = 0, most: int | None = None) -> Callable[[str], int]:
-    """Return a `type=` for whole numbers from `least` to `most`."""
+def count(minimum: int = 0, maximum: int | None = None) -> Callable[[str], int]:
+    """Return a `type=` for whole numbers from `minimum` to `maximum`."""
 
     def parse(text: str) -> int:
-        return min(int(_within(int, text, least, most)), _LARGEST_COUNT)
+        return min(int(_within(int, text, minimum, maximum)), _MAX_COUNT)
 
     return parse
 
 
-def seconds(least: float, most: float) -> Callable[[str], float]:
-    """Return a `type=` for a duration from `least` to `most` seconds."""
+def seconds(minimum: float, maximum: float) -> Callable[[str], float]:
+    """Return a `type=` for a duration from `minimum` to `maximum` seconds."""
 
     def parse(text: str) -> float:
-        return _within(float, text, least, most)
+        return _within(float, text, minimum, maximum)
 
     return parse
 
 
-def _within(convert: Callable[[str], float], text: str, least: float, most: float | None) -> float:
+def _within(convert: Callable[[str], float], text: str, minimum: float, maximum: float | None) -> float:
     try:
         number = convert(text)
     except ValueError:
-        number = least - 1
-    if not least <= number <= (number if most is None else most):
-        limits = f"{least:g} or more" if most is None else f"{least:g} to {most:g}"
+        number = minimum - 1
+    if not minimum <= number <= (number if maximum is None else maximum):
+        limits = f"{minimum:g} or more" if maximum is None else f"{minimum:g} to {maximum:g}"
         raise argparse.ArgumentTypeError(f"must be {limits}, not {shorten(text)}")
     return number
 
 
 def exclude(option: str, value: object, others: Mapping[str, object]) -> None:
-    """Raise WrongUsage if `option` has a value and so has one of `others`, which have their values by their names."""
+    """Raise WrongUsage if `option` and one of `others`, a mapping of option to value, both have a value."""
     for other, other_value in others.items():
         if value and other_value:
             raise WrongUsage(f"{option} and {other} exclude each other")
 
 
 def require(option: str, value: object, other: str, other_value: object) -> None:
-    """Raise WrongUsage if `option` has a value and `other`, which it belongs to, has none."""
+    """Raise WrongUsage if `option` has a value but `other`, which it belongs to, has none."""
     if value and not other_value:
         raise WrongUsage(f"{option} is only for {other}")
 
 
 def store_of(args: argparse.Namespace) -> Store:
-    """The project's store, the user's with `--user`, or a replica with `--remote`; the first two may not exist yet."""
+    """Return the project's store, the user's (`--user`) or a replica (`--remote`); the first two may not exist yet."""
     if args.remote:
         store = Store(replicas.prepare(args.remote).store)
     else:
@@ -113,12 +113,12 @@ def store_of(args: argparse.Namespace) -> Store:
 
 
 def existing_store(args: argparse.Namespace) -> Store:
-    """The store, or NoStore."""
+    """Return the store of `args`. Raises NoStore."""
     return require_store(store_of(args))
 
 
 def only_store(args: argparse.Namespace, project: Project) -> tuple[StoreRef | None, str]:
-    """Return the one store that a flag names, or None for all that are read here, and a warning; raise NoStore."""
+    """Return the one store that a flag names, or None for all stores read here, and a warning. Raises NoStore."""
     if not args.user and not args.remote:
         return None, project.require_a_store()
     root = existing_store(args).root
@@ -126,46 +126,47 @@ def only_store(args: argparse.Namespace, project: Project) -> tuple[StoreRef | N
 
 
 def asker(args: argparse.Namespace) -> Asker:
-    """Return what asks the person who typed the command."""
+    """Return the Asker for the person who typed the command."""
     return Asker(args.command, args.json, getattr(args, "dry_run", False))
 
 
 def store_flags(args: argparse.Namespace) -> str:
-    """Return the flags that name the store of the command, for a command that it prints."""
+    """Return the flags that name the store of `args`, to be added to a command that is printed."""
     return output.store_flags(user=args.user, remote=args.remote, project=args.project)
 
 
 def writer_of(args: argparse.Namespace) -> Writer:
-    """Carries changes out on the store; with `--dry-run` nothing reaches the disk."""
+    """Return a writer for the store of `args`; with `--dry-run` nothing reaches the disk."""
     store = store_of(args)
     return Writer(store, load_settings(store.root))
 
 
 def existing_writer(args: argparse.Namespace) -> Writer:
+    """Return a writer for the store of `args`. Raises NoStore."""
     writer = writer_of(args)
     require_store(writer.store)
     return writer
 
 
 def since(text: str | None) -> str:
-    """The timestamp that `--since` means; empty if it was left out."""
+    """Return the timestamp that `--since` means; empty if it was left out. Raises BadInput."""
     if text is None:
         return ""
     count, unit = text[:-1], text[-1:].lower()
     if unit in _DAYS and count.isascii() and count.isdigit():
-        return timestamps.days_before(timestamps.now(), min(int(count[:6]) * _DAYS[unit], _OLDEST_DAYS))
+        return timestamps.days_before(timestamps.now(), min(int(count[:6]) * _DAYS[unit], _MAX_AGE_DAYS))
     if not timestamps.is_day(text):
         raise BadInput(f"--since {text!r} is neither a day nor an age", fix="write --since 2026-03-01 or --since 3w")
     return text
 
 
 def display_path(store: Store, path: str) -> str:
-    """A record's path as an agent can open it: relative to the project, or from the home folder."""
+    """Return a record's path as an agent can open it: relative to the project, or from the home folder."""
     return paths.prefix_of(store.root) + path
 
 
 def record_data(store: Store, entry: Entry) -> dict[str, Any]:
-    """What a program needs to refer to a record again."""
+    """Return the fields by which a program can refer to the record again."""
     record = entry.memory
     return {
         "id": record.id,
@@ -180,7 +181,7 @@ def record_data(store: Store, entry: Entry) -> dict[str, Any]:
 
 
 def add_record(parser: argparse.ArgumentParser) -> None:
-    """The options that say what a record shall hold."""
+    """Add the options for the fields of a record."""
     parser.add_argument("--file", metavar="FILE", help="read the JSON object from FILE; - is standard input")
     for name, metavar, meaning in _REPEATABLE:
         parser.add_argument(name, action="append", default=[], metavar=metavar, help=meaning)
@@ -204,7 +205,7 @@ class RecordFlags(NamedTuple):
         return {name: list(getattr(self, name)) for name in names if getattr(self, name)}
 
     def fields(self, category: str) -> dict[str, Any]:
-        """Return the fields that the title and the flags set; raise BadInput for a field that there is not."""
+        """Return the fields that the title and the flags set. Raises BadInput for an unknown field."""
         fields: dict[str, Any] = self.added
         for assignment in self.assignments:
             name, equals, text = assignment.partition("=")
@@ -215,44 +216,44 @@ class RecordFlags(NamedTuple):
 
 
 def record_flags(args: argparse.Namespace) -> RecordFlags:
-    """Return what the options of `add_record`, and the title if there is one, say."""
+    """Return the values of the title and of the options that `add_record` adds."""
     title = getattr(args, "title", "") or ""
     return RecordFlags(args.file, title, args.tag, args.trigger, args.related, args.set)
 
 
 def record_fields(flags: RecordFlags, category: str, whole: dict[str, Any]) -> dict[str, Any]:
-    """Return the partial record of a `save`: `whole`, which is the JSON object of its file, with the flags over it.
+    """Return the fields for `save`: those of `whole`, the JSON object of its file, overridden by the flags.
 
-    Standard input is read where there is neither a file nor a title.
+    Reads standard input if there is neither a file nor a title.
     """
     fields = flags.fields(category)
-    has_to_read = not flags.file and "title" not in fields
-    return _encodable(_merged(read_json("-") if has_to_read else whole, fields, category, flags.added))
+    needs_stdin = not flags.file and "title" not in fields
+    return _require_utf8(_merged(read_json("-") if needs_stdin else whole, fields, category, flags.added))
 
 
 def update_patch(flags: RecordFlags, category: str) -> dict[str, Any]:
-    """Return the patch of an `update`; standard input is read only where no flag says what changes."""
+    """Return the patch for `update`; reads standard input only if no flag changes a field."""
     changed = flags.fields(category)
     source = flags.file or ("" if changed else "-")
     fields = _merged(read_json(source) if source else {}, changed, category, flags.added)
     for key in fields:
         if key not in schema.KEYS:
             _refuse_misspelt(key, schema.KEYS)
-    return _encodable(fields)
+    return _require_utf8(fields)
 
 
 def refuse_lost_files(store: Store, files: object, before: Sequence[str] = (), *, force: bool) -> None:
-    """Raise BadInput for related files that are not there; `force` takes those that will come."""
-    named = [file for file in files if isinstance(file, str)] if isinstance(files, (list, tuple)) else []
+    """Raise BadInput for related files that do not exist; with `force` they may be created later."""
+    names = [file for file in files if isinstance(file, str)] if isinstance(files, (list, tuple)) else []
     try:
-        related_files.refuse_missing_in_store(store.root, named, before, may_come=force)
+        related_files.refuse_missing_in_store(store.root, names, before, may_come=force)
     except BadInput as error:
         error.field_errors = (("related_files", f"{error.message}; {error.fix}"),)
         raise
 
 
 def _assign(fields: dict[str, Any], name: str, text: str, category: str) -> None:
-    """Put one `--set` where it belongs: a key of the record, of its content, or of an object in either."""
+    """Set the field `name` of the record, of its content, or of an object in either, to the value of a `--set`."""
     head, _, rest = name.partition(".")
     if head in schema.KEYS and not (head == "content" and rest):
         _assign_field(fields, name, text, schema.RECORD, name)
@@ -277,20 +278,20 @@ def _assign_field(into: dict[str, Any], name: str, text: str, fields: tuple[Fiel
 
 
 def _value(kind: Any, text: str, name: str) -> Any:
-    """What a flag's text means for a field of some kind; texts stay as they are."""
+    """Return `text` as a value of `kind`. Raises BadInput."""
     if isinstance(kind, (Flag, Number, Count, Object, Scalar)):
         try:
             return json.loads(text)
         except ValueError:
-            wanted = {Flag: "true or false", Number: "a number", Count: "a whole number"}.get(type(kind), "JSON")
-            raise BadInput(f"--set {name}: must be {wanted}, not {shorten(text)!r}", fix=f"--set {name}=…") from None
+            expected = {Flag: "true or false", Number: "a number", Count: "a whole number"}.get(type(kind), "JSON")
+            raise BadInput(f"--set {name}: must be {expected}, not {shorten(text)!r}", fix=f"--set {name}=…") from None
     return text
 
 
 def _merged(
     record: dict[str, Any], flags: Mapping[str, Any], category: str, added: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The flags over the JSON object, or added to its lists; content fields at its top are moved into its content."""
+    """Merge the flags into the JSON object, extending its lists, and move content fields into its content."""
     names = {field.name for field in schema.content_fields(category)} - set(schema.KEYS)
     content = record.get("content", {})
     if not isinstance(content, dict):
@@ -307,7 +308,7 @@ def _merged(
 
 
 def read_json(source: str) -> dict[str, Any]:
-    """Return the JSON object of a file, or of standard input for `-`; raise BadInput if there is none."""
+    """Return the JSON object of a file, or of standard input for `-`. Raises BadInput."""
     name = "standard input" if source == "-" else source
     data = _stdin() if source == "-" else _file(source)
     try:
@@ -315,7 +316,7 @@ def read_json(source: str) -> dict[str, Any]:
     except BadRecord as error:
         raise BadInput(error.message, fix=f"give one JSON object, {_EXAMPLE}") from error
     if not isinstance(value, dict):
-        raise BadInput(f"{name}: must hold a JSON object", fix=_EXAMPLE)
+        raise BadInput(f"{name}: must be a JSON object", fix=_EXAMPLE)
     return value
 
 
@@ -325,8 +326,8 @@ def _stdin() -> bytes:
             "there is nothing to save", fix="give a title and --set flags, --file FILE, or JSON on standard input"
         )
     buffer = getattr(sys.stdin, "buffer", None)
-    most = memory.MAX_FILE_BYTES + 1
-    data: bytes = buffer.read(most) if buffer else sys.stdin.read(most).encode("utf-8", "surrogatepass")
+    limit = memory.MAX_FILE_BYTES + 1
+    data: bytes = buffer.read(limit) if buffer else sys.stdin.read(limit).encode("utf-8", "surrogatepass")
     return data
 
 
@@ -335,7 +336,7 @@ def _file(path: str) -> bytes:
         with open(path, "rb") as file:
             return file.read(memory.MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise BadInput(f"cannot read {path!r}: {error}", fix="name a readable file of JSON") from error
+        raise BadInput(f"cannot read {path!r}: {error}", fix="name a JSON file that can be read") from error
 
 
 def _refuse_misspelt(key: str, names: tuple[str, ...]) -> None:
@@ -344,8 +345,8 @@ def _refuse_misspelt(key: str, names: tuple[str, ...]) -> None:
         raise BadInput(f"{shorten(key)!r} is not a field of a record", fix=f"did you mean {nearest[0]}?")
 
 
-def _encodable(fields: dict[str, Any]) -> dict[str, Any]:
-    """The same, unless an argument was not UTF-8: Python hands such bytes on as halves of surrogate pairs."""
+def _require_utf8(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return `fields`. Raises BadInput if an argument was not UTF-8, which Python decodes to lone surrogates."""
     try:
         json.dumps(fields, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:

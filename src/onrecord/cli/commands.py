@@ -1,4 +1,4 @@
-"""The commands: one row for each, in the group it is listed with, with what it does and examples that run."""
+"""The table of commands: group, module, summary and examples of each."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from onrecord.errors import BadInput
 
 
 class WrongUsage(BadInput):
-    """Arguments that do not go together, in a way that argparse cannot check; treated as its own errors are."""
+    """Arguments that do not go together; reported like an error of argparse, which cannot check them."""
 
 
 class Example(NamedTuple):
-    """A command that can be pasted, without `onrecord`; a long one goes on in a line of its own after ` \\`."""
+    """A command that can be pasted, without `onrecord`; a long one continues on the next line after ` \\`."""
 
     meaning: str
     command: str
 
 
 class Command(NamedTuple):
-    """A command: the module that holds it (empty: `cli` itself), what it does in one line, and examples."""
+    """A command: its module (empty: `cli` itself), a line on what it does, and examples."""
 
     module: str
     summary: str
     examples: tuple[Example, ...]
     has_store: bool = True
-    """Whether it acts on one store, which `--user` or `--remote` can choose."""
+    """True if it acts on one store, which `--user` or `--remote` can choose."""
 
 
 # fmt: off
@@ -38,40 +38,40 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("which agents are here, and which are connected", "connect --list"),
             Example("see what would be written", "connect codex --dry-run"),
             Example("connect one, with Onrecord's MCP server too", "connect gemini --mcp --yes"),
-            Example("take the connection away", "connect gemini --remove --yes"),
+            Example("remove the connection", "connect gemini --remove --yes"),
         ), has_store=False),
         "import": Command("import_", "Draft records from decision records and other tools' memories.", (
             Example("see what would be drafted", "import --dry-run"),
-            Example("draft it, to be reviewed", "import docs/adr"),
-            Example("take all of it back", "undo"),
+            Example("draft records, to be reviewed", "import docs/adr"),
+            Example("undo the import", "undo"),
         )),
-        "try": Command("try_", "Show what your agent would have got for your last prompts.", (
+        "try": Command("try_", "Show what your agent would have seen for your last prompts.", (
             Example("your last 20 prompts; nothing is written", "try"),
             Example("a prompt that you type", "try 'how do I install the dependencies?'"),
-            Example("with what an import would draft", "try --import docs/adr -- 'send jobs to workers'"),
+            Example("with the records that an import would draft", "try --import docs/adr -- 'send jobs to workers'"),
         )),
         "demo": Command("demo", "Show it at work in a sample project, in a temporary folder.", (
             Example("nothing is installed, nothing remains", "demo"),
             Example("keep the sample project, to try commands in it", "demo --keep"),
         ), has_store=False),
-        "completion": Command("completion", "Print the script that completes commands and ids on Tab.", (
-            Example("for bash; ~/.bashrc is to evaluate it", "completion bash"),
-            Example("for zsh; ~/.zshrc is to evaluate it", "completion zsh"),
-            Example("for fish; its place is ~/.config/fish/completions/onrecord.fish", "completion fish"),
+        "completion": Command("completion", "Print a shell script that completes commands and ids on Tab.", (
+            Example("for bash: evaluate it in ~/.bashrc", "completion bash"),
+            Example("for zsh: evaluate it in ~/.zshrc", "completion zsh"),
+            Example("for fish: save it as ~/.config/fish/completions/onrecord.fish", "completion fish"),
         ), has_store=False),
-        "doctor": Command("doctor", "Find out what is wrong with a memory or an installation.", (
-            Example("what is wrong, and what to do about it", "doctor"),
+        "doctor": Command("doctor", "Find problems in a memory or an installation.", (
+            Example("what is wrong, and how to fix it", "doctor"),
             Example("carry out the repairs that lose nothing", "doctor --fix"),
             Example("what is stored on this machine, and for how long", "doctor --privacy"),
         )),
     },
     "every day": {
-        "status": Command("status", "Show what the memory holds, what waits, and what to do next.", (
+        "status": Command("status", "Show the state of the memory, and what to do next.", (
             Example("one screen", "status"),
             Example("for a program", "status --json"),
         )),
         "save": Command("save", "Save a new record; on a terminal, by questions or in a form.", (
-            Example("a decision, with the words that somebody will ask in",
+            Example("a decision, with a question that it answers",
                     "save decision 'Test with nox' --trigger 'how do I run the tests' \\\n"
                     "    --set context='Five Pythons are supported.' \\\n"
                     "    --set decision='nox runs the tests.' \\\n"
@@ -84,13 +84,13 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("the newest ten", "list --limit 10"),
             Example("the decisions with a tag", "list --category decision --tag tooling"),
             Example("what changed in three weeks, by tag", "list --since 3w --by tag"),
-            Example("what was retired since a day", "list --status retired --since 2026-01-01"),
+            Example("what was retired since a date", "list --status retired --since 2026-01-01"),
             Example("for a script", "list --sort id --format '{id}\\t{title}'"),
         )),
         "show": Command("show", "Show one record.", (
             Example("by its id", "show use-uv"),
-            Example("by the beginning or words of it", "show uv"),
-            Example("with every change on file", "show use-uv --history"),
+            Example("by the beginning of its id, or words of it", "show uv"),
+            Example("with every recorded change", "show use-uv --history"),
             Example("for a program", "show use-uv --json"),
         )),
         "search": Command("search", "Find the records that answer a question.", (
@@ -104,66 +104,66 @@ GROUPS: dict[str, dict[str, Command]] = {
         "review": Command("review", "Accept, edit, merge, reject or skip each draft.", (
             Example("one after the other", "review"),
             Example("one of them, without questions", "review --accept tests-run-in-docker"),
-            Example("into a record that is there", "review --merge tests-run-in-docker --into use-uv"),
+            Example("merge it into an existing record", "review --merge tests-run-in-docker --into use-uv"),
         )),
         "edit": Command("edit", "Change a record in a form in your editor.", (
             Example("in $VISUAL, $EDITOR or vi", "edit use-uv"),
-            Example("and say why, for its history", "edit use-uv --summary 'Version 0.9 came out'"),
+            Example("with a reason, for its history", "edit use-uv --summary 'Version 0.9 came out'"),
         )),
         "update": Command("update", "Change fields of a record.", (
             Example("make it easier to find", "update use-uv --trigger 'which package manager'"),
-            Example("name a file that it is about", "update use-uv --related pyproject.toml"),
+            Example("add a file that it is about", "update use-uv --related pyproject.toml"),
             Example("a change that is to be reviewed first", "update use-uv --tag python --draft"),
         )),
-        "share": Command("share", "Give a copy of a record to everybody who reads a shared store.", (
+        "share": Command("share", "Copy a record to a shared store, for everyone who reads it.", (
             Example("see what would leave this machine", "share use-uv --to platform --dry-run"),
             Example("only where Python is written", "share use-uv --to platform --languages python --yes"),
         )),
         "log": Command("log", "List what was changed in a store on this machine.", (
             Example("the last five changes: when, what, by whom", "log --limit 5"),
         )),
-        "undo": Command("log", "Take the last change to a store back.", (
+        "undo": Command("log", "Undo the last change to a store.", (
             Example("see what it would undo", "undo --dry-run"),
             Example("an import or a review counts as one change", "undo"),
         )),
     },
     "look after": {
-        "web": Command("web", "See and look after the memory in a browser.", (
-            Example("open it; it ends when nobody has used it for an hour", "web"),
+        "web": Command("web", "Browse and edit the memory in a browser.", (
+            Example("open it; it stops after an hour without use", "web"),
             Example("only print the address, with its token", "web --no-open --port 8700"),
             Example("a site of plain files, to publish", "web --static site"),
         ), has_store=False),
-        "remote": Command("remote", "Connect shared stores of a team, and see how they stand.", (
+        "remote": Command("remote", "Connect shared stores of a team, and show their state.", (
             Example("connect one; nothing is fetched yet", "remote add platform /srv/memory.git"),
-            Example("those that are connected", "remote list"),
+            Example("list the connected ones", "remote list"),
             Example("last sync, changes to push, conflicts", "remote status"),
-            Example("take it off, with its replica", "remote remove platform"),
+            Example("disconnect it, and delete its replica", "remote remove platform"),
         ), has_store=False),
-        "sync": Command("sync", "Bring shared stores and their replicas to the same records.", (
-            Example("all that are connected", "sync"),
-            Example("one, and only show what would happen", "sync platform --dry-run"),
+        "sync": Command("sync", "Exchange changes with shared stores.", (
+            Example("with all that are connected", "sync"),
+            Example("with one of them; only show what would happen", "sync platform --dry-run"),
         ), has_store=False),
-        "freshness": Command("freshness", "Show which records are about files that changed since.", (
-            Example("only those to look at again", "freshness --stale"),
+        "freshness": Command("freshness", "Show the records whose files have changed since.", (
+            Example("only the records to check again", "freshness --stale"),
             Example("one record", "freshness 60-calls-a-minute"),
         )),
-        "reanchor": Command("freshness", "Confirm that records hold for their files as they are now.", (
-            Example("after you have read both", "reanchor 60-calls-a-minute"),
+        "reanchor": Command("freshness", "Confirm that records still hold for their current files.", (
+            Example("after reading the record and its files", "reanchor 60-calls-a-minute"),
         )),
         "retire": Command("retire", "Take a record out of use; `gc` deletes it later.", (
             Example("the reason is kept with it", "retire use-pip --reason 'uv took its place'"),
         )),
-        "restore": Command("retire", "Bring a retired record back.", (
+        "restore": Command("retire", "Put a retired record back into use.", (
             Example("before `gc` deletes it", "restore use-travis"),
         )),
-        "archive": Command("retire", "Put a record away for good, without deleting it.", (
-            Example("it is no longer shown, and stays on file", "archive use-pip --reason 'of 2024'"),
+        "archive": Command("retire", "Take a record out of use for good, without deleting it.", (
+            Example("it is kept, but no longer shown", "archive use-pip --reason 'of 2024'"),
         )),
-        "unarchive": Command("retire", "Bring an archived record back.", (
-            Example("into use again", "unarchive use-subversion"),
+        "unarchive": Command("retire", "Put an archived record back into use.", (
+            Example("show it to agents again", "unarchive use-subversion"),
         )),
-        "supersede": Command("retire", "Replace a record by another.", (
-            Example("agents are shown the second in place of the first", "supersede use-pip use-uv"),
+        "supersede": Command("retire", "Replace a record with another.", (
+            Example("agents are shown the second instead of the first", "supersede use-pip use-uv"),
         )),
         "improve": Command("improve", "List the records that will be hard to find, and why.", (
             Example("the worst five", "improve --limit 5"),
@@ -171,59 +171,59 @@ GROUPS: dict[str, dict[str, Command]] = {
         )),
         "audit": Command("audit", "Find duplicate, outdated and unsafe records.", (
             Example("everything, five findings of each kind", "audit"),
-            Example("for CI: exit with 1 if something serious is there", "audit --strict"),
+            Example("for CI: exit with 1 if something serious is found", "audit --strict"),
             Example("a folder of Markdown notes, which is only read", "audit --markdown docs"),
         )),
         "stats": Command("stats", "Show how often records were shown to agents and opened by them.", (
             Example("the last twelve weeks", "stats"),
             Example("one record", "stats use-uv"),
         )),
-        "export": Command("export", "Print the records, or make a file of them for other agents.", (
-            Example("the decisions, as a page", "export --category decision"),
+        "export": Command("export", "Print the records, or write them to a file for other agents.", (
+            Example("the decisions, as one page", "export --category decision"),
             Example("a file for an agent that can only read files", "export --file MEMORY.md"),
             Example("a section in a file of your own", "export --into AGENTS.md"),
         )),
-        "gc": Command("clean", "Retire and delete records whose time is over.", (
+        "gc": Command("clean", "Retire and delete records that are due.", (
             Example("see what is due", "gc --dry-run"),
             Example("and do it", "gc"),
         )),
     },
     "under the hood": {
-        "why": Command("why", "Explain which records a prompt gets, which not, and why.", (
+        "why": Command("why", "Explain why a prompt gets these records, and not others.", (
             Example("each candidate, its score and the reasons", "why 'how do I install the dependencies?'"),
             Example("as the first prompt of a session", "why --first 'add a dependency'"),
         )),
-        "recall": Command("recall", "Show what the agent would get for a prompt, byte for byte.", (
-            Example("and about how many tokens that is", "recall 'how do I install the dependencies?'"),
+        "recall": Command("recall", "Show exactly what the agent would be shown for a prompt.", (
+            Example("and about how many tokens it takes", "recall 'how do I install the dependencies?'"),
         )),
         "digest": Command("recall", "Show what a session that starts here would be shown.", (
             Example("as the agent gets it", "digest"),
             Example("and why each record was chosen", "digest --why"),
         )),
-        "config": Command("config", "Show the settings and where each comes from, or set one.", (
+        "config": Command("config", "Show the settings and their origin, or set one.", (
             Example("one setting", "config retrieval.max_inject"),
             Example("change it for this project", "config set retrieval.max_inject 5"),
             Example("back to the default", "config unset retrieval.max_inject"),
             Example("for all of your projects", "config set --user capture.mode off"),
         )),
         "judge": Command("judge", "Test the model that gives a second opinion.", (
-            Example("does it answer, how fast, and rightly", "judge test"),
+            Example("does it answer, how fast, and correctly", "judge test"),
         )),
-        "index": Command("clean", "Rebuild or check index.md, the list for people.", (
+        "index": Command("clean", "Rebuild or check index.md, the list of records for people.", (
             Example("how it differs from the records", "index check"),
             Example("make it again", "index rebuild"),
         )),
-        "clean": Command("clean", "Remove what Onrecord keeps outside your stores.", (
+        "clean": Command("clean", "Remove the files that Onrecord keeps outside your stores.", (
             Example("see what that is: indexes, ledgers, counts, logs", "clean --dry-run"),
             Example("remove it; no record is touched", "clean"),
         ), has_store=False),
-        "hub": Command("hub", "Keep the shared stores of teams in a Postgres database.", (
+        "hub": Command("hub", "Host the shared stores of teams in a Postgres database.", (
             Example("make the tables, and a team", "hub init postgresql://localhost/memory --team platform"),
-            Example("let somebody in; the role is reader, writer or reviewer", "hub grant ann writer --team platform"),
-            Example("who belongs to which team, and what is there", "hub status"),
+            Example("add a member; the role is reader, writer or reviewer", "hub grant ann writer --team platform"),
+            Example("list the teams, their members and records", "hub status"),
         ), has_store=False),
         "mcp": Command("mcp", "Serve the memory over MCP; an agent starts this.", (
-            Example("what its config names", "mcp"),
+            Example("the command in the agent's config", "mcp"),
         ), has_store=False),
         "merge-driver": Command("merge_driver", "Merge two versions of a record; git calls this.", (
             Example("what git runs, with three files of its own", "merge-driver base.json ours.json theirs.json"),

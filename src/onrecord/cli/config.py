@@ -162,7 +162,7 @@ def _read(path: str) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{path} cannot be read: {error}", fix=_BY_HAND) from error
     if not isinstance(raw, dict):
-        raise BadInput(f"{path} must hold a JSON object", fix=_BY_HAND)
+        raise BadInput(f"{path} must be a JSON object", fix=_BY_HAND)
     return raw
 
 

@@ -1,7 +1,7 @@
-"""A form in the user's editor: opened again, with what is wrong at its place, until it can be saved.
+"""A form in the user's editor, opened again with its problems marked until it can be saved.
 
-The file stays until the record is written. Whatever goes wrong before that, the error says how to go on from it. It is
-in the user's state folder, where it is deleted after some weeks if nobody goes on from it.
+The file stays until the record is written; the fix of any error before that says how to resume from it. It is in the
+user's state folder, where it is deleted after some weeks.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from onrecord.text import plural
 
 FOLDER = "forms"
 _CORRECT = "correct it there"
-_MOST_FORMS = 50
-_MOST_TIMES = 20
-"""How often a form is opened again: a program in the place of an editor may never get it right."""
+_MAX_FORMS = 50
+_MAX_OPENINGS = 20
+"""Times that a form is opened: a program used as an editor may never get it right."""
 
 _DERIVED = ("changes", "times_updated", "updated_at", "anchors", "id")
 _KINDS = {field.name: field.kind for field in schema.RECORD}
@@ -41,7 +41,7 @@ Failure = TypeVar("Failure", bound=OnrecordError)
 
 
 class FormFile:
-    """The file of a form; `resume` gives the command that goes on from a file, whose quoted name it gets."""
+    """The file of a form; `resume` returns the command that continues with a file, from its quoted name."""
 
     def __init__(self, category: str, text: str, *, name: str, resume: Callable[[str], str]) -> None:
         self._category = category
@@ -54,34 +54,34 @@ class FormFile:
             file.write(text)
 
     def fill(self, check: Callable[[Mapping[str, Any]], Result], *, untouched: str | None = None) -> Result:
-        """Have the form filled in until `check` takes what it says; Stopped if it is left empty or `untouched`."""
+        """Open the form until `check` accepts its fields. Raises Stopped if it is empty or still `untouched`."""
         error: OnrecordError | None = None
         before = untouched
-        for _ in range(_MOST_TIMES):
+        for _ in range(_MAX_OPENINGS):
             text = form.insert_problems(self._edited(), ())
             if before is not None and text.strip() == before.strip():
-                raise error or self._nothing("the form was left as it is")
-            filled = form.parse(self._category, text)
-            wrong = filled.problems
-            if not wrong and filled.fields == {"content": {}}:
+                raise error or self._nothing("the form was not changed")
+            parsed = form.parse(self._category, text)
+            problems = parsed.problems
+            if not problems and parsed.fields == {"content": {}}:
                 raise self._nothing("the form is empty")
             try:
-                if not wrong:
-                    return check(filled.fields)
-                error = self._unread(wrong)
+                if not problems:
+                    return check(parsed.fields)
+                error = self._bad_field(problems)
             except OnrecordError as refusal:
-                wrong = form.error_problems(refusal)
-                refusal.fix = _CORRECT if wrong else refusal.fix
+                problems = form.error_problems(refusal)
+                refusal.fix = _CORRECT if problems else refusal.fix
                 error = self.add_resume_fix(refusal)
-                if not wrong:
+                if not problems:
                     raise
             before = text
-            self.write(form.insert_problems(text, wrong))
-            say(f"{plural(len(wrong), 'field')} to correct; the form is open again", Screen.of(sys.stdout))
-        raise error or self._nothing("the form was never right")
+            self.write(form.insert_problems(text, problems))
+            say(f"{plural(len(problems), 'field')} to correct; the form is open again", Screen.of(sys.stdout))
+        raise error or self._nothing("the form still has problems")
 
     def _edited(self) -> str:
-        """What is in the file after the editor was closed."""
+        """Open the editor, and return the text of the file afterwards."""
         try:
             terminal.open_editor(self.path)
             return read(self.path)
@@ -89,21 +89,21 @@ class FormFile:
             raise self.add_resume_fix(error) from error
 
     def add_resume_fix(self, error: Failure) -> Failure:
-        """The error with a fix that goes on from this file, if the editor has left it there."""
+        """Return the error, its fix saying how to resume from this file if it still exists."""
         if os.path.exists(self.path):
             error.fix = f"your text is kept: {self._resume(shlex.quote(self.path))}; {error.fix}".rstrip("; ")
         return error
 
     def delete(self) -> None:
-        """Delete the file, and what the editor left beside it: what it says is saved, or was never anything."""
+        """Delete the file, and what the editor left beside it."""
         folder, name = os.path.split(self.path)
         with suppress(OSError):
-            for each in os.listdir(folder):
-                if name in each:
-                    os.unlink(os.path.join(folder, each))
+            for file in os.listdir(folder):
+                if name in file:
+                    os.unlink(os.path.join(folder, file))
 
-    def _unread(self, wrong: tuple[FieldProblem, ...]) -> OnrecordError:
-        first = wrong[0]
+    def _bad_field(self, problems: tuple[FieldProblem, ...]) -> OnrecordError:
+        first = problems[0]
         name = f"{first.field}: " if first.field else ""
         return self.add_resume_fix(BadInput(f"{name}{first.message}", fix=_CORRECT))
 
@@ -113,14 +113,14 @@ class FormFile:
 
 
 def _new_file(name: str) -> str:
-    """An empty file for a form, in a folder that holds no more than the newest of them."""
+    """Return an empty file for a form; only the newest forms are kept."""
     folder = os.path.join(paths.state_dir(), FOLDER)
     try:
         files.make_folder(folder, is_private=True)
         handle, path = tempfile.mkstemp(prefix=f"{name}-", suffix=".md", dir=folder)
         os.close(handle)
         oldest_first = sorted(os.scandir(folder), key=lambda entry: entry.stat(follow_symlinks=False).st_mtime)
-        for entry in oldest_first[:-_MOST_FORMS]:
+        for entry in oldest_first[:-_MAX_FORMS]:
             files.remove(entry.path)
     except OSError as error:
         raise Unwritable(
@@ -130,7 +130,7 @@ def _new_file(name: str) -> str:
 
 
 def read(path: str) -> str:
-    """The text of a form's file; BadInput if there is none."""
+    """Return the text of a form's file. Raises BadInput."""
     try:
         with open(path, "rb") as file:
             data = file.read(2 * memory.MAX_FILE_BYTES)
@@ -140,24 +140,24 @@ def read(path: str) -> str:
 
 
 def render_difference(before: Memory, after: Memory, screen: Screen) -> str:
-    """The fields that differ, each with the lines that go and those that come; empty if none does."""
+    """Return the fields that differ, each with its removed and added lines; empty if none does."""
     old, new = (_fields(record) for record in (before, after))
     lines: list[str] = []
     for name in dict.fromkeys((*old, *new)):
         if old.get(name) != new.get(name):
             lines.append(screen.paint(clean(field_label(name)), "cyan"))
-            lines += _changed(_lines(before.category, name, old), _lines(before.category, name, new), screen)
+            lines += _diff(_lines(before.category, name, old), _lines(before.category, name, new), screen)
     return "\n".join(lines)
 
 
 def _fields(record: Memory) -> dict[str, Any]:
-    """The fields of a record and of its content side by side, without what is computed."""
+    """Return the fields of a record and of its content in one mapping, without computed ones."""
     raw = memory.to_json(record)
     return {**{key: value for key, value in raw.items() if key not in (*_DERIVED, "content")}, **raw["content"]}
 
 
 def _lines(category: str, name: str, fields: Mapping[str, Any]) -> list[str]:
-    """A value in the lines of its form, without the marks of items; as JSON where a form does not show it."""
+    """Return a value as lines of its form, without list marks; as JSON if a form does not show it."""
     if fields.get(name) is None:
         return []
     kind = {**_KINDS, **{field.name: field.kind for field in schema.content_fields(category)}}.get(name)
@@ -167,7 +167,7 @@ def _lines(category: str, name: str, fields: Mapping[str, Any]) -> list[str]:
     return [_MARK.sub("", line) for line in lines] if isinstance(kind, ListOf) else lines
 
 
-def _changed(old: list[str], new: list[str], screen: Screen) -> Iterator[str]:
+def _diff(old: list[str], new: list[str], screen: Screen) -> Iterator[str]:
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     for action, a, b, c, d in matcher.get_opcodes():
         if action != "equal":

@@ -1,4 +1,4 @@
-"""The parser of a command, its help page, and its errors, alike on every Python."""
+"""The parser of a command, its help page and its error messages, the same on every Python."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WIDTH = 80
 COMMON = "for every command"
 _ABOUT = "A project memory for coding agents: plain files in the repository."
 _TITLE = 20
-"""Columns of an argument in a help text; a longer one has its line to itself."""
+"""Columns for an argument in a help text; a longer one has a line of its own."""
 
 
 _HELP = ("-h", "--help")
@@ -26,7 +26,7 @@ _EXCLUDED = re.compile(r"argument (\S+): not allowed with argument (\S+)")
 
 
 class Parser(argparse.ArgumentParser):
-    """The parser of a command, or of one action of a command that has several; help and errors in our own words.
+    """The parser of a command, or of one action of a command, with our own help and errors.
 
     A command has actions if it calls `add_subparsers`; the default of `action` is the one that may be left out.
     """
@@ -41,31 +41,35 @@ class Parser(argparse.ArgumentParser):
 
     @property
     def actions(self) -> Mapping[str, Parser]:
-        """The parsers of the actions; empty for a command that does one thing."""
+        """The parsers of the actions, by name; empty for a command without actions."""
         groups = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
         return groups[0].choices if groups else {}
 
     def add_common(self) -> None:
-        """Add the options of every command behind its own; `--user` and `--remote` only where it acts on one store."""
+        """Add the options of every command; `--user` and `--remote` only if the command acts on one store."""
         common = self.add_argument_group(COMMON)
-        common.add_argument("--json", action="store_true", help="answer, and report errors, as JSON on standard output")
+        common.add_argument("--json", action="store_true", help="print the result, or the error, as JSON")
         self.set_defaults(user=False, remote="")
         if not self.name or COMMANDS[self.name].has_store:
             store = common.add_mutually_exclusive_group()
-            store.add_argument("--user", action="store_true", help="act on your own store, the one for every project")
+            store.add_argument(
+                "--user", action="store_true", help="act on your own store, which is for all your projects"
+            )
             store.add_argument("--remote", metavar="REMOTE", default="", help="act on the replica of this shared store")
-        common.add_argument("--project", metavar="DIR", default=".", help="act on the project of DIR (default: here)")
-        common.add_argument("--no-pager", action="store_true", help="print a long answer without a pager")
+        common.add_argument(
+            "--project", metavar="DIR", default=".", help="act on the project of DIR (default: the current folder)"
+        )
+        common.add_argument("--no-pager", action="store_true", help="print a long result without a pager")
         common.add_argument(*_HELP, action="help", help="show this help")
         for action in _actions_of(self):
             parser, meaning = self.actions[action.dest], action.help or ""
             parser.description = f"{meaning[:1].upper()}{meaning[1:]}."
             parser.set_defaults(action=action.dest)
             action.metavar = " ".join(
-                [action.dest, *(argument_of(each) for each in _shown(parser) if not each.option_strings)]
+                [action.dest, *(argument_of(argument) for argument in _shown(parser) if not argument.option_strings)]
             )
             parser.add_common()
-        # Made now: while `parse_intermixed_args` runs, arguments do not say whether they may be left out.
+        # Computed now: while `parse_intermixed_args` runs, every argument is optional.
         self.usage_line = _usage(self)
 
     def first_word(self, words: Sequence[str]) -> int:
@@ -73,29 +77,29 @@ class Parser(argparse.ArgumentParser):
         options = dict(self._option_string_actions)
         for parser in self.actions.values():
             options.update(parser._option_string_actions)
-        at = 0
-        while at < len(words) and words[at].startswith("-"):
-            option = options.get(words[at])
-            at += 1 if option is None or option.nargs == 0 else 2
-        return min(at, len(words))
+        position = 0
+        while position < len(words) and words[position].startswith("-"):
+            option = options.get(words[position])
+            position += 1 if option is None or option.nargs == 0 else 2
+        return min(position, len(words))
 
     def for_action(self, words: Sequence[str]) -> tuple[Parser, list[str]]:
-        """Return the parser of the action that `words` name, or else of the default one, and all other words.
+        """Return the parser of the action that `words` name, or of the default action, and the other words.
 
-        Return `self` and `words` if there are no actions, if the word is none of them, or if help for all is wanted.
+        Return `self` and `words` if there are no actions, no such action, or if help for the command is asked for.
         """
-        at = self.first_word(words)
-        name, default = "".join(words[at : at + 1]), self.actions.get(self.get_default("action"))
-        if set(words[:at]) & set(_HELP):
+        position = self.first_word(words)
+        name, default = "".join(words[position : position + 1]), self.actions.get(self.get_default("action"))
+        if set(words[:position]) & set(_HELP):
             return self, list(words)
         if name in self.actions:
-            return self.actions[name], [*words[:at], *words[at + 1 :]]
+            return self.actions[name], [*words[:position], *words[position + 1 :]]
         if default and (not name or default._get_positional_actions()):
             return default, list(words)
         return self, list(words)
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
-        """Parse words and options in any order, which argparse does only for a parser without actions."""
+        """Parse arguments and options in any order, which argparse does only for a parser without actions."""
         parser, words = self.for_action(words)
         self._is_json = parser._is_json = "--json" in words
         return parser.parse_args(words) if parser.actions else parser.parse_intermixed_args(words)
@@ -104,18 +108,18 @@ class Parser(argparse.ArgumentParser):
         return page(self, Screen.of(sys.stdout)) + "\n"
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the command line, and exit with 2."""
-        wrong = clean(_plain(message)) + _hint(message, self._option_string_actions)
+        """Print what is wrong with the command line, and exit with 2."""
+        problem = clean(_plain(message)) + _hint(message, self._option_string_actions)
         if self._is_json:
-            emit_error(BadInput(wrong, fix=f"{self.prog} --help"), as_json=True)
+            emit_error(BadInput(problem, fix=f"{self.prog} --help"), as_json=True)
             self.exit(2)
-        screen, line = Screen.of(sys.stderr), f"{self.prog}: {wrong}"
+        screen, line = Screen.of(sys.stderr), f"{self.prog}: {problem}"
         line = wrap(line, screen.width) if screen.is_terminal else line
         self.exit(2, f"{line}\n{self.usage_line}\n{self.prog} --help shows more\n")
 
 
 def overview(screen: Screen) -> str:
-    """What `onrecord --help` prints: the commands in their groups, a line each."""
+    """Return the text of `onrecord --help`: the commands in their groups, a line each."""
     widest = max(map(len, COMMANDS))
     lines = [
         "usage: onrecord COMMAND [options]",
@@ -136,7 +140,7 @@ def page(parser: Parser, screen: Screen) -> str:
         lines += [
             "",
             screen.paint(f"{title}:", "bold"),
-            *(_lines(title_of(each), meaning_of(each)) for each in actions),
+            *(_lines(title_of(action), meaning_of(action)) for action in actions),
         ]
     own = [example for example in command.examples if f"onrecord {example.command} ".startswith(f"{parser.prog} ")]
     lines += ["", screen.paint("examples:", "bold")]
@@ -146,12 +150,12 @@ def page(parser: Parser, screen: Screen) -> str:
 
 
 def typed(example: Example) -> str:
-    """An example as it is typed in a shell."""
+    """Return an example as it is typed in a shell."""
     return "onrecord " + example.command.replace("\n", "\n  ")
 
 
 def _usage(parser: Parser) -> str:
-    """Return one line: what must be given, and that there are options."""
+    """Return the usage line: the arguments, and that there are options."""
     own = [action for action in _shown(parser) if action not in _common(parser)]
     words = [argument_of(action) for action in own if not action.option_strings]
     needed = [title_of(action) for action in own if action.option_strings and action.required]
@@ -159,13 +163,13 @@ def _usage(parser: Parser) -> str:
 
 
 def sections(parser: Parser) -> Iterator[tuple[str, list[argparse.Action]]]:
-    """Yield the actions of a command and what each takes, its arguments, its options, and those of every command."""
+    """Yield the sections of a help page: actions, their arguments, arguments, options, and options of every command."""
     common = _common(parser)
     own = [action for action in _shown(parser) if action not in common and action.nargs != argparse.PARSER]
     own += _of_every(parser.actions)
     of_actions = [
-        (f"for {name}", [action for action in _shown(each) if action not in (*_common(each), *own)])
-        for name, each in parser.actions.items()
+        (f"for {name}", [action for action in _shown(subparser) if action not in (*_common(subparser), *own)])
+        for name, subparser in parser.actions.items()
     ]
     for title, actions in (
         ("actions", _actions_of(parser)),
@@ -179,12 +183,12 @@ def sections(parser: Parser) -> Iterator[tuple[str, list[argparse.Action]]]:
 
 
 def _shown(parser: Parser) -> list[argparse.Action]:
-    """Return the arguments of a parser that its help has; the others are there for a better error."""
+    """Return the arguments that the help shows; the others exist for a better error."""
     return [action for action in parser._actions if action.help is not argparse.SUPPRESS]
 
 
 def _actions_of(parser: Parser) -> list[argparse.Action]:
-    """Return what stands for the actions of a command in its help: each with its name, arguments and meaning."""
+    """Return the argparse entries of a command's actions, each with name, arguments and help."""
     groups = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     return [action for group in groups for action in group._choices_actions]
 
@@ -192,7 +196,7 @@ def _actions_of(parser: Parser) -> list[argparse.Action]:
 def _of_every(parsers: Mapping[str, Parser]) -> list[argparse.Action]:
     """Return the arguments that all actions of a command take."""
     first, others = next(iter(parsers.values()), None), list(parsers.values())[1:]
-    return [action for action in (first._actions if first else ()) if all(action in each._actions for each in others)]
+    return [action for action in (first._actions if first else ()) if all(action in other._actions for other in others)]
 
 
 def _common(parser: Parser) -> list[argparse.Action]:
@@ -200,15 +204,15 @@ def _common(parser: Parser) -> list[argparse.Action]:
 
 
 def argument_of(action: argparse.Action) -> str:
-    """An argument as the usage line names it: in brackets if it may be left out, with dots if it may be repeated."""
+    """Return an argument for the usage line: in brackets if it is optional, with dots if it can be repeated."""
     title = title_of(action)
-    repeated = f"{title} …" if action.nargs in ("+", "*") else title
-    may_be_left_out = action.nargs in ("?", "*") or (action.nargs == argparse.PARSER and not action.required)
-    return f"[{repeated}]" if may_be_left_out else repeated
+    title = f"{title} …" if action.nargs in ("+", "*") else title
+    is_optional = action.nargs in ("?", "*") or (action.nargs == argparse.PARSER and not action.required)
+    return f"[{title}]" if is_optional else title
 
 
 def title_of(action: argparse.Action) -> str:
-    """An argument or option with its value."""
+    """Return an argument, or an option with its value, for a help page."""
     choices = "|".join(map(str, action.choices)) if action.choices else ""
     if not action.option_strings:
         return str(action.metavar or choices or action.dest)
@@ -217,12 +221,12 @@ def title_of(action: argparse.Action) -> str:
 
 
 def meaning_of(action: argparse.Action) -> str:
-    """What an argument or option is for."""
+    """Return the help text of an argument or option."""
     return (action.help or "").replace("%%", "%")
 
 
 def _lines(title: str, meaning: str) -> str:
-    """An option and its meaning beside it, or below it where the option takes too much room."""
+    """Return an option with its meaning beside it, or below it if the option is too long."""
     indent = " " * (_TITLE + 4)
     text = wrap(meaning, WIDTH, indent)
     if len(title) > _TITLE:
@@ -231,14 +235,14 @@ def _lines(title: str, meaning: str) -> str:
 
 
 def _plain(message: str) -> str:
-    """The message with a list of choices as it is on every Python: some put each in quotes."""
+    """Return an argparse message in our words; some Pythons put the choices in quotes."""
     message = _BAD_VALUE.sub(r"\1 must be ", _EXCLUDED.sub(r"\2 and \1 exclude each other", message))
     head, mark, choices = message.partition("(choose from ")
     return head + mark + choices.replace("'", "")
 
 
 def _hint(message: str, options: Iterable[str]) -> str:
-    """The option that was meant, where one was misspelt."""
+    """Return "did you mean" with the nearest option, if one was misspelt."""
     _, unknown, words = message.partition("unrecognized arguments: ")
     typed = words.split()[0] if unknown and words.strip() else ""
     nearest = next(iter(difflib.get_close_matches(typed, list(options), n=1)), "")

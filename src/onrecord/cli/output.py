@@ -1,4 +1,4 @@
-"""The result of a command: data for programs, and the same as text for people, in colour on a terminal."""
+"""The result of a command, printed as JSON for programs or as text that fits the terminal for people."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", 
 _PAINTED = re.compile(rf"(\033\[(?:0|(?:;?(?:{'|'.join(_STYLES.values())}))+)m)")
 _COMMAND = re.compile(r"""(?:(?<=^)|(?<=; )|(?<=: ))onrecord(?: (?:'[^']*'|"[^"]*"|[^\s;'"])+)+(?=; |$)""")
 _ANY_COMMAND = re.compile(r"(?:(?<=^)|(?<=: ))(?:onrecord|claude|git|ln|unset) .*$")
-_WITHIN = "\0"
+_PROTECTED = "\0"
 _WITHOUT_STORE = ("connect", "hub", "remote", "sync")
-"""Commands for which no flag chooses a store."""
+"""Commands that take no flag for a store."""
 
 _GAP = "  "
-_DEEPEST = 20
-"""Columns below a label that lines are indented by at most."""
+_MAX_INDENT = 20
+"""Columns by which the lines below a label are indented at most."""
 
-_NARROWEST = 10
-"""Columns below which no cell of a table is cut: less says nothing."""
+_MIN_CELL_WIDTH = 10
+"""Columns that every cell of a table keeps: less says nothing."""
 
 
 class Screen(NamedTuple):
-    """What text is written for: a terminal of some width, or a file or pipe."""
+    """The place that text is written for: a terminal with its width, or a file or pipe."""
 
     width: int = 80
     is_terminal: bool = False
@@ -49,7 +49,7 @@ class Screen(NamedTuple):
         return cls(max(40, shutil.get_terminal_size().columns), True, _wants_colour())
 
     def paint(self, text: str, *styles: str) -> str:
-        """The text in some styles, if the screen shows them."""
+        """Return the text in these styles, if the screen shows them."""
         if not self.has_colour or not text:
             return text
         return f"\033[{';'.join(_STYLES[style] for style in styles)}m{text}\033[0m"
@@ -62,7 +62,7 @@ def _wants_colour() -> bool:
 
 
 class CommandResult(NamedTuple):
-    """The outcome of a command; `text` is asked only when a person is to read it, `warning` and `note` go to stderr."""
+    """The outcome of a command; `text` is called only for people, `warning` and `note` go to standard error."""
 
     data: Any
     text: Callable[[Screen], str]
@@ -75,10 +75,10 @@ class CommandResult(NamedTuple):
         return self._replace(warning="; ".join(filter(None, (self.warning, *warnings))))
 
 
-def emit(answer: CommandResult, *, as_json: bool, is_paged: bool = False) -> None:
-    """Print an answer; flushed here, so that a closed pipe is noticed here."""
+def emit(result: CommandResult, *, as_json: bool, is_paged: bool = False) -> None:
+    """Print the result; flush at once, so that a closed pipe is noticed here."""
     screen = Screen.of(sys.stdout)
-    text = to_json(answer.data) if as_json else answer.text(screen)
+    text = to_json(result.data) if as_json else result.text(screen)
     may_page = is_paged and not as_json and screen.is_terminal
     if text and not (may_page and _page(text.removesuffix("\n"), screen)):
         say(text.removesuffix("\n"), screen)
@@ -86,29 +86,29 @@ def emit(answer: CommandResult, *, as_json: bool, is_paged: bool = False) -> Non
     if as_json:
         return
     errors = Screen.of(sys.stderr)
-    if answer.warning:
-        print(labelled(errors, "warning", answer.warning, "yellow"), file=sys.stderr)
-    if answer.note:
-        for line in fitted(errors, clean(answer.note)).split("\n"):
+    if result.warning:
+        print(labelled(errors, "warning", result.warning, "yellow"), file=sys.stderr)
+    if result.note:
+        for line in fitted(errors, clean(result.note)).split("\n"):
             print(errors.paint(line, "dim"), file=sys.stderr)
 
 
 def _page(text: str, screen: Screen) -> bool:
-    """Show a text in the pager, if it does not fit on the screen; whether that was done."""
+    """Show a text in the pager if it does not fit on the screen; True if it was shown."""
     from onrecord.cli import terminal
 
-    shown = safe(text, screen)
-    lines = sum(max(1, -(-width_of(_PAINTED.sub("", line)) // screen.width)) for line in shown.split("\n"))
-    return terminal.show_in_pager(shown, lines)
+    text = safe(text, screen)
+    line_count = sum(max(1, -(-width_of(_PAINTED.sub("", line)) // screen.width)) for line in text.split("\n"))
+    return terminal.show_in_pager(text, line_count)
 
 
 def say(text: str, screen: Screen, end: str = "\n") -> None:
-    """Print lines of text: the one way to standard output, past which nothing invisible gets but our own colours."""
+    """Print text without invisible characters, except our own colours; all output for people goes through here."""
     print(safe(text, screen), end=end, flush=True)
 
 
 def emit_error(error: OnrecordError, *, as_json: bool) -> None:
-    """An expected failure: its code, what was wrong, and what to do."""
+    """Print an expected failure: its code, what was wrong, and what to do."""
     if as_json:
         print(to_json({"error": {"code": error.code, "message": error.message, "fix": error.fix}}), flush=True)
         return
@@ -119,16 +119,16 @@ def emit_error(error: OnrecordError, *, as_json: bool) -> None:
 
 
 def labelled(screen: Screen, label: str, text: str, *styles: str, indent: str = "") -> str:
-    """A message behind its label, in lines that fit."""
+    """Return a message after its label, in lines that fit."""
     label = clean(label)
-    below = f"{indent}{' ' * min(len(label), _DEEPEST)}  "
+    below = f"{indent}{' ' * min(len(label), _MAX_INDENT)}  "
     beside = width_of(f"{indent}{label}: ") - width_of(below)
     lines = fitted(screen._replace(width=screen.width - beside), clean(text), below).removeprefix(below)
     return f"{indent}{screen.paint(label, *styles)}: {lines}"
 
 
 def fitted(screen: Screen, text: str, indent: str = "") -> str:
-    """A message in lines that fit on a terminal; a command that can be pasted has a line to itself and stays whole."""
+    """Return a message in lines that fit on a terminal; a command to paste stays whole, on a line of its own."""
     if not screen.is_terminal or width_of(indent + text) <= screen.width:
         return indent + text
     parts = message_parts(text)
@@ -147,30 +147,30 @@ def _part(screen: Screen, part: str, indent: str) -> str:
 
 
 def message_parts(text: str) -> list[str]:
-    """The parts of a fix or message, each without what separates it from the next."""
-    # A command may have the separator in a quoted word.
-    whole = _COMMAND.sub(lambda match: match[0].replace("; ", _WITHIN), text)
-    return [part.replace(_WITHIN, "; ") for part in whole.split("; ")]
+    """Return the parts of a fix or message, without the separators."""
+    # A quoted word of a command may contain the separator.
+    protected = _COMMAND.sub(lambda match: match[0].replace("; ", _PROTECTED), text)
+    return [part.replace(_PROTECTED, "; ") for part in protected.split("; ")]
 
 
 def split_command(part: str) -> tuple[str, str]:
-    """The words of a part and the command behind them, of ours or of another program; either may be empty."""
+    """Return the words of a part and the command after them, of any program; either may be empty."""
     match = _ANY_COMMAND.search(part)
     return (part[: match.start()].rstrip(), part[match.start() :]) if match else (part, "")
 
 
 def commands_in(fix: str) -> list[str]:
-    """The commands in a fix, as they can be typed."""
+    """Return the commands in a fix, as they can be typed."""
     return _COMMAND.findall(fix)
 
 
-def add_store_flags(fix: str, where: str) -> str:
-    """A fix whose commands act on a store: `where` holds the flags that name it."""
-    return _COMMAND.sub(lambda match: match[0] + ("" if _names_store(match[0], where) else where), fix)
+def add_store_flags(fix: str, flags: str) -> str:
+    """Return the fix with `flags`, which name a store, added to each of its commands that takes them."""
+    return _COMMAND.sub(lambda match: match[0] + ("" if _needs_no_flags(match[0], flags) else flags), fix)
 
 
 def store_flags(*, user: bool, remote: str, project: str) -> str:
-    """Return the flags that name the store of a command; empty for the one of the folder it was typed in."""
+    """Return the flags that name the store of a command; empty for the project of the current folder."""
     if user:
         return " --user"
     if remote:
@@ -178,16 +178,16 @@ def store_flags(*, user: bool, remote: str, project: str) -> str:
     return "" if project == "." else f" --project {shlex.quote(project)}"
 
 
-def _names_store(command: str, where: str) -> bool:
-    """Whether a command says on which store it acts, or cannot be told so."""
+def _needs_no_flags(command: str, flags: str) -> bool:
+    """True if a command names its store already, or takes no such flags."""
     words = shlex.split(command)
-    takes_project_only = words[1] in COMMANDS and not COMMANDS[words[1]].has_store and "--project" not in where
-    is_named = bool({"--user", "--remote", "--project"}.intersection(words))
-    return words[1] in _WITHOUT_STORE or takes_project_only or is_named
+    takes_project_only = words[1] in COMMANDS and not COMMANDS[words[1]].has_store and "--project" not in flags
+    names_store = bool({"--user", "--remote", "--project"}.intersection(words))
+    return words[1] in _WITHOUT_STORE or takes_project_only or names_store
 
 
 def to_json(data: Any, indent: int | None = 2) -> str:
-    """JSON in which nothing invisible stands raw: a terminal shows it as it is."""
+    """Return JSON with every invisible character escaped, so that a terminal can show it."""
     text = json.dumps(data, ensure_ascii=False, indent=indent)
     if text.replace("\n", "").isprintable():
         return text
@@ -195,7 +195,7 @@ def to_json(data: Any, indent: int | None = 2) -> str:
 
 
 def safe(text: str, screen: Screen) -> str:
-    """Lines of text without anything invisible but tabs, line ends and, on a screen that shows them, our own styles."""
+    """Return text without invisible characters but tabs, line ends and, on a screen that shows them, our own styles."""
     if text.replace("\n", "").replace("\t", "").isprintable():
         return text
     pieces = _PAINTED.split(text) if screen.has_colour else [text]
@@ -208,17 +208,17 @@ def _visible(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    """Text from a record, a path or a message on one line, safe to print."""
+    """Return text from a record, a path or a message as one line that is safe to print."""
     return remove_invisible(text)
 
 
 def clean_lines(text: str) -> list[str]:
-    """Text of several lines, each safe to print."""
+    """Return the lines of a text, each safe to print."""
     return [remove_invisible(line) for line in text.splitlines()]
 
 
 def width_of(text: str) -> int:
-    """How many columns a text takes."""
+    """Return the number of columns that a text takes."""
     if text.isascii():
         return len(text)
     return sum(_columns(char) for char in text)
@@ -231,19 +231,19 @@ def _columns(char: str) -> int:
 
 
 def fit(text: str, width: int) -> str:
-    """The text cut to a width, with an ellipsis where something is missing."""
+    """Return the text cut to `width` columns, with an ellipsis if something is missing."""
     if width_of(text) <= width:
         return text
     used = 1
-    for at, char in enumerate(text):
+    for position, char in enumerate(text):
         used += _columns(char)
         if used > width:
-            return text[:at].rstrip() + "…"
+            return text[:position].rstrip() + "…"
     return text
 
 
 def wrap(text: str, width: int, indent: str = "") -> str:
-    """Text broken at spaces so that no line is wider than the screen, as far as its words allow."""
+    """Return text broken at spaces into lines of at most `width` columns, unless a word is wider."""
     lines, line = [], ""
     for word in text.split():
         longer = f"{line} {word}" if line else word
@@ -255,12 +255,12 @@ def wrap(text: str, width: int, indent: str = "") -> str:
 
 
 def readable(size: int) -> str:
-    """A number of bytes for people."""
+    """Return a number of bytes for people."""
     return f"{size:,} bytes" if size < 10_000 else f"{size / 1_000:,.0f} kB"
 
 
 def table(screen: Screen, heads: Sequence[str], rows: Iterable[Sequence[str]], *, gives_way: int = -1) -> str:
-    """Aligned columns on a terminal, one of them cut to fit; lines of tab-separated cells in a file or pipe."""
+    """Return aligned columns on a terminal, `gives_way` cut to fit; tab-separated cells in a file or pipe."""
     cells = [[clean(cell) for cell in row] for row in rows]
     if not screen.is_terminal:
         return "\n".join("\t".join(row) for row in cells)
@@ -270,12 +270,12 @@ def table(screen: Screen, heads: Sequence[str], rows: Iterable[Sequence[str]], *
 
 
 def _widths(total: int, rows: list[list[str]], gives_way: int) -> list[int]:
-    """Every column as wide as its widest cell; where that is too much one gives way, then the widest."""
+    """Return the width of each column; if they do not fit, the column `gives_way` shrinks, then the widest."""
     widths = [max(map(width_of, column)) for column in zip(*rows)]
-    room = total - len(_GAP) * (len(widths) - 1)
+    available = total - len(_GAP) * (len(widths) - 1)
     widest = widths[gives_way]
-    widths[gives_way] = max(min(widest, _NARROWEST), widest - max(0, sum(widths) - room))
-    while sum(widths) > room and max(widths) > _NARROWEST:
+    widths[gives_way] = max(min(widest, _MIN_CELL_WIDTH), widest - max(0, sum(widths) - available))
+    while sum(widths) > available and max(widths) > _MIN_CELL_WIDTH:
         widths[widths.index(max(widths))] -= 1
     return widths
 

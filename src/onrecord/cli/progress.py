@@ -1,4 +1,4 @@
-"""A line on standard error that shows how far long work has come: on a terminal only, and cleared at the end."""
+"""A progress line on standard error for long work: on a terminal only, and cleared at the end."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from collections.abc import Iterable, Iterator, Sized
 from types import TracebackType
 from typing import TypeVar
 
-AFTER = 1.0
-"""Seconds of work before the line appears: what is quicker needs none."""
+AFTER_SECONDS = 1.0
+"""Seconds of work before the line appears: quicker work needs none."""
 
-_BETWEEN = 0.2
-"""Seconds between two looks at how far it has come."""
+_INTERVAL_SECONDS = 0.2
+"""Seconds between two updates of the line."""
 
 _CLEAR = "\r\033[K"
 Item = TypeVar("Item")
 
 
 class Progress:
-    """Work in progress, for the time of a `with`; of several within one another the innermost is shown.
+    """A progress line for the time of a `with`; the innermost of several is shown.
 
-    The line is drawn by a thread, so that it also shows while one step takes long.
+    A thread draws the line, so that it also shows while one step takes long.
     """
 
     _open: list[Progress] = []
@@ -39,7 +39,7 @@ class Progress:
         self.count = 0
 
     def __enter__(self) -> Progress:
-        if _is_seen():
+        if _is_visible():
             self._open.append(self)
             self._thread = threading.Thread(target=self._draw, daemon=True)
             self._thread.start()
@@ -58,9 +58,9 @@ class Progress:
 
     def _draw(self) -> None:
         start = time.monotonic()
-        wait = AFTER
+        wait = AFTER_SECONDS
         while not self._done.wait(wait):
-            wait = _BETWEEN
+            wait = _INTERVAL_SECONDS
             with self._drawing:
                 if self._open[-1] is self:
                     self._is_drawn = True
@@ -68,20 +68,20 @@ class Progress:
 
     def _line(self, seconds: float) -> str:
         total = f" of {self._total:,}" if self._total else ""
-        counted = f": {self.count:,}{total}" if self.count else ""
+        count = f": {self.count:,}{total}" if self.count else ""
         # A line that fills the terminal would wrap, and only its last part could be cleared.
-        return f"{self._what}{counted}, {seconds:.0f} s …"[: shutil.get_terminal_size().columns - 1]
+        return f"{self._what}{count}, {seconds:.0f} s …"[: shutil.get_terminal_size().columns - 1]
 
 
 def watched(items: Iterable[Item], what: str) -> Iterator[Item]:
-    """The items as they are, counted on the line."""
+    """Yield the items, counting them on a progress line."""
     with Progress(what, len(items) if isinstance(items, Sized) else 0) as progress:
         for item in items:
             progress.count += 1
             yield item
 
 
-def _is_seen() -> bool:
+def _is_visible() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 

@@ -1,4 +1,4 @@
-"""Questions on a terminal: one key for an answer, a line for a text, lines up to an empty one for a list."""
+"""Questions on a terminal: a key answers a choice, a line is a text, lines up to an empty one are a list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onrecord.store import history
 
 
 class Option(NamedTuple):
-    """An answer: its key, the word it stands in, and what it does."""
+    """An answer: its key, the word that contains the key, and what it does."""
 
     key: str
     word: str
@@ -24,7 +24,7 @@ class Option(NamedTuple):
 
 
 class Asker(NamedTuple):
-    """Asks the person who typed a command, if there is one to ask."""
+    """The person who typed a command, if there is one to ask."""
 
     command: str
     is_json: bool = False
@@ -37,61 +37,61 @@ class Asker(NamedTuple):
 
 
 def read_choice(question: str, options: Sequence[Option], screen: Screen) -> str:
-    """The key of the answer that somebody chose; `?`, and any other key, explains the answers."""
+    """Ask for one of `options` and return its key; `?` or any other key explains them."""
     labels = " ".join(option.label for option in options)
     by_key = {option.key: option for option in options}
     while True:
         say(f"{question}{' ' if question else ''}{labels} [?]: ", screen, end="")
-        pressed = terminal.read_key()
+        key = terminal.read_key()
         if screen.is_terminal:
-            say(pressed if len(pressed) == 1 else "", screen)
-        chosen = by_key.get(pressed) or by_key.get(pressed.lower())
-        if chosen:
-            return chosen.key
+            say(key if len(key) == 1 else "", screen)
+        choice = by_key.get(key) or by_key.get(key.lower())
+        if choice:
+            return choice.key
         say("\n".join(f"  {option.key}  {option.meaning or option.word}" for option in options), screen)
 
 
 def confirm(question: str, screen: Screen) -> bool:
-    """Whether somebody says yes; any other key is a no, and so is no answer."""
+    """True if the person presses y; any other key, or the end of input, is a no."""
     return read_key(question, "y/N", screen) == "y"
 
 
 def read_key(question: str, choices: str, screen: Screen) -> str:
-    """The key that somebody presses, in lower case; empty for no answer."""
+    """Ask a question and return the key, in lower case; empty at the end of input."""
     say(f"{question} [{choices}] ", screen, end="")
     try:
-        pressed = terminal.read_key()
+        key = terminal.read_key()
     except EOFError:
-        pressed = ""
+        key = ""
     if screen.is_terminal:
-        say(pressed if len(pressed) == 1 else "", screen)
-    return pressed.lower()
+        say(key if len(key) == 1 else "", screen)
+    return key.lower()
 
 
 def read_list_choice(question: str, options: Sequence[Option], screen: Screen) -> str:
-    """The key of one of several things, each on a line of its own."""
+    """List `options`, one per line, ask for one of them and return its key."""
     widest = max(len(option.word) for option in options)
     say(question, screen)
     say("\n".join(f"  {option.key}  {option.word:<{widest}}  {option.meaning}" for option in options), screen)
-    listed = [option.key for option in options]
+    keys = [option.key for option in options]
     while True:
         say("Press its key: ", screen, end="")
-        pressed = terminal.read_key().lower()
-        say(pressed if len(pressed) == 1 else "", screen)
-        if pressed in listed:
-            return pressed
+        key = terminal.read_key().lower()
+        say(key if len(key) == 1 else "", screen)
+        if key in keys:
+            return key
 
 
 def read_text(name: str, hint: str, screen: Screen) -> str:
-    """A text in one line; asked for again until there is one."""
+    """Ask for a line of text until one is given, and return it."""
     _explain(name, hint, screen)
     while not (line := terminal.read_line("> ").strip()):
-        say("It cannot be left out.", screen)
+        say("This cannot be left out.", screen)
     return line
 
 
 def _explain(name: str, hint: str, screen: Screen) -> None:
-    """Say what is asked for, within the width of the screen."""
+    """Print the name and the hint of a question, within the width of the screen."""
     lines = wrap(f"{clean(name)}: {clean(hint)}", screen.width)
     say("\n" + screen.paint(clean(name), "bold") + lines[len(clean(name)) :], screen)
 
@@ -102,16 +102,16 @@ def read_items(
     hint: str,
     screen: Screen,
     *,
-    least: int = 0,
+    min_items: int = 0,
     flaw_of: Callable[[str], str] = lambda line: "",
 ) -> None:
-    """Add texts to a list, each in a line, up to an empty line; one in which `flaw_of` sees a flaw is not taken.
+    """Ask for lines up to an empty one and append them to `into`, except those that `flaw_of` finds a flaw in.
 
-    Whoever stops in the middle has what was typed before in the list.
+    After an interruption `into` has the lines typed so far.
     """
-    _explain(name, f"{hint} One per line; an empty line ends{'' if least else ', or leaves it out'}.", screen)
-    while (line := terminal.read_line("- ").strip()) or len(into) < least:
-        flaw = flaw_of(line) if line else "It cannot be left out."
+    _explain(name, f"{hint} One per line; an empty line ends{'' if min_items else ', or leaves it out'}.", screen)
+    while (line := terminal.read_line("- ").strip()) or len(into) < min_items:
+        flaw = flaw_of(line) if line else "This cannot be left out."
         if flaw:
             say(flaw, screen)
         else:

@@ -1,6 +1,6 @@
-"""How lists of records and drafts look on a terminal: a number, the title, the category, the age, what to type.
+"""Lists of records and drafts on a terminal, and the numbers of the last one, which can be typed instead of an id.
 
-A list whose records take several lines begins each with `head`, and has the same parts in the same order below it.
+A row is number, title, category, age and id. A record that takes several lines begins with `head`, then `facts`.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ FOLDER = "listings"
 _HEADS = ("", "title", "category", "age", "id")
 _TITLE = 1
 INDENT = "    "
-"""What stands before the further lines of a record: its number has this room."""
+"""Indent of the further lines of a record, as wide as its number."""
 
 MARKS = ("\x02", "\x03")
-"""What stands around a word that matches, in a snippet that is to be coloured."""
+"""Characters around a matching word, in a snippet that will be coloured."""
 
-NOTHING = "Nothing found. Other words may help, or --include-retired."
-_MOST = 1_000
-"""Records of a listing that can be named: nobody reads a number beyond that off a screen."""
+NOTHING = "Nothing found. Try other words, or --include-retired."
+_MAX_NUMBERED = 1_000
+"""Records of a listing that can be named by number: people do not read a larger number off a screen."""
 
-_LARGEST = 1_000_000
+_MAX_BYTES = 1_000_000
 
 
 class TableRow(NamedTuple):
-    """A record or draft in a list, and the group it stands in."""
+    """A record or draft in a list, and its group."""
 
     title: str
     category: str
@@ -45,44 +45,44 @@ class TableRow(NamedTuple):
 
 
 class ListedPath(NamedTuple):
-    """A record or draft that was listed: its store, and its path in it."""
+    """A record or draft in a listing: its store, and its path there."""
 
     root: str
     path: str
 
 
-def render(screen: Screen, lines: Sequence[TableRow], heads: tuple[str, ...] = _HEADS) -> str:
-    """The lines, numbered through, each group of them under its name."""
-    digits = len(str(len(lines)))
-    rows = [
-        (f"{number:>{digits}}", line.title, line.category, timestamps.age(line.moment), line.name)
-        for number, line in enumerate(lines, 1)
+def render(screen: Screen, rows: Sequence[TableRow], heads: tuple[str, ...] = _HEADS) -> str:
+    """Return numbered lines for `rows`, each group under its name."""
+    digits = len(str(len(rows)))
+    cells = [
+        (f"{number:>{digits}}", row.title, row.category, timestamps.age(row.moment), row.name)
+        for number, row in enumerate(rows, 1)
     ]
-    text = table(screen, heads, rows, gives_way=_TITLE).split("\n")
-    return "\n".join(_grouped(screen, text[0], zip(lines, text[1:])))
+    lines = table(screen, heads, cells, gives_way=_TITLE).split("\n")
+    return "\n".join(_grouped(screen, lines[0], zip(rows, lines[1:])))
 
 
-def _grouped(screen: Screen, head: str, lines: Iterable[tuple[TableRow, str]]) -> Iterator[str]:
+def _grouped(screen: Screen, head: str, row_lines: Iterable[tuple[TableRow, str]]) -> Iterator[str]:
     yield head
-    for group, members in groupby(lines, key=lambda member: member[0].group):
+    for group, members in groupby(row_lines, key=lambda member: member[0].group):
         if group:
             yield ""
             yield screen.paint(clean(group), "bold", "cyan")
-        yield from (text for _, text in members)
+        yield from (line for _, line in members)
 
 
 def head(screen: Screen, number: int, title: str) -> str:
-    """The first line of a record that takes several."""
+    """Return the first line of a record that takes several."""
     return f"{number:>{len(INDENT) - 2}}  {screen.paint(clean(title), 'bold')}"
 
 
 def facts(*parts: str) -> str:
-    """The line below it: what is known of the record, in the order of a list."""
+    """Return the line below `head`: the facts of the record, in the order of a list."""
     return INDENT + " · ".join(filter(None, parts))
 
 
 def coloured(screen: Screen, snippet: str) -> str:
-    """A snippet with its marked words highlighted; each word is cleaned by itself, so no record can set a colour."""
+    """Return a snippet with its marked words in colour; each word is cleaned alone, so that no record sets a colour."""
     words = []
     for word in snippet.split():
         plain = clean(word.strip("".join(MARKS)))
@@ -91,44 +91,47 @@ def coloured(screen: Screen, snippet: str) -> str:
 
 
 def names(listed: Sequence[ListedPath]) -> list[str]:
-    """What to type for records of several stores; those of another store than the project's begin with its flag."""
-    typed = {}
+    """Return what to type for records of several stores; outside the project's store it begins with a flag."""
+    by_path = {}
     for root in dict.fromkeys(record.root for record in listed):
-        inside = [record.path for record in listed if record.root == root]
+        in_store = [record.path for record in listed if record.root == root]
         flag = paths.store_flag(paths.prefix_of(root))
-        typed.update({ListedPath(root, path): f"{flag}{name}" for path, name in zip(inside, names_in(root, inside))})
-    return [typed[record] for record in listed]
+        names = names_in(root, in_store)
+        by_path.update({ListedPath(root, path): f"{flag}{name}" for path, name in zip(in_store, names)})
+    return [by_path[record] for record in listed]
 
 
-def names_in(root: str, listed: Sequence[str]) -> list[str]:
-    """What to type for records of the one store that a command acts on, by their paths."""
-    typed = reference.shortest_names(listed, record_names.paths(root))
-    return [typed[path] for path in listed]
+def names_in(root: str, record_paths: Sequence[str]) -> list[str]:
+    """Return what to type for the records at `record_paths`, in the one store that a command acts on."""
+    short_names = reference.shortest_names(record_paths, record_names.paths(root))
+    return [short_names[path] for path in record_paths]
 
 
 def save_listing(listed: Iterable[ListedPath]) -> None:
-    """Keep what was listed, if it was listed on a terminal."""
+    """Keep the paths of a listing on a terminal, so that they can be named by number."""
     file = _file()
     if file is not None and sys.stdout.isatty():
-        file.replace(json.dumps([list(each) for each in islice(listed, _MOST)]).encode("utf-8", "surrogatepass"))
+        file.replace(
+            json.dumps([list(record) for record in islice(listed, _MAX_NUMBERED)]).encode("utf-8", "surrogatepass")
+        )
 
 
 def listed_path(typed: str) -> ListedPath | None:
-    """What a number means here; None for any other text, and for a number that was not listed."""
-    if not (typed.isascii() and typed.isdigit() and len(typed) <= len(str(_MOST))):
+    """Return the path with this number in the last listing; None for any other text or number."""
+    if not (typed.isascii() and typed.isdigit() and len(typed) <= len(str(_MAX_NUMBERED))):
         return None
-    listed = _listed()
+    listed = _last_listing()
     return listed[int(typed) - 1] if 1 <= int(typed) <= len(listed) else None
 
 
-def _listed() -> list[ListedPath]:
+def _last_listing() -> list[ListedPath]:
     file = _file()
     if file is None or not _is_recent(file.path):
         return []
     try:
         return [ListedPath(str(root), str(path)) for root, path in json.loads(file.read() or b"[]")]
     except (ValueError, TypeError):
-        # Cut short by a full disk, or changed by hand: as good as none.
+        # Truncated by a full disk, or changed by hand.
         return []
 
 
@@ -140,21 +143,21 @@ def _is_recent(path: str) -> bool:
 
 
 def _file() -> StateFile | None:
-    """The file for this terminal; None if no stream of ours is one, or the terminal has no name here."""
+    """Return the file for this terminal; None if no stream is a terminal, or the terminal has no name."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if stream is not None and stream.isatty():
             try:
-                name = coldstart.content_hash(_terminal(stream.fileno()).encode())[:16]
+                name = coldstart.content_hash(_terminal_name(stream.fileno()).encode())[:16]
             except OSError:
-                # In a container the terminal may be one of the machine outside, which has no file in /dev.
+                # In a container the terminal may belong to the host, and have no file in /dev.
                 return None
-            return StateFile(os.path.join(paths.state_dir(), FOLDER, name), _LARGEST, "last listing")
+            return StateFile(os.path.join(paths.state_dir(), FOLDER, name), _MAX_BYTES, "last listing")
     return None
 
 
-def _terminal(handle: int) -> str:
-    """A name for this session of this terminal; on Windows, for the shell."""
+def _terminal_name(handle: int) -> str:
+    """Return a name for this session of this terminal; on Windows, for the shell."""
     if sys.platform == "win32":
         return str(os.getppid())
-    # The name of a terminal that was closed is given to the next; the number of its session is not.
+    # The name of a closed terminal is used again; the number of its session is not.
     return f"{os.ttyname(handle)} {os.getsid(0)}"

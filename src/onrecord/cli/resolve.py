@@ -1,7 +1,7 @@
-"""The record or draft that somebody means: by its id, the beginning or words of it, or its number in the last listing.
+"""Find the record or draft that a text means: its id, the beginning or words of it, or a number in the last listing.
 
-Who reads gets the one that fits. Who changes something must name it exactly, or see it and agree: an agent's guess, and
-one without a terminal, is refused, with the full name in the fix. Where several fit, a terminal lets one be picked.
+A command that reads takes the one that matches. A command that changes it needs the exact name, or a person who
+confirms it; otherwise it is refused, with the full name in the fix. If several match, a person at a terminal picks one.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from onrecord.store.inbox import Inbox
 from onrecord.store.reference import name_of
 from onrecord.store.store import Entry, Store
 
-_SURE = 4
-"""Letters of an id from which on nobody is asked whether it is the right one."""
+_MIN_SURE_LETTERS = 4
+"""Letters of the beginning of an id that need no confirmation."""
 
-_MOST_TITLED = 50
-"""Records that are read so that a picker can show their titles."""
+_MAX_TITLES = 50
+"""Records that are read to show their titles in the picker."""
 
 _MARGIN = 6
-"""Columns of the picker's own, before a line."""
+"""Columns that the picker puts before a line."""
 
 
 class _Guess(NamedTuple):
-    """The path that a text was taken for, and whether that is as good as its whole name."""
+    """The path that a text was matched with, and whether it needs no confirmation."""
 
     path: str
     is_sure: bool
 
 
 def record(asker: Asker, store: Store, typed: str, *, changes: bool = False) -> Entry:
-    """The record that a text means; `changes` says that the command will change it."""
+    """Return the record that `typed` means; `changes` if the command will change it. Raises NotFound or BadInput."""
     if store.find_paths(typed):
         return store.get(typed)
     guess = _numbered(asker, store.root, typed, is_draft=False) or _record(asker, store, typed)
@@ -59,10 +59,10 @@ def _record(asker: Asker, store: Store, typed: str) -> _Guess:
     if not fits.paths:
         raise reference.not_found(store.root, typed, names)
     if len(fits.paths) == 1:
-        return _Guess(fits.paths[0], fits.how == reference.PREFIX and len(typed) >= _SURE)
+        return _Guess(fits.paths[0], fits.how == reference.PREFIX and len(typed) >= _MIN_SURE_LETTERS)
     if not asker.can_ask:
         raise reference.ambiguous(typed, fits.paths)
-    return _Guess(_picked(typed, fits.paths, [_described(store, path) for path in fits.paths[:_MOST_TITLED]]), True)
+    return _Guess(_pick(typed, fits.paths, [_described(store, path) for path in fits.paths[:_MAX_TITLES]]), True)
 
 
 def _described(store: Store, path: str) -> str:
@@ -73,19 +73,19 @@ def _described(store: Store, path: str) -> str:
 
 
 def flag_id(asker: Asker, store: Store, typed: str) -> str:
-    """The record that a flag of a changing command names: as it was typed if that is exact; empty if left out."""
+    """Return the id that a flag of a changing command means: as typed if it is exact; empty if it was left out."""
     entry = record(asker, store, typed, changes=True) if typed else None
     return typed if entry is None or store.find_paths(typed) else entry.memory.id
 
 
 def listed_store(asker: Asker, store: Store, typed: str) -> Store:
-    """The store that a number in the last listing leads to, be it no project's; any other text, to this one."""
-    place = None if store.find_paths(typed) else _listed_path(asker, typed)
-    return Store(place.root) if place and paths.prefix_of(place.root) != paths.PROJECT_PREFIX else store
+    """Return the store of a number in the last listing if it is not a project's; `store` for any other text."""
+    listed = None if store.find_paths(typed) else _listed_path(asker, typed)
+    return Store(listed.root) if listed and paths.prefix_of(listed.root) != paths.PROJECT_PREFIX else store
 
 
 def draft(asker: Asker, box: Inbox, typed: str, *, changes: bool = False) -> str:
-    """The name of the draft that a text means."""
+    """Return the name of the draft that `typed` means. Raises NotFound or BadInput."""
     names = box.names()
     whole = {record_names.short_name(f"{paths.INBOX}/{name}.json"): name for name in names}
     whole.update((name, name) for name in names)
@@ -99,14 +99,14 @@ def draft(asker: Asker, box: Inbox, typed: str, *, changes: bool = False) -> str
 
 
 def _draft(asker: Asker, names: list[str], typed: str) -> _Guess:
-    fits = reference.match_names(typed, [f"{paths.INBOX}/{each}.json" for each in names])
+    fits = reference.match_names(typed, [f"{paths.INBOX}/{name}.json" for name in names])
     if not fits.paths:
         raise _no_draft(typed, reference.similar_paths(typed, names))
     if len(fits.paths) == 1:
-        return _Guess(fits.paths[0], fits.how == reference.PREFIX and len(typed) >= _SURE)
+        return _Guess(fits.paths[0], fits.how == reference.PREFIX and len(typed) >= _MIN_SURE_LETTERS)
     if not asker.can_ask:
         raise _several_drafts(typed, fits.paths)
-    return _Guess(_picked(typed, fits.paths, [name_of(path) for path in fits.paths]), True)
+    return _Guess(_pick(typed, fits.paths, [name_of(path) for path in fits.paths]), True)
 
 
 def _no_draft(typed: str, near: list[str]) -> NotFound:
@@ -114,8 +114,8 @@ def _no_draft(typed: str, near: list[str]) -> NotFound:
     return NotFound(f"no draft {shorten(typed)!r} in the inbox{reference.did_you_mean(near)}", fix=look[0])
 
 
-def _several_drafts(typed: str, fitting: Collection[str]) -> Ambiguous:
-    names = [name_of(path) for path in sorted(fitting)]
+def _several_drafts(typed: str, matches: Collection[str]) -> Ambiguous:
+    names = [name_of(path) for path in sorted(matches)]
     name, message = names[0], reference.ambiguity_message(typed, names, "drafts")
     return Ambiguous(message, fix=f"onrecord inbox {quote(name)}; or type more of the name you mean")
 
@@ -125,7 +125,7 @@ def _listed_path(asker: Asker, typed: str) -> ListedPath | None:
 
 
 def _numbered(asker: Asker, root: str, typed: str, *, is_draft: bool) -> _Guess | None:
-    """What a number meant in the last listing on this terminal, which is said; NotFound if it was something else."""
+    """Return and print the path of a number in the last listing on this terminal. Raises NotFound for another kind."""
     listed = _listed_path(asker, typed)
     if listed is None:
         return None
@@ -139,21 +139,21 @@ def _numbered(asker: Asker, root: str, typed: str, *, is_draft: bool) -> _Guess 
     return _Guess(listed.path, False)
 
 
-def _picked(typed: str, fitting: Sequence[str], lines: Sequence[str]) -> str:
-    """The one of several that somebody picks; BadInput if they pick none."""
+def _pick(typed: str, matches: Sequence[str], lines: Sequence[str]) -> str:
+    """Let the person pick one of `matches`, shown as `lines`. Raises BadInput if none is picked."""
     width = Screen.of(sys.stdout).width - _MARGIN
-    more = f"; the first {len(lines)}" if len(lines) < len(fitting) else ""
-    question = f"{shorten(typed)!r} fits {len(fitting):,}{more}:"
-    at = terminal.pick_line(clean(question), [fit(clean(line), width) for line in lines])
-    if at is None:
+    more = f"; the first {len(lines)}" if len(lines) < len(matches) else ""
+    question = f"{shorten(typed)!r} matches {len(matches):,}{more}:"
+    position = terminal.pick_line(clean(question), [fit(clean(line), width) for line in lines])
+    if position is None:
         raise BadInput("none was picked", fix="type more of the name you mean")
-    return fitting[at]
+    return matches[position]
 
 
 def _confirm(asker: Asker, typed: str, is_sure: bool, what: str, look: str) -> None:
-    """BadInput unless a change may be made to what a text was taken for."""
+    """Raise BadInput unless a change may be made to the match of `typed`, called `what`."""
     if not asker.can_ask:
-        message = f"{shorten(typed)!r} is not a whole name; nothing was changed"
-        raise BadInput(message, fix=f"{look}; then the same command with the whole name, if that is the one")
+        message = f"{shorten(typed)!r} is not a full name; nothing was changed"
+        raise BadInput(message, fix=f"{look}; then run it again with the full name, if that is the one")
     if not is_sure and not confirm(clean(f"{asker.command} {what}?"), Screen.of(sys.stdout)):
         raise BadInput("nothing was changed", fix=look)

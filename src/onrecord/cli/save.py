@@ -318,7 +318,7 @@ class _ByHand:
         name = form.field_label(field.name)
         if isinstance(field.kind, ListOf):
             content[field.name] = []
-            questions.read_items(content[field.name], name, field.doc, self.screen, least=field.kind.min_items)
+            questions.read_items(content[field.name], name, field.doc, self.screen, min_items=field.kind.min_items)
         else:
             content[field.name] = questions.read_text(name, field.doc, self.screen)
 

@@ -1,6 +1,7 @@
-"""One key at a time from the terminal, without Enter; a line of input where there is no terminal.
+"""The terminal: single keys, lines, a list to pick from, the user's editor and pager.
 
-The terminal is changed only while a key is awaited, and is given back as it was, whatever ends the wait.
+The terminal's mode is changed only while waiting for a key, and is always restored. Without a terminal a line of
+input takes the place of a key.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ ENTER, ESCAPE, BACKSPACE, TAB = "enter", "escape", "backspace", "tab"
 _UNKNOWN = ""
 
 _END_OF_INPUT = "\x04"
-_NAMED = {
-    # A Ctrl-D that was typed while the terminal still waited for a line.
+_KEY_NAMES = {
+    # A Ctrl-D typed while the terminal still waited for a line.
     "\0": _END_OF_INPUT,
     "\r": ENTER,
     "\n": ENTER,
@@ -37,38 +38,38 @@ _SEQUENCES = {
     "A": UP, "B": DOWN, "C": RIGHT, "D": LEFT, "H": HOME, "F": END,
     "1~": HOME, "4~": END, "5~": PAGE_UP, "6~": PAGE_DOWN, "7~": HOME, "8~": END,
 }  # fmt: skip
-"""What follows `ESC [` or `ESC O` when a key is pressed that has no character."""
+"""The rest of the sequence after `ESC [` or `ESC O`, for keys without a character."""
 
 _WINDOWS = {"H": UP, "P": DOWN, "K": LEFT, "M": RIGHT, "G": HOME, "O": END, "I": PAGE_UP, "Q": PAGE_DOWN}
-_REST = 0.05
+_SEQUENCE_SECONDS = 0.05
 """Seconds in which the rest of a key's sequence follows its ESC; a person's next key comes later."""
 
-_LONGEST_SEQUENCE = 16
+_MAX_SEQUENCE_LENGTH = 16
 
 
 def at_terminal() -> bool:
-    """Whether somebody can answer: both what is asked and what is typed go through a terminal."""
+    """True if a person can be asked: both input and output are a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
 def read_key() -> str:
-    """The next key: a character, or the name of a key that has none.
+    """Return the next key: a character, or the name of a key that has none.
 
-    EOFError when the input ends or Ctrl-D is pressed, KeyboardInterrupt for Ctrl-C. Without a terminal it is the
-    first character of a line, and ENTER for an empty line.
+    Raises EOFError at the end of input or for Ctrl-D, KeyboardInterrupt for Ctrl-C. Without a terminal the key is the
+    first character of a line, or ENTER for an empty line.
     """
     if not at_terminal():
-        return _from_line()
-    pressed = _UNKNOWN
-    while pressed == _UNKNOWN:
-        pressed = _from_console() if sys.platform == "win32" else _from_terminal()
-    if pressed == _END_OF_INPUT:
+        return _key_from_line()
+    key = _UNKNOWN
+    while key == _UNKNOWN:
+        key = _key_from_console() if sys.platform == "win32" else _key_from_terminal()
+    if key == _END_OF_INPUT:
         raise EOFError
-    return pressed
+    return key
 
 
 def read_line(question: str = "") -> str:
-    """A line that somebody types, without its end; EOFError when there is none."""
+    """Return the next line of input, without its end. Raises EOFError."""
     if at_terminal():
         return _edited_line(question)
     print(question, end="", flush=True)
@@ -79,7 +80,7 @@ def read_line(question: str = "") -> str:
 
 
 def _edited_line(question: str) -> str:
-    """A line typed on a terminal; with the keys of the readline library, where Python has it."""
+    """Return a line typed on a terminal; the readline library edits it, where Python has it."""
     try:
         import readline  # noqa: F401
     except ImportError:
@@ -87,12 +88,12 @@ def _edited_line(question: str) -> str:
     return input(question)
 
 
-def _from_line() -> str:
+def _key_from_line() -> str:
     text = read_line().strip()
     return text[0] if text else ENTER
 
 
-def _from_terminal() -> str:
+def _key_from_terminal() -> str:
     import signal
     import termios
 
@@ -107,21 +108,21 @@ def _from_terminal() -> str:
     if first.encode() == special[termios.VSUSP]:
         os.kill(0, signal.SIGTSTP)
         return _UNKNOWN
-    return _NAMED.get(first, first if first.isprintable() else _UNKNOWN)
+    return _KEY_NAMES.get(first, first if first.isprintable() else _UNKNOWN)
 
 
 @contextmanager
 def _single_keys(handle: int) -> Iterator[None]:
-    """The terminal with each key handed on at once and not shown, Ctrl-C and Ctrl-Z included.
+    """Switch the terminal to pass on each key at once and unseen, including Ctrl-C and Ctrl-Z.
 
-    As a signal, one that comes just before the wait would be noticed only after the next key.
+    As a signal, a Ctrl-C just before the wait would be noticed only after the next key.
     """
     import termios
     import tty
 
     before = termios.tcgetattr(handle)
     try:
-        # Without a flush: what was typed ahead is meant.
+        # No flush: keys typed ahead count.
         tty.setcbreak(handle, termios.TCSADRAIN)
         now = termios.tcgetattr(handle)
         now[3] &= ~termios.ISIG
@@ -135,7 +136,7 @@ def _character(handle: int) -> str:
     data = os.read(handle, 1)
     if not data:
         return _END_OF_INPUT
-    # The first byte of a UTF-8 character says how many follow.
+    # The first byte of a UTF-8 character gives the number of bytes that follow.
     following = sum(data[0] >= start for start in (0xC0, 0xE0, 0xF0))
     while following and (more := os.read(handle, following)):
         data += more
@@ -146,23 +147,23 @@ def _character(handle: int) -> str:
 def _is_waiting(handle: int) -> bool:
     import select
 
-    return bool(select.select([handle], [], [], _REST)[0])
+    return bool(select.select([handle], [], [], _SEQUENCE_SECONDS)[0])
 
 
 def _sequence(handle: int) -> str:
-    """The key that sends the sequence behind an ESC; unknown for Alt with a character, and for keys nobody needs."""
+    """Return the key of the sequence after an ESC; unknown for Alt with a character and for keys that are not used."""
     if _character(handle) not in ("[", "O"):
         return _UNKNOWN
     text = ""
-    while len(text) < _LONGEST_SEQUENCE and _is_waiting(handle):
+    while len(text) < _MAX_SEQUENCE_LENGTH and _is_waiting(handle):
         text += _character(handle)
         if "@" <= text[-1] <= "~":
             break
     return _SEQUENCES.get(text, _UNKNOWN)
 
 
-def _from_console() -> str:
-    """The next key on Windows, where keys without a character come as two."""
+def _key_from_console() -> str:
+    """Return the next key on Windows, where a key without a character is sent as two."""
     if sys.platform != "win32":
         raise OSError("there is a console only on Windows")
     import msvcrt
@@ -174,11 +175,11 @@ def _from_console() -> str:
         raise KeyboardInterrupt
     if first == "\x1a":
         return _END_OF_INPUT
-    return _NAMED.get(first, first if first.isprintable() else _UNKNOWN)
+    return _KEY_NAMES.get(first, first if first.isprintable() else _UNKNOWN)
 
 
-_MOST_SHOWN = 10
-"""Lines of the window that moves over a long list; each can have a digit."""
+_WINDOW_LINES = 10
+"""Lines of the window that moves over a long list: one for each digit."""
 
 _HELP = "up/down and Enter, or a number; Esc leaves"
 _DIGITS = tuple("1234567890")
@@ -186,57 +187,56 @@ _UP, _DOWN, _LEAVE = (UP, "k"), (DOWN, "j"), (ESCAPE, "q")
 
 
 def pick_line(question: str, lines: Sequence[str]) -> int | None:
-    """The place of the line that was chosen; None if none was. The lines must fit on the terminal."""
+    """Return the position of the line that a person picks, or None. The lines must fit on the terminal."""
     if os.environ.get("TERM") == "dumb":
-        return _by_line(question, lines)
-    at, drawn = 0, 0
+        return _pick_by_number(question, lines)
+    position, drawn = 0, 0
     try:
         while True:
-            drawn = _draw(question, lines, at, drawn)
-            pressed = read_key()
-            if pressed in _LEAVE:
+            drawn = _draw(question, lines, position, drawn)
+            key = read_key()
+            if key in _LEAVE:
                 return None
-            numbered = _numbered(at, pressed)
-            if pressed == ENTER or 0 <= numbered < len(lines):
-                return at if pressed == ENTER else numbered
-            at = _moved(at, pressed, len(lines))
+            target = _digit_position(position, key)
+            if key == ENTER or 0 <= target < len(lines):
+                return position if key == ENTER else target
+            position = _move(position, key, len(lines))
     except EOFError:
         return None
     finally:
         _erase(drawn)
 
 
-def _numbered(at: int, pressed: str) -> int:
-    """The line of the window around a line that a digit stands for; 0 is the tenth, and -1 no digit at all."""
-    return _start(at) + (int(pressed) - 1) % _MOST_SHOWN if pressed in _DIGITS else -1
+def _digit_position(position: int, key: str) -> int:
+    """Return the position that a digit stands for in the window around `position`; -1 if `key` is no digit."""
+    return _window_start(position) + (int(key) - 1) % _WINDOW_LINES if key in _DIGITS else -1
 
 
-def _moved(at: int, pressed: str, count: int) -> int:
+def _move(position: int, key: str, count: int) -> int:
     steps = {
         **dict.fromkeys(_UP, -1),
         **dict.fromkeys(_DOWN, 1),
-        PAGE_UP: -_MOST_SHOWN,
-        PAGE_DOWN: _MOST_SHOWN,
+        PAGE_UP: -_WINDOW_LINES,
+        PAGE_DOWN: _WINDOW_LINES,
         HOME: -count,
         END: count,
     }
-    return min(max(at + steps.get(pressed, 0), 0), count - 1)
+    return min(max(position + steps.get(key, 0), 0), count - 1)
 
 
-def _start(at: int) -> int:
-    """The first line of the window that shows a line."""
-    return at // _MOST_SHOWN * _MOST_SHOWN
+def _window_start(position: int) -> int:
+    return position // _WINDOW_LINES * _WINDOW_LINES
 
 
-def _draw(question: str, lines: Sequence[str], at: int, drawn: int) -> int:
-    """Show the window in the place of the one before; how many lines of the terminal it takes."""
-    start = _start(at)
-    window = lines[start : start + _MOST_SHOWN]
-    shown = [f"{'>' if start + n == at else ' '} {(n + 1) % 10}  {line}" for n, line in enumerate(window)]
-    more = f"  ({at + 1} of {len(lines)})" if len(lines) > len(window) else ""
+def _draw(question: str, lines: Sequence[str], position: int, drawn: int) -> int:
+    """Replace the `drawn` lines of the last window with the one around `position`; return its number of lines."""
+    start = _window_start(position)
+    window = lines[start : start + _WINDOW_LINES]
+    rows = [f"{'>' if start + n == position else ' '} {(n + 1) % 10}  {line}" for n, line in enumerate(window)]
+    more = f"  ({position + 1} of {len(lines)})" if len(lines) > len(window) else ""
     _erase(drawn)
-    print("\n".join((question, *shown, f"{_HELP}{more}")), flush=True)
-    return len(shown) + 2
+    print("\n".join((question, *rows, f"{_HELP}{more}")), flush=True)
+    return len(rows) + 2
 
 
 def _erase(drawn: int) -> None:
@@ -245,8 +245,8 @@ def _erase(drawn: int) -> None:
         sys.stdout.flush()
 
 
-def _by_line(question: str, lines: Sequence[str]) -> int | None:
-    """The same on a terminal that only prints: numbered lines, and a number typed with Enter."""
+def _pick_by_number(question: str, lines: Sequence[str]) -> int | None:
+    """Pick on a terminal that only prints: numbered lines, and a number typed with Enter."""
     print("\n".join((question, *(f"{number:>3}  {line}" for number, line in enumerate(lines, 1)))), flush=True)
     try:
         typed = read_line("number: ").strip()
@@ -256,13 +256,13 @@ def _by_line(question: str, lines: Sequence[str]) -> int | None:
 
 
 def open_editor(path: str) -> None:
-    """Have a file edited, and wait until the editor is closed; BadInput if it fails."""
+    """Open a file in the user's editor, and wait until it is closed. Raises BadInput."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ("notepad" if sys.platform == "win32" else "vi")
     try:
         child = subprocess.Popen([*shlex.split(editor, posix=sys.platform != "win32"), path])
     except (OSError, ValueError) as error:
         raise BadInput(f"cannot start the editor {editor!r}: {error}", fix="set VISUAL or EDITOR") from error
-    # Ctrl-C is meant for the editor, which has the terminal: many do not end for it.
+    # Ctrl-C is for the editor, which has the terminal; many editors do not end on it.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         code = child.wait()
@@ -273,43 +273,43 @@ def open_editor(path: str) -> None:
         raise BadInput(f"the editor {ending}, so nothing was saved", fix="edit it again")
 
 
-_DEFAULT = "less"
+_DEFAULT_PAGER = "less"
 _LESS = "FRX"
-"""For `less`, unless the user has set LESS: quit if all fits, show colours, leave the text on the screen."""
+"""Options of `less`, unless the user has set LESS: quit if all fits, show colours, leave the text on the screen."""
 
 
-def show_in_pager(text: str, lines: int) -> bool:
-    """Show a text that takes so many lines of the terminal; whether that was done, or it is to be printed."""
-    if lines < shutil.get_terminal_size().lines or os.environ.get("TERM", "dumb") == "dumb":
+def show_in_pager(text: str, line_count: int) -> bool:
+    """Show a text that is too long for the terminal in the pager; False if it is to be printed instead."""
+    if line_count < shutil.get_terminal_size().lines or os.environ.get("TERM", "dumb") == "dumb":
         return False
-    # Whoever only reads our terminal, and types nothing, could not leave the pager.
+    # A program that reads our terminal but types nothing could not leave the pager.
     if not at_terminal():
         return False
-    command = _command()
-    return bool(command) and _run(command, text)
+    command = _pager_command()
+    return bool(command) and _run_pager(command, text)
 
 
-def _command() -> list[str]:
-    """The program and its arguments; empty for none."""
-    chosen = next((os.environ[name] for name in ("ONRECORD_PAGER", "PAGER") if name in os.environ), None)
-    if chosen is None:
-        # On Windows a program is looked for in the current folder first, which may be anybody's.
-        chosen = "" if sys.platform == "win32" else _DEFAULT
+def _pager_command() -> list[str]:
+    """Return the pager and its arguments; empty for none."""
+    pager = next((os.environ[name] for name in ("ONRECORD_PAGER", "PAGER") if name in os.environ), None)
+    if pager is None:
+        # Windows looks for a program in the current folder first, which may belong to anyone.
+        pager = "" if sys.platform == "win32" else _DEFAULT_PAGER
     try:
-        words = shlex.split(chosen, posix=sys.platform != "win32")
+        words = shlex.split(pager, posix=sys.platform != "win32")
     except ValueError:
         return []
     return [] if words in ([], ["cat"]) else words
 
 
-def _run(command: list[str], text: str) -> bool:
+def _run_pager(command: list[str], text: str) -> bool:
     try:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, env={"LESS": _LESS, **os.environ})
     except (OSError, ValueError):
         return False
     data: bytes | None = f"{text}\n".encode("utf-8", "backslashreplace")
     while process.poll() is None:
-        # Ctrl-C is for the pager, which stays.
+        # Ctrl-C is for the pager, which goes on.
         try:
             process.communicate(data)
         except KeyboardInterrupt:

@@ -87,7 +87,7 @@ def search(
     categories, lower_tags = [category] if category else [], [tag.lower() for tag in tags]
     hits = project.search(query, limit, categories=categories, tags=lower_tags, include_retired=include_retired)
     data = _without_empty({"query": query, "results": [_hit(hit) for hit in hits], "note": note})
-    nothing = "Nothing found. Other words may help, or include_retired for what no longer holds."
+    nothing = "Nothing found. Try other words, or include_retired for records that are no longer in use."
     text = fence({"source": PROJECT_PREFIX}, map(_line, hits)) if hits else nothing
     return ToolResult(data, join(text, note))
 

@@ -182,4 +182,4 @@ def ambiguous(text: str, paths: Collection[str]) -> Ambiguous:
 def ambiguity_message(text: str, names: Sequence[str], what: str) -> str:
     """Return the message that lists up to ten of the names that `text` matches."""
     more = f" and {len(names) - _MAX_LISTED:,} more" if len(names) > _MAX_LISTED else ""
-    return f"{shorten(text)!r} fits {len(names):,} {what}: {', '.join(names[:_MAX_LISTED])}{more}"
+    return f"{shorten(text)!r} matches {len(names):,} {what}: {', '.join(names[:_MAX_LISTED])}{more}"
