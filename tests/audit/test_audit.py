@@ -14,7 +14,7 @@ from onrecord.audit.audit_item import AuditItem
 from onrecord.audit.report import Evidence, Measure
 from onrecord.cli import main
 from onrecord.errors import BadInput
-from onrecord.importers import notes
+from onrecord.importers import memories
 from onrecord.record import compose
 from onrecord.record.memory import Memory
 from tests import cost
@@ -227,7 +227,7 @@ class TestForeign:
             "Integration tests hit a real database.\n"
         )
 
-        (item,) = notes.claude_memory(str(tmp_path))
+        (item,) = memories.claude_memory(str(tmp_path))
 
         assert (item.title, item.text, item.tags, item.updated) == (
             "Testing",
@@ -239,7 +239,7 @@ class TestForeign:
     def test_an_index_that_holds_notes_itself_counts_by_section(self, tmp_path: Path) -> None:
         (tmp_path / "MEMORY.md").write_text("# Notes\n\n## Build\nUse make all.\n\n## Deploy\nPush a tag.\n")
 
-        assert [item.title for item in notes.claude_memory(str(tmp_path))] == ["Build", "Deploy"]
+        assert [item.title for item in memories.claude_memory(str(tmp_path))] == ["Build", "Deploy"]
 
     def test_a_markdown_folder_is_a_memory_a_section(self, tmp_path: Path) -> None:
         (tmp_path / "deep").mkdir()
@@ -249,7 +249,7 @@ class TestForeign:
         (tmp_path / ".hidden").mkdir()
         (tmp_path / ".hidden" / "x.md").write_text("# X\nx\n")
 
-        items = notes.markdown_folder(str(tmp_path))
+        items = memories.markdown_folder(str(tmp_path))
 
         assert [(item.path, item.title) for item in items] == [
             ("deep/patterns.md#Retry", "Retry"),
@@ -260,7 +260,7 @@ class TestForeign:
     def test_what_was_read_is_there_line_by_line(self, tmp_path: Path) -> None:
         (tmp_path / "a.md").write_text("# A\nFirst.\n## B\nSecond.\n## C\nThird.\n")
 
-        (item,) = notes.claude_memory(str(tmp_path))
+        (item,) = memories.claude_memory(str(tmp_path))
 
         assert [line for line in item.raw["text"].split("\n") if line] == ["First.", "Second.", "Third."]
 
@@ -269,11 +269,11 @@ class TestForeign:
         (tmp_path / "notes").mkdir()
         (tmp_path / "notes" / "link.md").symlink_to(tmp_path / "secret.md")
 
-        assert notes.markdown_folder(str(tmp_path / "notes")) == []
+        assert memories.markdown_folder(str(tmp_path / "notes")) == []
 
     def test_a_folder_that_is_not_there_is_said_so(self) -> None:
         with pytest.raises(BadInput, match="is not a folder") as caught:
-            notes.markdown_folder("/nowhere/at/all")
+            memories.markdown_folder("/nowhere/at/all")
         assert caught.value.fix == "name the folder of the Markdown files"
 
 

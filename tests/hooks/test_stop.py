@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from onrecord.usage.counts import per_record
+from onrecord.usage.usage_log import per_record
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"
 

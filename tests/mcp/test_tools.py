@@ -15,7 +15,7 @@ from onrecord import paths
 from onrecord.cli import main
 from onrecord.mcp import tools as tool_table
 from onrecord.store.inbox import Inbox
-from onrecord.usage import counts
+from onrecord.usage import usage_log
 from tests.mcp.client import HANDSHAKE, STATELESS, Client, text_of
 from tests.mcp.conftest import SESSIONS
 
@@ -99,7 +99,7 @@ def test_what_an_agent_is_shown_is_counted_and_what_it_finds_is_not(client, proj
     client.call("recall", task="where do we keep user sessions, postgres or redis?")
     client.call("show", id="sessions-live-in-postgres-not-redis")
 
-    counted = counts.per_record(str(project / paths.STORE))
+    counted = usage_log.per_record(str(project / paths.STORE))
 
     assert counted["decisions/sessions-live-in-postgres-not-redis.json"].injected == 2
 

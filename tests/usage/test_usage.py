@@ -19,7 +19,7 @@ from onrecord.session import ledger
 from onrecord.session.ledger import Ledger
 from onrecord.store import record_names
 from onrecord.usage import usage_log
-from onrecord.usage.counts import Counts, per_record, per_week
+from onrecord.usage.usage_log import Counts, per_record, per_week
 from tests.conversation import context, does, memory_context, prompt, result, says, write, write_transcript
 from tests.known_project import known_project
 

@@ -14,7 +14,7 @@ from onrecord.cli import arguments, output
 from onrecord.cli.output import CommandResult, Screen, labelled, table
 from onrecord.cli.progress import watched
 from onrecord.errors import BadInput
-from onrecord.importers import notes
+from onrecord.importers import memories
 from onrecord.record import compose
 from onrecord.store.store import Broken, Entry, Store
 from onrecord.text import plural
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     items: Sequence[AuditItem]
     broken: list[str] = []
     if folder:
-        items = notes.claude_memory(folder) if args.claude_memory else notes.markdown_folder(folder)
+        items = memories.claude_memory(folder) if args.claude_memory else memories.markdown_folder(folder)
         where = folder
         known_facts = Evidence(missing=report.lost_files(items, os.path.abspath(args.project)))
     else:

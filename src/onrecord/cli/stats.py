@@ -13,8 +13,7 @@ from onrecord.settings import PROMPT_SWITCHES, load_settings, off_switches
 from onrecord.store import record_names
 from onrecord.store.store import Store
 from onrecord.text import plural
-from onrecord.usage.counts import Counts, per_record, per_week
-from onrecord.usage.usage_log import EVENTS
+from onrecord.usage.usage_log import EVENTS, Counts, per_record, per_week
 
 WEEKS = 12
 _BARS = "▁▂▃▄▅▆▇█"

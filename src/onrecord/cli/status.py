@@ -22,8 +22,7 @@ from onrecord.shared import replicas
 from onrecord.store import waiting
 from onrecord.store.store import Store
 from onrecord.text import plural
-from onrecord.usage.counts import Counts, per_record
-from onrecord.usage.usage_log import EVENTS
+from onrecord.usage.usage_log import EVENTS, Counts, per_record
 
 _DAYS = 7
 _MOST_CHECKED = 500

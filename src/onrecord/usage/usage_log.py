@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 
 from onrecord import coldstart, paths, state_file, timestamps
+from onrecord.coldstart import NamedTuple
 from onrecord.state_file import StateFile
 from onrecord.store import record_names
 
@@ -35,6 +36,8 @@ _DAYS_COUNTED_DAILY = 100  # older days are merged into months
 _DAYS_WITHOUT_RECORD = 30  # a missing record may only be on another branch
 _OPENED, _NOT_OPENED = "opened", "unclear"
 _POINTER = "pointer"  # in the notes, in place of the text_hash: a pointer has none
+_WEEK = 7 * 86_400
+_MONDAY = 4 * 86_400  # 1970 began on a Thursday: its first Monday was the fifth day
 
 
 def was_opened(messages: Sequence[Message], path: str) -> bool:
@@ -220,3 +223,46 @@ def _read_notes(notes: StateFile) -> tuple[dict[tuple[str, str], int], set[tuple
             turns[key] = turns.get(key, 0) + 1
             opened_records.update([key] if parts[2] == _OPENED else [])
     return turns, opened_records
+
+
+class Counts(NamedTuple):
+    """Counts of how often records were shown, pointed to and opened."""
+
+    injected: int = 0
+    pointed: int = 0
+    opened: int = 0
+    digest: int = 0
+    last_injected: str = ""
+
+    def plus(self, day: str, event: str, count: int) -> Counts:
+        """Return the counts with `count` more of an event on `day`."""
+        values = self._asdict()
+        values[event] += count
+        if event == "injected":
+            values["last_injected"] = max(self.last_injected, day)
+        return Counts(**values)
+
+
+def per_record(store_root: str, since: str = "") -> dict[str, Counts]:
+    """Return the counts of each record, by its path in the store."""
+    by_path: dict[str, Counts] = {}
+    for day, event, path, count in read(store_root):
+        if day >= since[:10]:
+            by_path[path] = by_path.get(path, Counts()).plus(day, event, count)
+    return by_path
+
+
+def per_week(store_root: str, limit: int = 12, path: str = "", since: str = "") -> list[tuple[str, Counts]]:
+    """Return the counts of the last `limit` weeks, each with its Monday, for the store or one record."""
+    this = _week(timestamps.seconds(timestamps.now()))
+    first = max(this - limit + 1, _week(timestamps.seconds(since)) if since else 0)
+    weeks = {week: Counts() for week in range(first, this + 1)}
+    for day, event, record, count in read(store_root):
+        week = _week(timestamps.seconds(day))
+        if week in weeks and record == (path or record) and day >= since[:10]:
+            weeks[week] = weeks[week].plus(day, event, count)
+    return [(timestamps.from_seconds(week * _WEEK + _MONDAY)[:10], counts) for week, counts in weeks.items()]
+
+
+def _week(seconds: float) -> int:
+    return int(seconds - _MONDAY) // _WEEK

@@ -15,8 +15,8 @@ from onrecord.search.index import Index
 from onrecord.settings import off_switches
 from onrecord.store import waiting
 from onrecord.store.store import Store
-from onrecord.usage import counts
-from onrecord.usage.counts import Counts
+from onrecord.usage import usage_log
+from onrecord.usage.usage_log import Counts
 from onrecord.web import view
 
 _MAX_NEWEST = 10
@@ -79,8 +79,8 @@ class UsageRow(NamedTuple):
 
 def usage(request: Request) -> Response:
     store = require_store(view.site_of(request).project().store)
-    weeks = counts.per_week(store.root, _WEEKS)
-    by_path = sorted(counts.per_record(store.root).items(), key=lambda item: (-item[1].injected, item[0]))
+    weeks = usage_log.per_week(store.root, _WEEKS)
+    by_path = sorted(usage_log.per_record(store.root).items(), key=lambda item: (-item[1].injected, item[0]))
     return view.page(
         request,
         "usage.html",

@@ -17,8 +17,8 @@ from onrecord.record.export import value_text
 from onrecord.record.memory import Memory
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
-from onrecord.usage import counts
-from onrecord.usage.counts import Counts
+from onrecord.usage import usage_log
+from onrecord.usage.usage_log import Counts
 from onrecord.web import view
 
 _MAX_CHAIN_LENGTH = 20
@@ -94,8 +94,8 @@ def _page(request: Request, store: Store, entry: Entry, refused_change: RefusedC
 
 
 def _usage(store: Store, entry: Entry) -> UsageView:
-    weeks = counts.per_week(store.root, _WEEKS, entry.path)
-    total = counts.per_record(store.root).get(entry.path, Counts())
+    weeks = usage_log.per_week(store.root, _WEEKS, entry.path)
+    total = usage_log.per_record(store.root).get(entry.path, Counts())
     return UsageView(total, tuple((week, count) for week, count in weeks if count != Counts()))
 
 
