@@ -18,7 +18,7 @@ from bench.digest_cases import Case
 from onrecord import paths, timestamps
 from onrecord.digest import digest, selection
 from onrecord.digest.candidates import Records
-from onrecord.digest.selection import Candidate, Relevance
+from onrecord.digest.selection import DigestCandidate, Relevance
 from onrecord.digest.work_context import WorkContext
 from onrecord.settings import Settings
 
@@ -63,7 +63,7 @@ _ROWS = {
 class Weighed(NamedTuple):
     """A record with what speaks for it in a case."""
 
-    entry: Candidate
+    entry: DigestCandidate
     relevance: Relevance
 
 
@@ -135,10 +135,10 @@ def _outcome(case: Case, work: WorkContext, root: str) -> Outcome:
     relevance = records.relevance(work.intent, work.query) if work.query else {}
     weighed = tuple(Weighed(each, relevance[each.key]) for each in records.candidates if each.key in relevance)
     records.close()
-    return Outcome(case, work, tuple(_key(pick.candidate) for pick in page.shown), len(page.text), weighed)
+    return Outcome(case, work, tuple(_key(pick.candidate) for pick in page.picks), len(page.text), weighed)
 
 
-def _key(entry: Candidate) -> str:
+def _key(entry: DigestCandidate) -> str:
     return Path(entry.path).stem
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from bench import life_sets
 from bench.data import Prompt, Set
-from bench.stage import Stage, borrowed
+from bench.stage import Stage, earlier_text
 from onrecord.record.memory import render
 from onrecord.search import coefficients, query, rank, relevance, vectors
 from onrecord.search.candidates import Filter
@@ -79,7 +79,7 @@ def _neutral() -> Iterator[None]:
 
 def pool(stage: Stage, prompt: Prompt) -> Pool:
     """The candidates for a prompt, in the order of their ids."""
-    matches = rank.find(stage.index, query.parse(prompt.text, borrowed(prompt)), Filter("auto"), CANDIDATES)
+    matches = rank.find(stage.index, query.parse(prompt.text, earlier_text(prompt)), Filter("auto"), CANDIDATES)
     matches = sorted((match for match in matches if match.status == "active"), key=lambda match: match.id)
     rows = [[match.features[name] for name in relevance.NAMES] for match in matches]
     table = np.array(rows, dtype=float).reshape(-1, len(relevance.NAMES))

@@ -65,7 +65,7 @@ def _answered(stage: Stage, prompt: Prompt) -> Answered:
     return Answered(
         decision.is_past,
         bool(prompt.relevant.intersection(each.match.id for each in ranked[:3])),
-        bool(prompt.relevant.intersection(each.match.id for each in decision.shown)),
+        bool(prompt.relevant.intersection(each.match.id for each in decision.shown_candidates)),
         bool(prompt.relevant & rules),
         len(rules),
         len(prompt.relevant & rules),

@@ -82,6 +82,6 @@ def write(root: str, records: Iterable[Memory]) -> None:
             file.write(memory.render(record))
 
 
-def borrowed(prompt: Prompt) -> str:
-    """The earlier turns, if the prompt is one that needs them."""
+def earlier_text(prompt: Prompt) -> str:
+    """Return the earlier turns, if the prompt refers to them."""
     return "\n".join(prompt.turns) if prompt.turns and query.is_referring(prompt.text) else ""

@@ -44,7 +44,7 @@ class Hit:
         self.path = candidate.prefix + match.path
         self.location = (match.root, match.path)
         """The folder of its store, and its path in that."""
-        self.shown = candidate.shown
+        self.shown = candidate.shown_form
         """How recall shows it, `rule` or `pointer`; empty for a result of a search."""
         self.hidden_by = hidden_by
         """The path of the record that hides this one in the project; empty if none does."""
@@ -193,7 +193,7 @@ class Project:
 
         session = table.transcript_at(transcript_path)
         decision = for_prompt.preview(self.stores, prompt, self.settings, first=first, transcript=session)
-        return [Hit(candidate) for candidate in decision.shown]
+        return [Hit(candidate) for candidate in decision.shown_candidates]
 
 
 def save(

@@ -394,8 +394,8 @@ def test_the_page_has_as_many_whole_entries_as_there_is_room_for(project: GitPro
 
     page = make(project.root, max_characters=longest).render()
 
-    assert least <= len(page.shown) < 20 and len(page.text) <= longest
-    assert all(pick.candidate.text in page.text for pick in page.shown)
+    assert least <= len(page.picks) < 20 and len(page.text) <= longest
+    assert all(pick.candidate.text in page.text for pick in page.picks)
 
 
 @pytest.mark.usefixtures("parser_matches")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from onrecord import state_file
 from onrecord.digest import knowledge_bank
-from onrecord.digest.selection import Candidate
+from onrecord.digest.selection import DigestCandidate
 
 FIRST = "0000-000000000"
 """How recent the first entry of a file is that has no date."""
@@ -48,19 +48,19 @@ Nothing.
 """
 
 
-def facts(lesson: Candidate) -> tuple[object, ...]:
+def facts(lesson: DigestCandidate) -> tuple[object, ...]:
     return lesson.title, description(lesson), lesson.observations, lesson.confidence, lesson.updated
 
 
-def description(lesson: Candidate) -> str:
+def description(lesson: DigestCandidate) -> str:
     return lesson.text.removeprefix(lesson.title).removeprefix(": ")
 
 
-def parse(text: str) -> list[Candidate]:
+def parse(text: str) -> list[DigestCandidate]:
     return knowledge_bank.parse(text, "pattern", "bank.md", is_local=True)
 
 
-def lessons(project: Path) -> list[Candidate]:
+def lessons(project: Path) -> list[DigestCandidate]:
     return knowledge_bank.lessons(str(project))
 
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from onrecord import coldstart
 from onrecord.digest import knowledge_bank
-from onrecord.digest.selection import Candidate
+from onrecord.digest.selection import DigestCandidate
 from tests import without_fts5
 
 
-def lessons(*titles: str) -> list[Candidate]:
-    return [Candidate(title, "pattern", title, f"{title}: Look twice.", "", is_local=True) for title in titles]
+def lessons(*titles: str) -> list[DigestCandidate]:
+    return [DigestCandidate(title, "pattern", title, f"{title}: Look twice.", "", is_local=True) for title in titles]
 
 
 @pytest.mark.parametrize(

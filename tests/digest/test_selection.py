@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord.digest import selection
-from onrecord.digest.selection import Candidate, Pick
+from onrecord.digest.selection import DigestCandidate, Pick
 
 CATEGORIES = selection.PRIORITY
 
 
-def candidate(key: str, category: str = "pattern", text: str = "", **more: Any) -> Candidate:
-    return Candidate(key, category, text or key, text, f"{key}.json", is_local=True, **more)
+def candidate(key: str, category: str = "pattern", text: str = "", **more: Any) -> DigestCandidate:
+    return DigestCandidate(key, category, text or key, text, f"{key}.json", is_local=True, **more)
 
 
 def keys(picks: list[Pick]) -> list[str]:
@@ -62,7 +62,7 @@ def test_the_score_blends_relevance_and_prominence() -> None:
 
 
 @pytest.fixture
-def about_parsing() -> list[Candidate]:
+def about_parsing() -> list[DigestCandidate]:
     """Twenty entries of much prominence, and ten of little that are about parsing."""
     words = ("deploy", "cache", "retry", "queue", "login", "invoice", "colour", "mail", "build", "index")
     common = [
@@ -79,7 +79,7 @@ def about_parsing() -> list[Candidate]:
 
 @pytest.mark.parametrize(("weight", "least", "most"), [(0.6, 7, 10), (0.0, 0, 4), (1.0, 10, 10)])
 def test_what_the_work_is_about_is_chosen_over_what_is_prominent(
-    about_parsing: list[Candidate], weight: float, least: int, most: int
+    about_parsing: list[DigestCandidate], weight: float, least: int, most: int
 ) -> None:
     scores = {each.key: 0.9 for each in about_parsing if "parser" in each.text}
 
@@ -90,7 +90,7 @@ def test_what_the_work_is_about_is_chosen_over_what_is_prominent(
 
 
 @given(entries, st.floats(0, 1))
-def test_no_query_and_no_weight_give_the_same_order(candidates: list[Candidate], weight: float) -> None:
+def test_no_query_and_no_weight_give_the_same_order(candidates: list[DigestCandidate], weight: float) -> None:
     scores = {one.key: float(place + 1) for place, one in enumerate(candidates)}
 
     by_weight = selection.rank(candidates, scores, 0.0)
@@ -101,7 +101,9 @@ def test_no_query_and_no_weight_give_the_same_order(candidates: list[Candidate],
 
 
 @given(entries, st.integers(1, 40), st.integers(0, 5))
-def test_every_category_has_its_share_and_the_limit_holds(candidates: list[Candidate], limit: int, pins: int) -> None:
+def test_every_category_has_its_share_and_the_limit_holds(
+    candidates: list[DigestCandidate], limit: int, pins: int
+) -> None:
     ranked = selection.rank(candidates, {}, 0.6)
     pinned = ranked[:pins]
 

@@ -68,7 +68,7 @@ def test_title_tags_is_not_warned_of(by_keywords, hook):
 def test_a_weaker_match_is_pointed_to(by_keywords):
     decision = preview(by_keywords, "put the sessions of the new admin page somewhere")
 
-    assert [(candidate.match.id, candidate.shown) for candidate in decision.shown] == [
+    assert [(candidate.match.id, candidate.shown_form) for candidate in decision.shown_candidates] == [
         ("sessions-live-in-postgres-not-redis", "pointer")
     ]
 

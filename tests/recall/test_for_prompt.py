@@ -151,7 +151,7 @@ def test_the_preview_is_what_the_hook_says(project):
 
     assert decision.text == context(project, ASKS)
     hits = project.recall(ASKS, first=True)
-    assert [each.match.id for each in decision.shown] == [hit.id for hit in hits]
+    assert [each.match.id for each in decision.shown_candidates] == [hit.id for hit in hits]
     assert {hit.shown for hit in hits} == {"rule"}
 
 
@@ -200,7 +200,7 @@ def test_a_memory_whose_file_changed_says_so(project, anchored):
 
 def test_a_memory_whose_file_is_gone_is_believed_less(project, anchored):
     settings = load_settings(project.store.root)
-    before = for_prompt.preview(project.stores, GANGWAY, settings, first=False).shown[0].match.probability
+    before = for_prompt.preview(project.stores, GANGWAY, settings, first=False).shown_candidates[0].match.probability
     os.unlink(anchored)
     bar = relevance.shifted(before, -0.5)
 
@@ -221,7 +221,7 @@ def test_every_candidate_has_an_outcome(project):
     settings = load_settings(project.store.root)
     decision = for_prompt.preview(project.stores, ASKS, settings, first=False)
 
-    shown_ids = [each.match.id for each in decision.shown]
+    shown_ids = [each.match.id for each in decision.shown_candidates]
     assert "sessions-live-in-postgres-not-redis" in shown_ids
     assert {each.outcome for each in decision.candidates} <= {"shown", "below the threshold"}
     assert all(
@@ -235,9 +235,9 @@ def test_what_a_session_was_shown_is_marked_as_repeated(project):
     first = for_prompt.decide(project.stores, request, settings, ledger=session)
     again = for_prompt.decide(project.stores, request, settings, ledger=session)
 
-    assert [each.outcome for each in again.candidates if each.match.id in {c.match.id for c in first.shown}] == [
-        "shown before in this session" for _ in first.shown
-    ]
+    assert [
+        each.outcome for each in again.candidates if each.match.id in {c.match.id for c in first.shown_candidates}
+    ] == ["shown before in this session" for _ in first.shown_candidates]
     assert again.text == ""
 
 

@@ -106,7 +106,7 @@ def test_at_most_three_records_answer(project):
         project.save("decision", {**KEYCLOAK, "title": f"Keycloak, part {number}"})
 
     decision = for_prompt.preview(project.stores, "what did we decide about keycloak?", project.settings, first=True)
-    assert [each.shown for each in decision.shown] == ["rule", "rule", "rule"]
+    assert [candidate.shown_form for candidate in decision.shown_candidates] == ["rule", "rule", "rule"]
 
 
 def test_nothing_on_file_is_said_where_nothing_matches(project):

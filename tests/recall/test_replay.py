@@ -163,7 +163,7 @@ def test_a_prompt_is_shown_what_is_relevant_and_another_one_nothing():
     shown, silent = outcomes(session(ASKED, "compose a short haiku about the autumn moon over Kyoto"))
 
     assert (shown.outcome, shown.is_first) == ("shown", True)
-    assert [each.match.id for each in shown.decision.shown] == ["harbour-api-limit"]
+    assert [each.match.id for each in shown.decision.shown_candidates] == ["harbour-api-limit"]
     assert "At most 60 calls a minute" in shown.decision.text
     assert shown.tokens > 20
     assert (silent.outcome, silent.decision.text, silent.tokens) == ("silent", "", 0)
@@ -197,7 +197,7 @@ def test_a_prompt_that_points_back_borrows_from_earlier_ones():
     settings.take("test", True, {"retrieval.min_probability": 0.999, "retrieval.pointers": False})
     turns = outcomes(session("the harbour API refuses our calls each minute", "fix that"), settings=settings)
 
-    assert [bool(turn.decision.borrowed) for turn in turns] == [False, True]
+    assert [bool(turn.decision.earlier_text) for turn in turns] == [False, True]
     assert turns[1].nearest is not None
     assert turns[1].nearest.match.id == "harbour-api-limit"
 

@@ -151,7 +151,7 @@ def test_hits_say_in_which_voice_they_are_shown(project):
 def test_at_most_two_pointers_and_none_beside_three_rules(probabilities, outcome):
     _, candidates = decided(probabilities)
 
-    assert [each.shown for each in candidates] == outcome
+    assert [candidate.shown_form for candidate in candidates] == outcome
 
 
 def test_rules_are_not_cut_for_pointers():

@@ -74,9 +74,9 @@ def _recall(project: Project, only: StoreRef | None, prompt: PromptToPreview) ->
                 "source": paths.store_name(candidate.prefix),
                 "path": candidate.prefix + candidate.match.path,
                 "probability": round(candidate.match.probability, 4),
-                "shown": candidate.shown,
+                "shown": candidate.shown_form,
             }
-            for candidate in decision.shown
+            for candidate in decision.shown_candidates
             if text
         ],
     }

@@ -21,7 +21,7 @@ from onrecord.paths import StoreRef
 from onrecord.project import Project
 from onrecord.recall import replay
 from onrecord.recall.candidate import Candidate
-from onrecord.recall.replay import Turn
+from onrecord.recall.replay import ReplayTurn
 from onrecord.session import transcript
 from onrecord.session.transcript import Prompt, Session, Transcript
 from onrecord.settings import PROMPT_SWITCHES, off_switches
@@ -143,7 +143,7 @@ def _records(store: Store) -> int:
     return sum(entry.memory.is_current for entry in store.entries()) if store.exists else 0
 
 
-def _answer(project: Project, turns: list[Turn], count: int, harvest: list[FileReport] | None) -> CommandResult:
+def _answer(project: Project, turns: list[ReplayTurn], count: int, harvest: list[FileReport] | None) -> CommandResult:
     origins = {record.path: record.source for record in proposals.records_in(harvest or [])}
     served = [turn for turn in turns if turn.outcome == "shown"]
     pointed = [turn for turn in turns if turn.outcome == "pointed"]
@@ -188,18 +188,18 @@ def _files(harvest: list[FileReport]) -> dict[str, int]:
     return {report.path: len(report.proposals) for report in harvest if report.proposals}
 
 
-def _to_json(turn: Turn, origins: dict[str, str]) -> dict[str, Any]:
+def _to_json(turn: ReplayTurn, origins: dict[str, str]) -> dict[str, Any]:
     decision = turn.decision
     return {
         "at": turn.prompt.at,
         "session": turn.session,
         "prompt": turn.prompt.text,
         "first": turn.is_first,
-        "borrowed": bool(decision and decision.borrowed),
+        "borrowed": bool(decision and decision.earlier_text),
         "outcome": turn.outcome,
         "tokens": turn.tokens,
         "context": decision.text if decision else "",
-        "memories": [_candidate(each, origins) for each in decision.shown] if decision else [],
+        "memories": [_candidate(each, origins) for each in decision.shown_candidates] if decision else [],
         "nearest": _candidate(turn.nearest, origins) if turn.nearest else None,
     }
 
@@ -212,7 +212,7 @@ def _candidate(candidate: Candidate, origins: dict[str, str]) -> dict[str, Any]:
         "category": match.category,
         "title": match.title,
         "probability": round(match.probability, 4),
-        "shown": candidate.shown,
+        "shown": candidate.shown_form,
         "summary_line": match.summary_line,
         "note": candidate.item.note,
         "source": origin or candidate.prefix + match.path,

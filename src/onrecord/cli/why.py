@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         "threshold": round(decision.thresholds.rule, 4),
         "pointer_threshold": round(decision.thresholds.pointer, 4) if decision.thresholds.has_pointers else None,
         "about_the_past": decision.is_past,
-        "borrowed": decision.borrowed,
+        "borrowed": decision.earlier_text,
         "candidates": [_to_json(each) for each in explained],
     }
     silence = explanation.silence(prompt.text, project.settings)
@@ -77,7 +77,7 @@ def _to_json(explained: Explained) -> dict[str, Any]:
         "probability": round(match.probability, 4),
         "score": round(match.score, 4),
         "confidence": match.confidence,
-        "shown": candidate.shown,
+        "shown": candidate.shown_form,
         "verdict": f"{candidate.outcome}; judge: {explained.verdict}" if explained.verdict else candidate.outcome,
         "reasons": explained.reasons,
         "caution": candidate.caution,
@@ -88,8 +88,8 @@ def _to_json(explained: Explained) -> dict[str, Any]:
 
 def _text(screen: Screen, decision: Decision, explained: Sequence[Explained], *, is_silent: bool) -> str:
     lines = [wrap(explanation.thresholds(decision), screen.width)]
-    if decision.borrowed:
-        lines.append(wrap(clean(explanation.borrowed(decision)), screen.width))
+    if decision.earlier_text:
+        lines.append(wrap(clean(explanation.earlier_words(decision)), screen.width))
     if not explained:
         lines.append("No record matches this prompt, by its words or by its meaning.")
     names = record_table.names(_listed(explained)) if screen.is_terminal else []
@@ -109,7 +109,7 @@ def _row(explained: Explained, decision: Decision) -> list[str]:
 def _head(screen: Screen, explained: Explained, decision: Decision, number: int, name: str) -> list[str]:
     candidate, match = explained.candidate, explained.candidate.match
     outcome = f"{match.probability:.2f} {explanation.outcome(candidate, decision)}"
-    painted = screen.paint(outcome, "green" if candidate.shown else "dim")
+    painted = screen.paint(outcome, "green" if candidate.shown_form else "dim")
     return [
         record_table.head(screen, number, match.title),
         record_table.facts(match.category, timestamps.age(match.updated_at), name, painted),

@@ -7,7 +7,7 @@ import os
 from onrecord import paths, scopes, timestamps
 from onrecord.categories import CATEGORIES
 from onrecord.digest import selection
-from onrecord.digest.selection import Candidate, Relevance, Unavailable
+from onrecord.digest.selection import DigestCandidate, Relevance, Unavailable
 from onrecord.recall import stores
 from onrecord.recall.stores import HigherStore
 from onrecord.search import index, indexing, query, rank
@@ -55,7 +55,7 @@ class Records:
         self._soon = timestamps.days_before(now, -SOON_DAYS)[:10]
         enabled = [category for category in CATEGORIES if settings.is_enabled(category)]
         self._oldest = {category: _oldest(settings.retention_days(category), now) for category in enabled}
-        self.candidates: list[Candidate] = []
+        self.candidates: list[DigestCandidate] = []
         """Those that may be urgent; those that match or are new are added when they are asked for."""
         self._index.run(self._add_newest, MAX_RECORDS, True, hook=True)
 
@@ -99,16 +99,16 @@ class Records:
         present = {candidate.path for candidate in self.candidates}
         self.candidates += [candidate for candidate in self._visible(rows) if candidate.path not in present]
 
-    def anchors(self, candidates: Sequence[Candidate]) -> dict[str, str]:
+    def anchors(self, candidates: Sequence[DigestCandidate]) -> dict[str, str]:
         """Return the anchors of the shown records, by key, as `Freshness` reads them."""
         anchors = self._index.anchors(self._paths(candidates))
         return {os.path.join(self._index.root, path): packed for path, packed in anchors.items()}
 
-    def _paths(self, candidates: Sequence[Candidate]) -> list[str]:
+    def _paths(self, candidates: Sequence[DigestCandidate]) -> list[str]:
         root = os.path.join(self._index.root, "")
         return [candidate.key[len(root) :] for candidate in candidates if candidate.key.startswith(root)]
 
-    def have_changed(self, candidates: Sequence[Candidate]) -> bool:
+    def have_changed(self, candidates: Sequence[DigestCandidate]) -> bool:
         """True if the index is behind the files of the shown records; if so these are indexed again."""
         stale = indexing.changed_since(self._index, self._paths(candidates))
         if stale:
@@ -120,7 +120,7 @@ class Records:
         """True if all records of the store were read, so that it is known what they hide in others."""
         return indexing.is_complete(self._index)
 
-    def _visible(self, rows: Sequence[DigestRow]) -> list[Candidate]:
+    def _visible(self, rows: Sequence[DigestRow]) -> list[DigestCandidate]:
         """Return candidates for `rows`, without those that no longer apply or that a store before this one hides."""
         candidates = {
             row.path: candidate for row, candidate in ((row, self._candidate(row)) for row in rows) if candidate
@@ -131,28 +131,36 @@ class Records:
         hidden = stores.hidden(list(ids.values()), self.prefix, self._higher)
         return [candidate for path, candidate in candidates.items() if ids[path] not in hidden]
 
-    def _candidate(self, row: DigestRow) -> Candidate | None:
+    def _candidate(self, digest_row: DigestRow) -> DigestCandidate | None:
         """Return a record as a candidate; None if it is no longer in force, or does not apply here."""
-        if row.category not in CATEGORIES:
-            raise ValueError(f"the index has a category {row.category}")
-        oldest = self._oldest.get(row.category)
-        if oldest is None or row.updated_at < oldest or (row.expires and row.expires[:10] < self._now[:10]):
+        if digest_row.category not in CATEGORIES:
+            raise ValueError(f"the index has a category {digest_row.category}")
+        oldest = self._oldest.get(digest_row.category)
+        if (
+            oldest is None
+            or digest_row.updated_at < oldest
+            or (digest_row.expires and digest_row.expires[:10] < self._now[:10])
+        ):
             return None
-        if row.scope and self._fits and not self._fits(row.scope):
+        if digest_row.scope and self._fits and not self._fits(digest_row.scope):
             return None
-        observations, confidence, files, branches, state = index.unpack_facts(row.facts)
+        observations, confidence, files, branches, state = index.unpack_facts(digest_row.facts)
         if self._is_shared:
             # Another person's unfinished session is not for this one, and related files are those of their project.
-            if row.category == "session_summary":
+            if digest_row.category == "session_summary":
                 return None
-            files = list(scopes.unpack(row.scope).paths)
+            files = list(scopes.unpack(digest_row.scope).paths)
         if state == "closed" or (self._branch and branches and not _is_for(self._branch, branches)):
             return None
-        key = os.path.join(self._index.root, row.path)
-        head = (key, row.category, row.title, row.summary_line, self.prefix + row.path)
-        urgency = _urgency(row.category, row.expires, state, self._soon) if row.expires or state else ""
+        key = os.path.join(self._index.root, digest_row.path)
+        head = (key, digest_row.category, digest_row.title, digest_row.summary_line, self.prefix + digest_row.path)
+        urgency = (
+            _urgency(digest_row.category, digest_row.expires, state, self._soon) if digest_row.expires or state else ""
+        )
         shared = paths.store_name(self.prefix) if self._is_shared else ""
-        return Candidate(*head, self._is_local, observations, confidence, row.updated_at, files, urgency, shared)
+        return DigestCandidate(
+            *head, self._is_local, observations, confidence, digest_row.updated_at, files, urgency, shared
+        )
 
 
 def _oldest(days: int, now: str) -> str:

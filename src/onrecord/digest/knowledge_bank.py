@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 
 from onrecord import coldstart, files, markdown, paths, state_file
-from onrecord.digest.selection import Candidate, Unavailable
+from onrecord.digest.selection import DigestCandidate, Unavailable
 from onrecord.search import query, terms
 from onrecord.text import cut
 
@@ -54,9 +54,9 @@ def folders(project: str) -> list[tuple[str, str, str]]:
     ]
 
 
-def lessons(project: str) -> list[Candidate]:
+def lessons(project: str) -> list[DigestCandidate]:
     """Return the entries of the banks of a project and its user; of duplicates, the one observed more often."""
-    best: dict[str, Candidate] = {}
+    best: dict[str, DigestCandidate] = {}
     for folder, source, within in folders(project):
         for name, category in BANKS.items():
             text = _read(os.path.join(folder, name), within)
@@ -67,7 +67,7 @@ def lessons(project: str) -> list[Candidate]:
     return list(best.values())
 
 
-def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Candidate]:
+def parse(text: str, category: str, path: str, *, is_local: bool) -> list[DigestCandidate]:
     """Return the entries of one Markdown text; headings in code and in comments are no entries."""
     entries: list[tuple[str, list[list[str]]]] = []
     is_entry = False
@@ -86,7 +86,7 @@ def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Candid
     if len(entries) > MAX_ENTRIES:
         state_file.log_failure("knowledge bank", f"{path}: only the first {MAX_ENTRIES} entries are used")
     return [
-        _lesson(Candidate("", category, name, "", path, is_local, updated=_undated(place)), body)
+        _lesson(DigestCandidate("", category, name, "", path, is_local, updated=_undated(place)), body)
         for place, (name, body) in enumerate(entries[:MAX_ENTRIES])
     ]
 
@@ -96,7 +96,7 @@ def _undated(place: int) -> str:
     return f"0000-{place:09d}"
 
 
-def _lesson(lesson: Candidate, sections: list[list[str]]) -> Candidate:
+def _lesson(lesson: DigestCandidate, sections: list[list[str]]) -> DigestCandidate:
     """Return an entry with what follows its heading: prose, or bullets where there is none yet, and metadata."""
     parts: list[str] = []
     for lines in sections:
@@ -130,12 +130,12 @@ def _metadata(bullet: str) -> dict[str, Any] | None:
     return {"updated": moment} if moment else {}
 
 
-def _sortable(value: str) -> str:
+def _sortable(text: str) -> str:
     """Return a date as it is; a number such as that of `Feature #12` below all dates, in its order."""
-    for word in value.replace("(", " ").replace(")", " ").replace(",", " ").split():
+    for word in text.replace("(", " ").replace(")", " ").replace(",", " ").split():
         if len(word) >= 10 and word[4:5] == word[7:8] == "-" and word[:4].isdigit() and word[8:10].isdigit():
             return word[:10]
-    digits = "".join(char if char.isascii() and char.isdigit() else " " for char in value).split()
+    digits = "".join(char if char.isascii() and char.isdigit() else " " for char in text).split()
     return f"0000-{int(digits[-1][:9]):09d}" if digits else ""
 
 
@@ -163,7 +163,7 @@ def _read(path: str, within: str) -> str:
         return ""
 
 
-def relevance(lessons: Sequence[Candidate], intent: str) -> dict[str, float]:
+def relevance(lessons: Sequence[DigestCandidate], intent: str) -> dict[str, float]:
     """Return, for the entries about what is being done, by key, the share of its words that they have.
 
     A single word counts only in the title.
@@ -181,19 +181,19 @@ def relevance(lessons: Sequence[Candidate], intent: str) -> dict[str, float]:
     return shares
 
 
-def _best(lessons: Sequence[Candidate], query_words: Sequence[str]) -> list[Candidate]:
+def _best(lessons: Sequence[DigestCandidate], query_words: Sequence[str]) -> list[DigestCandidate]:
     connection = coldstart.connect(":memory:", isolation_level=None)
     try:
         _fill(connection, lessons)
         # Every word is quoted, so that none can be FTS5 syntax.
         any_word = " OR ".join(f'"{word}"' for word in query_words)
-        ranked = f"SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY bm25(entry, 4.0, 1.0) LIMIT {MAX_COMPARED}"
-        return [lessons[place] for (place,) in connection.execute(ranked, (any_word,))]
+        statement = f"SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY bm25(entry, 4.0, 1.0) LIMIT {MAX_COMPARED}"
+        return [lessons[place] for (place,) in connection.execute(statement, (any_word,))]
     finally:
         connection.close()
 
 
-def _fill(connection: coldstart.Connection, lessons: Sequence[Candidate]) -> None:
+def _fill(connection: coldstart.Connection, lessons: Sequence[DigestCandidate]) -> None:
     columns = "title, body, content='', tokenize='porter unicode61'"
     try:
         connection.execute(f"CREATE VIRTUAL TABLE entry USING fts5({columns})")

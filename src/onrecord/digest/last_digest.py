@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onrecord.digest.digest import Digest, Page
+    from onrecord.digest.digest import Digest, DigestPage
 
 _MAX_FILES = 50
 _MAX_BYTES = 1_000_000
@@ -26,7 +26,7 @@ def write(event: str, session: str, project: str, description: Mapping[str, obje
     file().replace(coldstart.dumps(data).encode("ascii") + b"\n")
 
 
-def describe(digest: Digest, page: Page) -> dict[str, object]:
+def describe(digest: Digest, digest_page: DigestPage) -> dict[str, object]:
     """Return a digest as data: the work context, the settings that counted, and every entry with its numbers."""
     context = digest.context
     return {
@@ -52,16 +52,16 @@ def describe(digest: Digest, page: Page) -> dict[str, object]:
                 "reason": pick.reason,
                 "caution": pick.caution,
             }
-            for pick in page.shown
+            for pick in digest_page.picks
         ],
-        "left_out": len(digest.picks) - len(page.shown),
+        "left_out": len(digest.picks) - len(digest_page.picks),
         "near": [{"path": pick.candidate.path, "relevance": round(pick.relevance, 4)} for pick in digest.near],
-        "characters": len(page.text),
+        "characters": len(digest_page.text),
         "warnings": list(digest.warnings),
     }
 
 
-def explain(digest: Digest, page: Page) -> list[str]:
+def explain(digest: Digest, digest_page: DigestPage) -> list[str]:
     """Return the same for people: the work context, why each entry is shown, and what was nearly shown."""
     context = digest.context
     lines = [
@@ -72,7 +72,7 @@ def explain(digest: Digest, page: Page) -> list[str]:
     else:
         lines.append("relevance is unknown or does not count: prominence alone decides")
     for pick in digest.picks:
-        where = "shown" if pick in page.shown else "no room"
+        where = "shown" if pick in digest_page.picks else "no room"
         numbers = f"{pick.score:.2f} = relevance {pick.relevance:.2f}, prominence {pick.prominence:.2f}"
         lines.append(f"{where}: {pick.candidate.path}  {numbers}  ({pick.reason})")
     for pick in digest.near:

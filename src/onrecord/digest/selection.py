@@ -2,7 +2,7 @@
 
 Words alone mislead: the names of changed files match records about the same area that are of no use for the change.
 So two things must speak for a record, for example a changed file that it names and the name of the branch. The
-thresholds were picks on three projects and measured on nine others: `python -m bench digest`, docs/how-it-works.md.
+thresholds were chosen on three projects and measured on nine others: `python -m bench digest`, docs/how-it-works.md.
 They are low because a list of words is no prompt: the model for prompts is far less sure of it.
 """
 
@@ -51,7 +51,7 @@ class Unavailable(Exception):
     """This Python's SQLite has no FTS5, so relevance cannot be measured."""
 
 
-class Candidate(NamedTuple):
+class DigestCandidate(NamedTuple):
     """An entry that a digest could show. Confidence goes from 0 to 3; `updated` sorts as text."""
 
     key: str
@@ -71,9 +71,9 @@ class Candidate(NamedTuple):
 
 
 class Pick(NamedTuple):
-    """A candidate that was picks, and the numbers that decided."""
+    """A candidate with its numbers, and once it is picked, the reason."""
 
-    candidate: Candidate
+    candidate: DigestCandidate
     relevance: float
     prominence: float
     score: float
@@ -83,7 +83,7 @@ class Pick(NamedTuple):
     """Warning that the files it is about have changed since."""
 
 
-def rank(candidates: Sequence[Candidate], relevance: Mapping[str, float], weight: float) -> list[Pick]:
+def rank(candidates: Sequence[DigestCandidate], relevance: Mapping[str, float], weight: float) -> list[Pick]:
     """Return all candidates, best first. Without relevance, or weight on it, prominence alone decides."""
     weight = weight if relevance else 0.0
     picks = []
@@ -93,33 +93,35 @@ def rank(candidates: Sequence[Candidate], relevance: Mapping[str, float], weight
     return sorted(picks, key=_order)
 
 
-def prominence(candidates: Sequence[Candidate]) -> list[float]:
+def prominence(candidates: Sequence[DigestCandidate]) -> list[float]:
     """Return the prominence of each entry by itself: often observed, sure, and recent."""
     most = max((candidate.observations for candidate in candidates), default=1) or 1
     moments = sorted({candidate.updated for candidate in candidates})
-    places = {moment: place / len(moments) for place, moment in enumerate(moments, 1)}
+    recency = {moment: position / len(moments) for position, moment in enumerate(moments, 1)}
     return [
-        0.5 * candidate.observations / most + 0.3 * min(candidate.confidence, 3.0) / 3 + 0.2 * places[candidate.updated]
+        0.5 * candidate.observations / most
+        + 0.3 * min(candidate.confidence, 3.0) / 3
+        + 0.2 * recency[candidate.updated]
         for candidate in candidates
     ]
 
 
-def choose(ranked: Sequence[Pick], limit: int, pinned: Sequence[Pick] = ()) -> list[Pick]:
+def choose(all_picks: Sequence[Pick], limit: int, pinned: Sequence[Pick] = ()) -> list[Pick]:
     """Return the best entries within the limit: pinned ones, then each category's share, then the rest by score."""
     picks = list(pinned)[:limit]
-    taken = {pick.candidate.key for pick in picks}
-    free = [pick for pick in ranked if pick.candidate.key not in taken]
+    keys = {pick.candidate.key for pick in picks}
+    free = [pick for pick in all_picks if pick.candidate.key not in keys]
     if limit >= MIN_BALANCED:
         shared = _shares(free, picks, limit)
         picks += shared
-        taken |= {pick.candidate.key for pick in shared}
-        free = [pick for pick in free if pick.candidate.key not in taken]
+        keys |= {pick.candidate.key for pick in shared}
+        free = [pick for pick in free if pick.candidate.key not in keys]
     picks += free[: limit - len(picks)]
     return picks[: len(pinned)] + sorted(picks[len(pinned) :], key=_order)
 
 
 def _shares(free: Sequence[Pick], picks: Sequence[Pick], limit: int) -> list[Pick]:
-    """Return the entries that bring every category up to three, or to an equal share if that is less."""
+    """Return the entries by which every category has three, or an equal share if that is less."""
     kinds = {pick.candidate.category for pick in (*free, *picks)}
     fewest = min(MIN_PER_CATEGORY, limit // len(kinds)) if kinds else 0
     counts = dict.fromkeys(kinds, 0)
@@ -145,21 +147,25 @@ class Relevance(NamedTuple):
     words: float = 0.0
 
 
-def reason(category: str, places: Sequence[str], relevance: Relevance, files: Sequence[str]) -> str:
-    """Return why an entry of this category, which names these places, is shown; empty if it is not."""
+def reason(category: str, patterns: Sequence[str], probabilities: Relevance, files: Sequence[str]) -> str:
+    """Return why an entry of this category that is about `patterns` is shown; empty if it is not."""
     if category not in CATEGORIES:
-        # Entries of knowledge banks name no files; `lesson_search` has found only those that have most of the words.
-        return "most words of the branch are in it" if relevance.intent else ""
+        # Entries of knowledge banks name no files; `knowledge_bank.relevance` returns only those that have most words.
+        return "most words of the branch are in it" if probabilities.intent else ""
     if not files:
         # A new branch: its name is all there is, and is taken for a prompt.
-        return "the branch is about it" if relevance.intent >= coefficients.THRESHOLD else ""
-    touched = _touched(places, files) if relevance.words >= MIN_ABOUT else []
-    if touched and relevance.intent >= MIN_INTENT:
+        return "the branch is about it" if probabilities.intent >= coefficients.THRESHOLD else ""
+    touched = _touched(patterns, files) if probabilities.words >= MIN_ABOUT else []
+    if touched and probabilities.intent >= MIN_INTENT:
         return f"the branch is about it, and it names {touched[0]}"
-    if CATEGORIES[category].binds_files and relevance.words >= MIN_BINDING and len(touched) >= MIN_SHARE * len(files):
+    if (
+        CATEGORIES[category].binds_files
+        and probabilities.words >= MIN_BINDING
+        and len(touched) >= MIN_SHARE * len(files)
+    ):
         return f"a rule for {touched[0]}" if touched else ""
-    return "all words of the work are about it" if relevance.words >= MIN_CERTAIN else ""
+    return "all words of the work are about it" if probabilities.words >= MIN_CERTAIN else ""
 
 
-def _touched(places: Sequence[str], files: Sequence[str]) -> list[str]:
-    return [file for file in files if any(globs.matches(place, file) for place in places)]
+def _touched(patterns: Sequence[str], files: Sequence[str]) -> list[str]:
+    return [file for file in files if any(globs.matches(pattern, file) for pattern in patterns)]

@@ -12,7 +12,7 @@ from onrecord.settings import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onrecord.digest.digest import Digest, Page
+    from onrecord.digest.digest import Digest, DigestPage
     from onrecord.hooks.event_stores import EventStores
     from onrecord.hosts.events import HostEvent
 
@@ -122,24 +122,24 @@ def _draft_count(event: HostEvent, event_stores: EventStores) -> str:
     return f"Memory: {drafts}" if drafts else ""
 
 
-def _new_page(digest: Digest, session: str, *, is_resumed: bool) -> Page:
+def _new_page(digest: Digest, session: str, *, is_resumed: bool) -> DigestPage:
     """Return the page and note it in the session's ledger; a resumed session is shown only what is new to it."""
     with ledger.Ledger(session) as session_ledger:
         if is_resumed:
             digest = digest.only(lambda entry: not session_ledger.has_shown(entry.key, ledger.text_hash(entry.text)))
         page = digest.render()
-        for pick in page.shown:
+        for pick in page.picks:
             text_hash = ledger.text_hash(pick.candidate.text)
             session_ledger.add_shown(_in_digest(pick.candidate.key), text_hash)
             session_ledger.add_shown(pick.candidate.key, text_hash)
     return page
 
 
-def _count(stores: list[str], digest_page: Page) -> None:
+def _count(stores: list[str], digest_page: DigestPage) -> None:
     from onrecord import usage
 
     for store in stores:
-        usage.count_digest(store, [pick.candidate.key for pick in digest_page.shown])
+        usage.count_digest(store, [pick.candidate.key for pick in digest_page.picks])
 
 
 def _in_digest(key: str) -> str:

@@ -38,8 +38,8 @@ def recall(project: Project, task: str, *, files: Sequence[str] = ()) -> ToolRes
     decision = for_prompt.decide(project.stores, Request(task, is_first=True), project.settings)
     rules = {candidate.record for candidate in decision.rules}
     by_file = [about for about in _about_files(project, files) if about.candidate.record not in rules]
-    count_shown([*decision.shown, *(about.candidate for about in by_file)])
-    records = [_shown(candidate, candidate.shown) for candidate in decision.shown]
+    count_shown([*decision.shown_candidates, *(about.candidate for about in by_file)])
+    records = [_shown(candidate, candidate.shown_form) for candidate in decision.shown_candidates]
     data = {"records": [*records, *({**_shown(about.candidate, "file"), "file": about.file} for about in by_file)]}
     block = render_block([about.candidate.item for about in by_file], PROJECT_PREFIX)
     text = join(decision.text, block) or "Nothing in the project memory is relevant enough to this to be shown."

@@ -26,9 +26,9 @@ _MAX_RECORDS = 20
 def block(stores: Stores, session: str) -> str:
     """Return the block of the records in use, as they are now, the latest first; the ledger starts anew with them."""
     with Ledger(session) as ledger:
-        records = list(reversed(ledger.shown))
+        record_names = list(reversed(ledger.shown))
         ledger.reset()
-        candidates = _current(records, stores)[:_MAX_RECORDS]
+        candidates = _current(record_names, stores)[:_MAX_RECORDS]
         cautions = Cautions()
         items = fitting_items([cautions.beside(candidate).item for candidate in candidates], _MAX_TOKENS)
         for candidate in candidates[: len(items)]:
@@ -37,24 +37,24 @@ def block(stores: Stores, session: str) -> str:
     return render_block(items, PROJECT_PREFIX)
 
 
-def _current(records: Sequence[str], stores: Stores) -> list[Candidate]:
+def _current(record_names: Sequence[str], stores: Stores) -> list[Candidate]:
     """Return the records named in a ledger as they are now, or what has replaced them, without hidden ones."""
     candidates: list[Candidate] = []
     order: dict[str, int] = {}
     for store in stores.in_turn(is_last=False):
-        for number, candidate in store.attempt(_current_in, records):
+        for number, candidate in store.attempt(_current_in, record_names):
             candidates.append(candidate)
             order[candidate.record] = number
     return sorted(distinct(candidates), key=lambda candidate: order[candidate.record])
 
 
-def _current_in(store: SearchedStore, records: Sequence[str]) -> list[tuple[int, Candidate]]:
+def _current_in(searched_store: SearchedStore, record_names: Sequence[str]) -> list[tuple[int, Candidate]]:
     """Return the same for one store, each with its place in the ledger."""
-    index, start = store.open(), store.store_ref.root + os.sep
+    index, start = searched_store.open(), searched_store.store_ref.root + os.sep
     current: dict[str, tuple[int, Match]] = {}
-    for number, record in enumerate(records):
-        match = rank.current(index, record[len(start) :]) if record.startswith(start) else None
+    for number, record_name in enumerate(record_names):
+        match = rank.current(index, record_name[len(start) :]) if record_name.startswith(start) else None
         if match:
             current.setdefault(match.path, (number, match))
-    candidates = store.visible(match for _, match in current.values())
+    candidates = searched_store.visible(match for _, match in current.values())
     return [(current[candidate.match.path][0], candidate) for candidate in candidates]

@@ -78,7 +78,7 @@ class Candidate(NamedTuple):
         return ledger.text_hash(self.match.summary_line)
 
     @property
-    def shown(self) -> str:
+    def shown_form(self) -> str:
         """The form in which it is shown, `rule` or `pointer`; empty if it is not shown."""
         return self.form if self.outcome == SHOWN else ""
 

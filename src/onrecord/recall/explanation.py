@@ -32,7 +32,7 @@ _NUMBERS = ("no", "one", "two", "three")
 _MAX_EXPLAINED = 5
 """Candidates whose reasons are given, beside those that are shown: further down they are all alike."""
 
-_MAX_BORROWED_CHARACTERS = 200
+_MAX_EARLIER_CHARACTERS = 200
 
 
 class _Closest(NamedTuple):
@@ -53,13 +53,13 @@ class Explained(NamedTuple):
 
 def explained(decision: Decision, verdicts: Mapping[int, str] | None = None) -> list[Explained]:
     """Return the candidates, most probable first; reasons for the first few and for all that are shown."""
-    ranked = sorted(decision.candidates, key=lambda candidate: (-candidate.match.probability, candidate.match.path))
+    candidates = sorted(decision.candidates, key=lambda candidate: (-candidate.match.probability, candidate.match.path))
     explanations = []
-    for place, candidate in enumerate(ranked):
+    for position, candidate in enumerate(candidates):
         others = [
-            other.match for other in ranked if other is not candidate and other.match.root == candidate.match.root
+            other.match for other in candidates if other is not candidate and other.match.root == candidate.match.root
         ]
-        has_reasons = place < _MAX_EXPLAINED or candidate.shown
+        has_reasons = position < _MAX_EXPLAINED or candidate.shown_form
         verdict = (verdicts or {}).get(id(candidate.match), "")
         explanations.append(Explained(candidate, verdict, reasons(candidate.match, others) if has_reasons else []))
     return explanations
@@ -80,16 +80,16 @@ def thresholds(decision: Decision) -> str:
     return f"{prefix}Shown as a rule from a score of {rule:.2f} on{pointed}."
 
 
-def borrowed(decision: Decision) -> str:
-    """Return the words that completed a prompt that refers back; empty if it did not need any."""
-    words = decision.borrowed[:_MAX_BORROWED_CHARACTERS]
+def earlier_words(decision: Decision) -> str:
+    """Return a sentence with the earlier prompts that a prompt refers to; empty if there are none."""
+    words = decision.earlier_text[:_MAX_EARLIER_CHARACTERS]
     return f"The prompt refers back; terms were borrowed from: {words}" if words else ""
 
 
 def outcome(candidate: Candidate, decision: Decision) -> str:
     """Return the outcome of a candidate, in words."""
-    if candidate.shown:
-        return f"shown as a {candidate.shown}"
+    if candidate.shown_form:
+        return f"shown as a {candidate.shown_form}"
     if candidate.outcome != BELOW_THRESHOLD:
         return f"not shown: {candidate.outcome}"
     return f"not shown: below {min(decision.thresholds):.2f}"
@@ -178,8 +178,8 @@ def _of_meaning(record: Memory, query: Query) -> str:
     return f"close in meaning to its {closest.kind}: “{closest.text}”"
 
 
-def _cosine(first: bytes, second: bytes) -> float:
-    products = ((left - 128) * (right - 128) for left, right in zip(first, second))
+def _cosine(one_vector: bytes, other_vector: bytes) -> float:
+    products = ((left_byte - 128) * (right_byte - 128) for left_byte, right_byte in zip(one_vector, other_vector))
     return sum(products) / vectors.LENGTH**2
 
 
@@ -188,8 +188,8 @@ def _of_points(match: Match) -> str:
     points, lead = match.features["keywords"], match.features["lead"]
     if not lead:
         return f"{points:g} keyword points, as many as another record"
-    compared = f"{lead:g} more than any other record" if lead > 0 else f"{-lead:g} fewer than the best"
-    return f"{points:g} keyword points, {compared}"
+    comparison = f"{lead:g} more than any other record" if lead > 0 else f"{-lead:g} fewer than the best"
+    return f"{points:g} keyword points, {comparison}"
 
 
 def _of_rivals(match: Match, others: Iterable[Match]) -> str:

@@ -160,9 +160,9 @@ def error_lines(error: str) -> str:
     """
     lines = [line.strip() for line in _ANSI.sub("", error.replace("\r", "\n")[-40_000:]).split("\n")]
     lines = [line for line in lines if line and not line.startswith("Exit code ")]
-    marked = [number for number, line in enumerate(lines) if _ERROR_WORDS.search(line)]
+    error_numbers = [number for number, line in enumerate(lines) if _ERROR_WORDS.search(line)]
     last = range(max(len(lines) - _END_LINES, 0), len(lines))
-    numbers = sorted({*marked[:_FIRST_LINES], *marked[-_LAST_LINES:], *last})
+    numbers = sorted({*error_numbers[:_FIRST_LINES], *error_numbers[-_LAST_LINES:], *last})
     text = "\n".join(dict.fromkeys(without_run_details(lines[number][:_MAX_LINE_CHARACTERS]) for number in numbers))
     return (
         text
@@ -191,24 +191,24 @@ def best(stores: Stores, symptoms: str, settings: Settings) -> Candidate | None:
         for candidate, threshold in store.attempt(_quoting_runbooks, symptoms, lines, queries, settings):
             candidates.append(candidate)
             with_phrase.update([candidate.record] if threshold is PHRASE else [])
-    ranked = sorted(
+    runbooks = sorted(
         distinct(candidates), key=lambda runbook: (runbook.record not in with_phrase, -runbook.match.probability)
     )
-    return ranked[0] if ranked else None
+    return runbooks[0] if runbooks else None
 
 
 def _quoting_runbooks(
-    store: SearchedStore, symptoms: str, lines: list[str], queries: list[Query], settings: Settings
+    searched_store: SearchedStore, symptoms: str, lines: list[str], queries: list[Query], settings: Settings
 ) -> list[tuple[Candidate, QuotationThreshold]]:
     """Return the runbooks of one store that reach a threshold, each with it; `queries` is filled when first needed."""
-    index = store.open()
+    index = searched_store.open()
     if not index.run(may_be_in, lines, RUN.quoted, hook=True):
         return []
     if not queries:
         queries += [query.parse(text) for text in (symptoms, *_queries(lines))]
-    filter = Filter("auto", ("runbook",), settings=settings, fits=store.fits)
+    filter = Filter("auto", ("runbook",), settings=settings, fits=searched_store.fits)
     quoting = {match.path: (match, _quoting(index, match, lines)) for match in _matches(index, queries, filter)}
-    visible = store.visible(match for match, threshold in quoting.values() if threshold)
+    visible = searched_store.visible(match for match, threshold in quoting.values() if threshold)
     return [(candidate, threshold) for candidate in visible if (threshold := quoting[candidate.match.path][1])]
 
 
@@ -294,7 +294,7 @@ def _runbooks(index: Index, together: Iterable[tuple[str, ...]]) -> list[Row]:
 def _side_by_side(row: Row, pairs: Iterable[tuple[str, str]], codes: Iterable[str]) -> set[str]:
     """Return the terms of the pairs that are neighbours in a runbook, and the codes that it has."""
     text = f" {' '.join(_lasting(f'{row.title_terms} {row.trigger_terms} {row.body_terms}'.split()))} "
-    together = {term for left, right in pairs if f" {left} {right} " in text for term in (left, right)}
+    together = {term for first, second in pairs if f" {first} {second} " in text for term in (first, second)}
     return together.union(code for code in codes if f" {code} " in text)
 
 

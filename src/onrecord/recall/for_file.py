@@ -47,17 +47,17 @@ def block(stores: Stores, project: str, file: str, settings: Settings, session: 
     with Ledger(session) as ledger:
         due = [about.candidate for about in related if _is_due(about, path, ledger, is_edit=is_edit)][:_MAX_SHOWN]
         items = fitting_items([cautions.beside(candidate).item for candidate in due], _MAX_TOKENS)
-        shown = due[: len(items)]
-        for candidate in shown:
+        shown_candidates = due[: len(items)]
+        for candidate in shown_candidates:
             ledger.add_shown(candidate.record, candidate.text_hash)
             if is_edit:
                 ledger.add_shown(_at_edit(path, candidate), candidate.text_hash)
-    count_shown(shown)
+    count_shown(shown_candidates)
     return render_block(items, paths.PROJECT_PREFIX)
 
 
 def about(stores: Stores, project: str, file: str, settings: Settings) -> list[Candidate]:
-    """Return the records about a file that may be shown, the gravest first, with cautions; nothing is ledger."""
+    """Return the records about a file that may be shown, the gravest first, with cautions; nothing is noted."""
     path = relative(project, file)
     cautions = Cautions()
     related = _candidates(stores, project, path, settings) if path else []
@@ -65,15 +65,15 @@ def about(stores: Stores, project: str, file: str, settings: Settings) -> list[C
 
 
 def _is_due(about: _About, path: str, ledger: Ledger, *, is_edit: bool) -> bool:
-    record = about.candidate
-    if not ledger.has_shown(record.record, record.text_hash):
+    candidate = about.candidate
+    if not ledger.has_shown(candidate.record, candidate.text_hash):
         return True
-    return is_edit and about.is_grave and not ledger.has_shown(_at_edit(path, record), record.text_hash)
+    return is_edit and about.is_grave and not ledger.has_shown(_at_edit(path, candidate), candidate.text_hash)
 
 
-def _at_edit(path: str, record: Candidate) -> str:
+def _at_edit(path: str, candidate: Candidate) -> str:
     """Return the name under which a ledger notes that a record was shown at the edit of a file."""
-    return f"edit:{coldstart.content_hash(path.encode('utf-8', 'replace'))[:12]}:{record.record}"
+    return f"edit:{coldstart.content_hash(path.encode('utf-8', 'replace'))[:12]}:{candidate.record}"
 
 
 def relative(project: str, file: str) -> str:
@@ -95,13 +95,16 @@ def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> 
     return [_About(candidate, candidate.record in grave) for candidate in distinct(candidates)]
 
 
-def _about_file(store: SearchedStore, stores: Stores, project: str, path: str, settings: Settings) -> list[_About]:
+def _about_file(
+    searched_store: SearchedStore, stores: Stores, project: str, path: str, settings: Settings
+) -> list[_About]:
     """Return the records of one store that belong to the file at `path`."""
-    filter = Filter("auto", settings=settings, fits=store.fits)
-    is_about = _shared_about(stores, path) if paths.is_shared(store.store_ref.prefix) else _applies(store.fits)
-    rows = store.open().run(_current, project, path, filter, is_about, hook=True)
+    filter = Filter("auto", settings=settings, fits=searched_store.fits)
+    is_shared = paths.is_shared(searched_store.store_ref.prefix)
+    is_about = _shared_about(stores, path) if is_shared else _applies(searched_store.fits)
+    rows = searched_store.open().run(_current, project, path, filter, is_about, hook=True)
     grave = {row.path for row, is_grave in rows if is_grave}
-    visible = store.visible(rank.match(row, store.store_ref.root) for row, _ in rows)
+    visible = searched_store.visible(rank.match(row, searched_store.store_ref.root) for row, _ in rows)
     return [_About(candidate, candidate.match.path in grave) for candidate in visible]
 
 

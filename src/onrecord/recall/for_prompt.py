@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _MAX_CANDIDATES = 12
 """Candidates of one store, if no judge is to see more."""
 
+_MAX_EARLIER_CHARACTERS = 2_000
+"""Characters of each earlier prompt that a prompt refers to."""
+
 _MAX_ANSWERS = 3
 """Records shown for a question about the past."""
 
@@ -43,8 +46,8 @@ class Request(NamedTuple):
 
     prompt: str
     is_first: bool = False
-    borrowed: str = ""
-    """The last turns of the user, for a prompt that does not say by itself what it is about."""
+    earlier_text: str = ""
+    """The last prompts of the user, for a prompt that refers to them."""
     turns: Sequence[str] = ()
     """The last turns of both sides, which only a judge is shown."""
 
@@ -55,7 +58,8 @@ class Decision(NamedTuple):
     text: str
     is_first: bool
     thresholds: Thresholds
-    borrowed: str
+    earlier_text: str
+    """The earlier prompts whose words were searched for, too; empty if the prompt does not refer to them."""
     candidates: tuple[Candidate, ...]
     is_past: bool = False
     """True if the prompt asks about the past, so that it is answered like a search."""
@@ -66,17 +70,17 @@ class Decision(NamedTuple):
         return self.thresholds.rule
 
     @property
-    def shown(self) -> list[Candidate]:
+    def shown_candidates(self) -> list[Candidate]:
         """The candidates that are shown in either form."""
         return [candidate for candidate in self.candidates if candidate.outcome == SHOWN]
 
     @property
     def rules(self) -> list[Candidate]:
-        return [candidate for candidate in self.shown if candidate.form == RULE]
+        return [candidate for candidate in self.shown_candidates if candidate.form == RULE]
 
     @property
     def pointers(self) -> list[Candidate]:
-        return [candidate for candidate in self.shown if candidate.form == POINTER]
+        return [candidate for candidate in self.shown_candidates if candidate.form == POINTER]
 
 
 class PromptSearch(NamedTuple):
@@ -91,15 +95,15 @@ class PromptSearch(NamedTuple):
 def search(stores: Stores, request: Request, settings: Settings) -> PromptSearch:
     """Search all stores for a prompt."""
     topic = past_question.topic(request.prompt)
-    parsed = query.parse(topic or request.prompt, request.borrowed)
+    parsed = query.parse(topic or request.prompt, request.earlier_text)
     return PromptSearch(parsed, bool(topic), find(stores, parsed, settings, is_past=bool(topic)))
 
 
-def find(stores: Stores, prompt: Query, settings: Settings, *, is_past: bool = False) -> list[Candidate]:
+def find(stores: Stores, query: Query, settings: Settings, *, is_past: bool = False) -> list[Candidate]:
     """Return the candidates for a prompt, or for a question about the past, best first within each store."""
-    judged = settings.count("retrieval.judge.max_candidates") if settings.flag("retrieval.judge.enabled") else 0
+    max_judged = settings.count("retrieval.judge.max_candidates") if settings.flag("retrieval.judge.enabled") else 0
     filter = Filter("past" if is_past else "auto", settings=settings)
-    return stores.search(prompt, filter, max(_MAX_CANDIDATES, judged), is_last=False)
+    return stores.search(query, filter, max(_MAX_CANDIDATES, max_judged), is_last=False)
 
 
 def decide(
@@ -112,15 +116,15 @@ def decide(
     even_if_off: bool = False,
 ) -> Decision:
     """Search for a prompt and decide what to show; what is shown is noted in `ledger`."""
-    result = search(stores, request, settings)
+    prompt_search = search(stores, request, settings)
     ledger = ledger or Ledger("")
-    return choose(stores, request, result, settings, judge=judge, ledger=ledger, even_if_off=even_if_off)
+    return choose(stores, request, prompt_search, settings, judge=judge, ledger=ledger, even_if_off=even_if_off)
 
 
 def choose(
     stores: Stores,
     request: Request,
-    result: PromptSearch,
+    prompt_search: PromptSearch,
     settings: Settings,
     *,
     judge: Judge | None,
@@ -128,18 +132,18 @@ def choose(
     even_if_off: bool = False,
 ) -> Decision:
     """Decide what to show of the candidates of a search; what is shown is noted in `ledger`, which must be open."""
-    matches = [candidate.match for candidate in result.candidates]
-    thresholds = selection.thresholds_for(settings, matches, is_first=request.is_first, is_past=result.is_past)
+    matches = [candidate.match for candidate in prompt_search.candidates]
+    thresholds = selection.thresholds_for(settings, matches, is_first=request.is_first, is_past=prompt_search.is_past)
     text, off = "", "" if even_if_off else turned_off(settings)
-    candidates = [] if off else _with_forms(result.candidates, request, thresholds, judge)
+    candidates = [] if off else _with_forms(prompt_search.candidates, request, thresholds, judge)
     if off:
-        candidates = [candidate._replace(outcome=f"{TURNED_OFF}: {off}") for candidate in result.candidates]
+        candidates = [candidate._replace(outcome=f"{TURNED_OFF}: {off}") for candidate in prompt_search.candidates]
     elif any(candidate.form for candidate in candidates):
-        room = _room(settings, request, result.is_past)
+        room = _room(settings, request, prompt_search.is_past)
         text, candidates = selection.show(candidates, thresholds, room, ledger)
-    elif result.is_past and not candidates and stores.have_no_match(result.query, settings):
+    elif prompt_search.is_past and not candidates and stores.have_no_match(prompt_search.query, settings):
         text = NOTHING_ON_FILE
-    return Decision(text, request.is_first, thresholds, request.borrowed, tuple(candidates), result.is_past)
+    return Decision(text, request.is_first, thresholds, request.earlier_text, tuple(candidates), prompt_search.is_past)
 
 
 def _room(settings: Settings, request: Request, is_past: bool) -> Room:
@@ -173,14 +177,14 @@ def _with_forms(
 def answer(stores: Stores, prompt: str, settings: Settings, *, session: str, transcript: Transcript) -> str:
     """Return what the prompt hook shows: a block of records, that nothing is on file, or nothing. It is noted."""
     judge = configured_judge(settings)
-    request = request_for(prompt, transcript, is_first=False, turns=_most_turns(judge, settings))
-    result = search(stores, request, settings)
+    request = request_for(prompt, transcript, is_first=False, max_turns=_max_turns(judge, settings))
+    prompt_search = search(stores, request, settings)
     # Opened once, and only now: other hooks of the session do not wait for the search.
     with Ledger(session) as ledger:
         request = request._replace(is_first=bool(session) and ledger.is_first_prompt)
         ledger.count_prompt()
-        decision = choose(stores, request, result, settings, judge=judge, ledger=ledger)
-    count_shown(decision.shown)
+        decision = choose(stores, request, prompt_search, settings, judge=judge, ledger=ledger)
+    count_shown(decision.shown_candidates)
     return decision.text
 
 
@@ -195,25 +199,25 @@ def preview(
 ) -> Decision:
     """Decide what the prompt hook would show a session that was shown nothing yet; nothing is noted."""
     judge = judge or configured_judge(settings)
-    request = request_for(prompt, transcript, is_first=first, turns=_most_turns(judge, settings))
+    request = request_for(prompt, transcript, is_first=first, max_turns=_max_turns(judge, settings))
     return decide(stores, request, settings, judge=judge)
 
 
-def _most_turns(judge: Judge | None, settings: Settings) -> int:
+def _max_turns(judge: Judge | None, settings: Settings) -> int:
     """Return the number of earlier turns that the judge is shown."""
     return settings.count("retrieval.judge.context_turns") if judge else 0
 
 
-def request_for(prompt: str, transcript: Transcript, *, is_first: bool, turns: int) -> Request:
+def request_for(prompt: str, transcript: Transcript, *, is_first: bool, max_turns: int) -> Request:
     """Return a prompt with what its transcript adds to it."""
     is_referring = bool(transcript.path) and query.is_referring(prompt)
-    borrowed = lent(transcripts.last_prompts(transcript)) if is_referring else ""
-    return Request(prompt, is_first, borrowed, transcripts.last_turns(transcript, turns) if turns else ())
+    earlier_text = join_prompts(transcripts.last_prompts(transcript)) if is_referring else ""
+    return Request(prompt, is_first, earlier_text, transcripts.last_turns(transcript, max_turns) if max_turns else ())
 
 
-def lent(turns: Iterable[str]) -> str:
-    """Return the text that earlier turns lend to a prompt that refers to them."""
-    return "\n".join(turn[:2_000] for turn in turns)
+def join_prompts(prompts: Iterable[str]) -> str:
+    """Return earlier prompts as the text that is searched for with a prompt that refers to them."""
+    return "\n".join(prompt[:_MAX_EARLIER_CHARACTERS] for prompt in prompts)
 
 
 def configured_judge(settings: Settings) -> Judge | None:

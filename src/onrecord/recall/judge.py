@@ -47,14 +47,14 @@ _MAX_PARSED_CHARACTERS = 8_000
 _MAX_CHARACTERS = {"prompt": 4_000, "turn": 600, "title": 200, "summary_line": 700, "tags": 200}
 """Characters of each text in the question."""
 
-MAX_BATCH_CANDIDATES = 6
-"""Candidates of one request; with more, two requests run at once, as one long request would be late."""
+MAX_BATCH_MATCHES = 6
+"""Matches of one request; with more, two requests run at once, as one long request would be late."""
 
 CERTAIN_IN, CERTAIN_OUT, KEPT, DROPPED, UNJUDGED = "certain in", "certain out", "kept", "dropped", "unjudged"
 
 
 class Ruling(NamedTuple):
-    """The result of one request: the positions of the candidates to keep, its tokens, and its duration."""
+    """The result of one request: the positions of the matches to keep, its tokens, and its duration."""
 
     positions: Sequence[int]
     tokens_in: int = 0
@@ -63,14 +63,14 @@ class Ruling(NamedTuple):
 
 
 class Opinion:
-    """The outcome of each candidate, by position, and the number, tokens and duration of the requests."""
+    """The outcome of each match, by position, and the number, tokens and duration of the requests."""
 
-    def __init__(self, candidates: Sequence[Match], settings: Settings) -> None:
+    def __init__(self, matches: Sequence[Match], settings: Settings) -> None:
         low, high = settings.number("retrieval.judge.certain_out"), settings.number("retrieval.judge.certain_in")
-        probabilities = [candidate.probability for candidate in candidates]
+        probabilities = [match.probability for match in matches]
         between = [position for position, probability in enumerate(probabilities) if low <= probability <= high]
         between.sort(key=lambda position: -probabilities[position])
-        self.candidates = candidates
+        self.matches = matches
         self.fallback = settings.count("retrieval.judge.fallback_top_k")
         self.unsure = sorted(between[: settings.count("retrieval.judge.max_candidates")])
         self.outcomes = [CERTAIN_IN if probability > high else CERTAIN_OUT for probability in probabilities]
@@ -81,25 +81,25 @@ class Opinion:
         self.seconds = 0.0
 
     def add(self, batch: Sequence[int], ruling: Ruling) -> None:
-        """Enter the ruling on the candidates at the positions of `batch`."""
+        """Enter the ruling on the matches at the positions of `batch`."""
         for number, position in enumerate(batch):
             self.outcomes[position] = KEPT if number in ruling.positions else DROPPED
         self.tokens_in += ruling.tokens_in
         self.tokens_out += ruling.tokens_out
 
     def to_show(self, threshold: float) -> list[Match]:
-        """Return the candidates to show, in ranking order.
+        """Return the matches to show, in ranking order.
 
         If all requests failed, these are the best by ranking that reach `threshold`; otherwise those are added only if
         they were not judged.
         """
-        passing = [position for position, candidate in enumerate(self.candidates) if candidate.probability >= threshold]
+        passing = [position for position, match in enumerate(self.matches) if match.probability >= threshold]
         best = passing[: self.fallback]
         if self.requests and len(self.failures) == self.requests:
-            return [self.candidates[position] for position in best]
+            return [self.matches[position] for position in best]
         positions = {position for position, outcome in enumerate(self.outcomes) if outcome in (CERTAIN_IN, KEPT)}
         positions.update(position for position in best if self.outcomes[position] == UNJUDGED)
-        return [self.candidates[position] for position in sorted(positions)]
+        return [self.matches[position] for position in sorted(positions)]
 
 
 def is_on(settings: Settings) -> bool:
@@ -107,23 +107,23 @@ def is_on(settings: Settings) -> bool:
 
 
 def keep(
-    prompt: str, candidates: Sequence[Match], turns: Sequence[str], settings: Settings, *, threshold: float
+    prompt: str, matches: Sequence[Match], turns: Sequence[str], settings: Settings, *, threshold: float
 ) -> list[Match]:
-    """Return the candidates to show, in ranking order; if no model can be asked, those that reach `threshold`."""
+    """Return the matches to show, in ranking order; if no model can be asked, those that reach `threshold`."""
     from onrecord import state_file, timestamps
     from onrecord.recall import judge_api
 
-    opinion = Opinion(candidates, settings)
+    opinion = Opinion(matches, settings)
     if not opinion.unsure:
         return opinion.to_show(threshold)
-    passing = [candidate for candidate in candidates if candidate.probability >= threshold]
+    passing = [match for match in matches if match.probability >= threshold]
     try:
         model = judge_api.configured_model(settings)
     except NoModel as error:
         if judge_api.add_marker(f"no-model-{timestamps.now()[:10]}"):
             state_file.log_failure("judge (info)", f"{error.message}; ranking decides alone. {error.fix}")
         return passing
-    requests = 1 if len(opinion.unsure) <= MAX_BATCH_CANDIDATES else 2
+    requests = 1 if len(opinion.unsure) <= MAX_BATCH_MATCHES else 2
     if not judge_api.claim_requests(requests, settings.count("retrieval.judge.daily_cap")):
         return passing
     collect(opinion, prompt, turns, batch_judge(model), settings.number("retrieval.judge.timeout_seconds"))
@@ -134,7 +134,7 @@ def keep(
 
 def form_opinion(
     prompt: str,
-    candidates: Sequence[Match],
+    matches: Sequence[Match],
     turns: Sequence[str],
     settings: Settings,
     judge_batch: BatchJudge | None = None,
@@ -142,7 +142,7 @@ def form_opinion(
     """Return the opinion for a command, without the daily cap. Raises NoModel without a model and `judge_batch`."""
     from onrecord.recall import judge_api
 
-    opinion = Opinion(candidates, settings)
+    opinion = Opinion(matches, settings)
     if opinion.unsure:
         judge_batch = judge_batch or batch_judge(judge_api.configured_model(settings))
         collect(opinion, prompt, turns, judge_batch, settings.number("retrieval.judge.timeout_seconds"))
@@ -150,7 +150,7 @@ def form_opinion(
 
 
 def batch_judge(model: Model) -> BatchJudge:
-    """Return a function that asks `model` about one batch of candidates."""
+    """Return a function that asks `model` about one batch of matches."""
     from onrecord.recall import judge_api
 
     def judge_batch(prompt: str, matches: Sequence[Match], turns: Sequence[str], deadline: float) -> Ruling:
@@ -162,7 +162,7 @@ def batch_judge(model: Model) -> BatchJudge:
 
 
 def collect(opinion: Opinion, prompt: str, turns: Sequence[str], judge_batch: BatchJudge, seconds: float) -> None:
-    """Judge the unsure candidates, in one request or two at once, and enter the rulings that arrive within `seconds`.
+    """Judge the unsure matches, in one request or two at once, and enter the rulings that arrive within `seconds`.
 
     The threads are daemons and are not waited for after that: one that hangs in a name lookup or in a slow answer
     delays neither the prompt nor the end of the process.
@@ -170,14 +170,14 @@ def collect(opinion: Opinion, prompt: str, turns: Sequence[str], judge_batch: Ba
     from threading import Thread
 
     started = time.monotonic()
-    unsure = [opinion.candidates[position] for position in opinion.unsure]
+    unsure = [opinion.matches[position] for position in opinion.unsure]
     order = [opinion.unsure[number] for number in shuffled_positions(prompt, unsure)]
-    batches = [order] if len(order) <= MAX_BATCH_CANDIDATES else [order[::2], order[1::2]]
+    batches = [order] if len(order) <= MAX_BATCH_MATCHES else [order[::2], order[1::2]]
     late = ModelFailed("no answer in time", fix="to see how long the model takes: onrecord judge test")
     rulings: list[Ruling | Exception] = [late for _ in batches]
 
     def work(number: int) -> None:
-        matches = [opinion.candidates[position] for position in batches[number]]
+        matches = [opinion.matches[position] for position in batches[number]]
         try:
             rulings[number] = judge_batch(prompt, matches, turns, started + seconds)
         except Exception as error:  # carried to the waiting thread, which raises all but ModelFailed
@@ -198,21 +198,21 @@ def collect(opinion: Opinion, prompt: str, turns: Sequence[str], judge_batch: Ba
     opinion.requests, opinion.seconds = len(batches), time.monotonic() - started
 
 
-def shuffled_positions(prompt: str, candidates: Sequence[Match]) -> list[int]:
-    """Return the positions of `candidates` in an order that does not depend on rank, the same in every process."""
-    return sorted(range(len(candidates)), key=lambda position: _hash(prompt, candidates[position].id))
+def shuffled_positions(prompt: str, matches: Sequence[Match]) -> list[int]:
+    """Return the positions of `matches` in an order that does not depend on rank, the same in every process."""
+    return sorted(range(len(matches)), key=lambda position: _hash(prompt, matches[position].id))
 
 
-def render_question(prompt: str, candidates: Sequence[Match], turns: Sequence[str]) -> str:
-    """Return the question for the model, in which the candidates are numbered from 1 in their order."""
+def render_question(prompt: str, matches: Sequence[Match], turns: Sequence[str]) -> str:
+    """Return the question for the model, in which the matches are numbered from 1 in their order."""
     lines = [f"<turn>{_data(turn, 'turn')}</turn>" for turn in turns]
     if lines:
         lines = ["<earlier_turns>", *lines, "</earlier_turns>"]
     lines += [f"<request>{_data(prompt, 'prompt')}</request>", "<notes>"]
-    for number, candidate in enumerate(candidates, 1):
-        tags, title = _data(", ".join(candidate.tags), "tags"), _data(candidate.title, "title")
-        head = f'<note number="{number}" category="{escape(candidate.category)}" title="{title}" tags="{tags}">'
-        lines.append(f"{head}{_data(candidate.summary_line, 'summary_line')}</note>")
+    for number, match in enumerate(matches, 1):
+        tags, title = _data(", ".join(match.tags), "tags"), _data(match.title, "title")
+        head = f'<note number="{number}" category="{escape(match.category)}" title="{title}" tags="{tags}">'
+        lines.append(f"{head}{_data(match.summary_line, 'summary_line')}</note>")
     return "\n".join([*lines, "</notes>", "Which notes must the agent see for this request?"])
 
 

@@ -182,7 +182,7 @@ def _matched(pattern: Sequence[str], words: Sequence[str], at: int) -> list[int]
 
 
 def _is_any(word: str, alternatives: str) -> bool:
-    return any(word == each or ("*" in each and _fits(word, each)) for each in alternatives.split("|"))
+    return any(word == pattern or ("*" in pattern and _fits(word, pattern)) for pattern in alternatives.split("|"))
 
 
 def _fits(word: str, pattern: str) -> bool:

@@ -32,11 +32,11 @@ from onrecord.text import count_tokens
 MAX_PROMPTS = 300
 """Prompts of one session that are replayed; of a longer one the last."""
 
-_MAX_LENDING = 3
-"""Earlier prompts that lend their words to one that refers to them."""
+_MAX_EARLIER_PROMPTS = 3
+"""Earlier prompts whose words are searched for with a prompt that refers to them."""
 
 
-class Turn(NamedTuple):
+class ReplayTurn(NamedTuple):
     """A prompt, and what would have been decided for it; nothing for a prompt that asks for no records."""
 
     session: str
@@ -102,7 +102,7 @@ def play(
     project: str = "",
     *,
     only: str = "",
-) -> list[Turn]:
+) -> list[ReplayTurn]:
     """Return what would have been shown for the last prompts of `sessions`; with `only`, of that store alone."""
     with private_folders():
         stores = InMemory(store_refs, project, only)
@@ -136,18 +136,20 @@ def private_folders() -> Iterator[None]:
             yield
 
 
-def _turns(session: Session, stores: Stores, settings: Settings) -> Iterator[Turn]:
+def _turns(old_session: Session, stores: Stores, settings: Settings) -> Iterator[ReplayTurn]:
     """Yield the prompts of one session, each decided with what those before it were shown."""
     ledger = Ledger("")
     earlier: list[str] = []
-    prompts = session.prompts[-MAX_PROMPTS:]
-    if not session.is_whole or len(prompts) < len(session.prompts):
+    prompts = old_session.prompts[-MAX_PROMPTS:]
+    if not old_session.is_whole or len(prompts) < len(old_session.prompts):
         ledger.count_prompt()
     for prompt in prompts:
-        turn = Turn(session.name, prompt, ledger.is_first_prompt)
+        turn = ReplayTurn(old_session.name, prompt, ledger.is_first_prompt)
         if not transcript.wants_silence(prompt.text):
-            borrowed = for_prompt.lent(earlier[-_MAX_LENDING:]) if query.is_referring(prompt.text) else ""
-            request = Request(prompt.text, ledger.is_first_prompt, borrowed)
+            earlier_text = (
+                for_prompt.join_prompts(earlier[-_MAX_EARLIER_PROMPTS:]) if query.is_referring(prompt.text) else ""
+            )
+            request = Request(prompt.text, ledger.is_first_prompt, earlier_text)
             ledger.count_prompt()
             decision = for_prompt.decide(stores, request, settings, ledger=ledger, even_if_off=True)
             turn = turn._replace(decision=decision)
@@ -155,12 +157,12 @@ def _turns(session: Session, stores: Stores, settings: Settings) -> Iterator[Tur
         earlier.append(prompt.text)
 
 
-def _last(turns: Iterable[Turn], most: int) -> list[Turn]:
+def _last(turns: Iterable[ReplayTurn], limit: int) -> list[ReplayTurn]:
     """Return the newest turns, oldest first; a prompt that a resumed session has copied counts where it was first."""
-    seen: set[str] = set()
-    own: list[Turn] = []
+    uuids: set[str] = set()
+    distinct_turns: list[ReplayTurn] = []
     for turn in sorted(turns, key=lambda turn: turn.prompt.at):
-        if not turn.prompt.uuid or turn.prompt.uuid not in seen:
-            own.append(turn)
-        seen.add(turn.prompt.uuid)
-    return own[-most:]
+        if not turn.prompt.uuid or turn.prompt.uuid not in uuids:
+            distinct_turns.append(turn)
+        uuids.add(turn.prompt.uuid)
+    return distinct_turns[-limit:]

@@ -117,7 +117,7 @@ def _names(project: str) -> list[str]:
     repo = repository.find(project)
     folders = {os.path.basename(project), os.path.basename(repo.root if repo else project)}
     parts = identity(repo.origin).split("/") if repo else [""]
-    ends = ["/".join(parts[at:]) for at in range(len(parts))]
+    ends = ["/".join(parts[start:]) for start in range(len(parts))]
     return [name.lower() for name in (*ends, *sorted(folders)) if name]
 
 
@@ -125,11 +125,11 @@ def identity(url: str) -> str:
     """Return `host/owner/name` of a repository's address in any form; empty for a path on a disk."""
     scheme, separator, rest = url.partition("://")
     if separator:
-        place, _, path = rest.partition("/")
-        host = place.rpartition("@")[2].partition(":")[0]
+        authority, _, path = rest.partition("/")
+        host = authority.rpartition("@")[2].partition(":")[0]
     else:
-        place, colon, path = url.partition(":")
-        host = place.rpartition("@")[2] if colon and "/" not in place else ""
+        authority, colon, path = url.partition(":")
+        host = authority.rpartition("@")[2] if colon and "/" not in authority else ""
     path = path.strip("/")
     whole = f"{host}/{path[: -len('.git')] if path.endswith('.git') else path}"
     return whole if host and path and scheme != "file" and whole.isprintable() else ""
@@ -137,11 +137,11 @@ def identity(url: str) -> str:
 
 def _listing(project: str) -> Iterator[str]:
     """Yield the names of the files in a project's folder, and in the folders directly in it, within a bound."""
-    left = _MAX_NAMES
+    names_left = _MAX_NAMES
     for folder in (project, *(entry.path for entry in _entries(project) if _is_looked_into(entry))):
         for entry in _entries(folder):
-            left -= 1
-            if left < 0:
+            names_left -= 1
+            if names_left < 0:
                 return
             if not entry.is_dir(follow_symlinks=False):
                 yield entry.name
@@ -158,8 +158,8 @@ def _walk(project: str) -> Iterator[str]:
                 folders.append(path)
 
 
-def _is_looked_into(entry: os.DirEntry[str]) -> bool:
-    return entry.is_dir(follow_symlinks=False) and entry.name not in (".git", *_PASSED_OVER)
+def _is_looked_into(dir_entry: os.DirEntry[str]) -> bool:
+    return dir_entry.is_dir(follow_symlinks=False) and dir_entry.name not in (".git", *_PASSED_OVER)
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

@@ -110,9 +110,9 @@ def show(
     """Return the block, and all candidates with their outcome; what is shown is noted in `ledger`."""
     text, results = _rendered(_checked(candidates, ledger, thresholds), room)
     for candidate in results:
-        if candidate.shown == RULE:
+        if candidate.shown_form == RULE:
             ledger.add_shown(candidate.record, candidate.text_hash)
-        elif candidate.shown == POINTER:
+        elif candidate.shown_form == POINTER:
             ledger.add_pointer(candidate.record)
     return text, results
 

@@ -49,19 +49,19 @@ def hidden(ids: Collection[str], prefix: str, higher: Iterable[HigherStore]) -> 
     return hiding
 
 
-def _hidden_by(store: HigherStore, names: list[str]) -> dict[str, str]:
-    rows = store.search_index.records_hiding(names)
-    return {name: path for name, path, scope in rows if not scope or not store.fits or store.fits(scope)}
+def _hidden_by(higher_store: HigherStore, names: list[str]) -> dict[str, str]:
+    rows = higher_store.search_index.records_hiding(names)
+    return {name: path for name, path, scope in rows if not scope or not higher_store.fits or higher_store.fits(scope)}
 
 
 class SearchedStore:
     """One of the stores in play, in its turn to be searched."""
 
-    __slots__ = ("_before", "_share", "_stores", "hides_others", "index", "store_ref")
+    __slots__ = ("_higher", "_share", "_stores", "hides_others", "index", "store_ref")
 
-    def __init__(self, stores: Stores, store_ref: StoreRef, before: Sequence[HigherStore], share: float | None) -> None:
+    def __init__(self, stores: Stores, store_ref: StoreRef, higher: Sequence[HigherStore], share: float | None) -> None:
         self._stores = stores
-        self._before = before
+        self._higher = higher
         self._share = share
         """Seconds that a search of it may take; None for all there are."""
         self.store_ref = store_ref
@@ -91,7 +91,7 @@ class SearchedStore:
     def visible(self, matches: Iterable[Match]) -> list[Candidate]:
         """Return the matches that no store before this one hides, as candidates."""
         candidates = [Candidate(match, self.store_ref.prefix) for match in matches]
-        ids = hidden([candidate.match.id for candidate in candidates], self.store_ref.prefix, self._before)
+        ids = hidden([candidate.match.id for candidate in candidates], self.store_ref.prefix, self._higher)
         return [candidate for candidate in candidates if candidate.match.id not in ids]
 
 
@@ -141,13 +141,13 @@ class Stores:
 
         The last one may take all the time there is, unless something follows (`is_last` is false).
         """
-        before: list[HigherStore] = []
+        higher: list[HigherStore] = []
         indexes: list[Index] = []
         for number, store_ref in enumerate(self.store_refs):
             # As much for each store as will be left for those after it, and for what follows.
             parts = len(self.store_refs) - number + (0 if is_last else 1)
             share = None if len(self.store_refs) == parts == 1 else budget.remaining() / parts
-            store = SearchedStore(self, store_ref, tuple(before), share)
+            store = SearchedStore(self, store_ref, tuple(higher), share)
             if self._only and store_ref.prefix != self._only:
                 store.attempt(_open)
             else:
@@ -155,7 +155,7 @@ class Stores:
             if store.index:
                 indexes.append(store.index)
             if store.index and store.hides_others:
-                before.append(HigherStore(store.index, store_ref.prefix, store.fits))
+                higher.append(HigherStore(store.index, store_ref.prefix, store.fits))
             elif not paths.is_shared(store_ref.prefix):
                 # It cannot tell which records of the others it replaces: none of them may be shown as current.
                 break
@@ -203,9 +203,10 @@ class Stores:
     def hidden(self, prefix: str, ids: Sequence[str]) -> dict[str, str]:
         """Return those of `ids` of the store with `prefix` that are hidden here, each with the path that hides it."""
         own = [store_ref for store_ref in self.store_refs if not paths.is_shared(store_ref.prefix)]
-        before = own[: next((at for at, store_ref in enumerate(own) if store_ref.prefix == prefix), len(own))]
+        position = next((number for number, store_ref in enumerate(own) if store_ref.prefix == prefix), len(own))
         higher = [
-            HigherStore(self.open(store_ref.root), store_ref.prefix, self.fits(store_ref)) for store_ref in before
+            HigherStore(self.open(store_ref.root), store_ref.prefix, self.fits(store_ref))
+            for store_ref in own[:position]
         ]
         ids_hidden = hidden(ids, prefix, higher)
         for store in higher:
@@ -222,14 +223,16 @@ class Stores:
         index.close()
 
 
-def _open(store: SearchedStore) -> list[Candidate]:
-    store.open()
+def _open(searched_store: SearchedStore) -> list[Candidate]:
+    searched_store.open()
     return []
 
 
-def _search(store: SearchedStore, query: Query, filter: Filter, limit: int, min_probability: float) -> list[Candidate]:
-    matches = rank.find(store.open(), query, filter._replace(fits=store.fits), limit)
-    return store.visible(match for match in matches if match.probability >= min_probability)
+def _search(
+    searched_store: SearchedStore, query: Query, filter: Filter, limit: int, min_probability: float
+) -> list[Candidate]:
+    matches = rank.find(searched_store.open(), query, filter._replace(fits=searched_store.fits), limit)
+    return searched_store.visible(match for match in matches if match.probability >= min_probability)
 
 
 def distinct(candidates: list[Candidate]) -> list[Candidate]:

@@ -163,9 +163,9 @@ def weighted(query: Query, corpus: Corpus, alike: dict[str, list[str]]) -> Weigh
     titled = [i for i, terms in enumerate(variants) if any(corpus.title_frequency.get(t) for t in terms)]
     concept = {term: i for i, term in enumerate(query.terms)}
     pairs = {
-        (concept[left], concept[right]): weights[concept[left]] + weights[concept[right]]
-        for left, right in zip(query.sequence, query.sequence[1:])
-        if left in concept and right in concept and left != right
+        (concept[first], concept[second]): weights[concept[first]] + weights[concept[second]]
+        for first, second in zip(query.sequence, query.sequence[1:])
+        if first in concept and second in concept and first != second
     }
     for term, others in alike.items():
         for other in others:
@@ -174,7 +174,9 @@ def weighted(query: Query, corpus: Corpus, alike: dict[str, list[str]]) -> Weigh
     return WeightedQuery(corpus, concept, weights, sum(weights) or 1.0, titled, pairs, scarce, query.filler)
 
 
-def _alike(index: Index, query: Query, counts: dict[str, tuple[int, int]], *, is_typed: bool) -> dict[str, list[str]]:
+def _alike(
+    index: Index, query: Query, term_counts: dict[str, tuple[int, int]], *, is_typed: bool
+) -> dict[str, list[str]]:
     """Return, for terms that the index does not have, those that begin alike: `auth` for `authentication`, and back.
 
     Of what was typed, only for the longest shorter one: `authoriz` is `author`, the stem of authorization, not `auth`.
@@ -182,15 +184,20 @@ def _alike(index: Index, query: Query, counts: dict[str, tuple[int, int]], *, is
     alike: dict[str, list[str]] = {}
     parts = {part for pair in query.compounds for part in pair}
     for term in query.terms:
-        if term in parts or len(term) < _MIN_PREFIX_LETTERS or not term.isalpha() or (term in counts and not is_typed):
+        if (
+            term in parts
+            or len(term) < _MIN_PREFIX_LETTERS
+            or not term.isalpha()
+            or (term in term_counts and not is_typed)
+        ):
             continue
         similar = index.terms_like(term, 6)
-        if term not in counts:
+        if term not in term_counts:
             shorter = index.term_counts(term[:end] for end in range(_MIN_PREFIX_LETTERS, len(term)))
             similar.update({other: shorter[other] for other in sorted(shorter, key=len)[-1 if is_typed else 0 :]})
         if similar:
             alike[term] = list(similar)
-            counts.update(similar)
+            term_counts.update(similar)
     return alike
 
 
@@ -201,12 +208,12 @@ def find(index: Index, query: WeightedQuery, filter: Filter) -> list[int]:
         for term, concept in list(query.concept.items())[:_MAX_TERMS]:
             for n in index.records_with(term, retired=True):
                 scores[n] = scores.get(n, 0.0) + query.weights[concept]
-    most = _MAX_FILTERED if filter.is_narrow else MAX_FOR_PROMPT if filter.in_force_only else MAX_FOR_SEARCH
+    limit = _MAX_FILTERED if filter.is_narrow else MAX_FOR_PROMPT if filter.in_force_only else MAX_FOR_SEARCH
     best = sorted(scores, key=lambda n: (-scores[n], int(n)))
-    return [int(n) for n in (_fitting(index, best, filter.fits, most) if filter.fits else best[:most])]
+    return [int(n) for n in (_fitting(index, best, filter.fits, limit) if filter.fits else best[:limit])]
 
 
-def _fitting(index: Index, numbers: list[str], fits: Callable[[str], bool], most: int) -> list[str]:
+def _fitting(index: Index, numbers: list[str], fits: Callable[[str], bool], limit: int) -> list[str]:
     """Return the first that apply here: most records of a shared store may be for other projects."""
     fitting: list[str] = []
     for start in range(0, min(len(numbers), _MAX_FILTERED), _SCOPES_AT_ONCE):
@@ -214,9 +221,9 @@ def _fitting(index: Index, numbers: list[str], fits: Callable[[str], bool], most
         limited = f"SELECT n, scope FROM record WHERE scope <> '' AND n IN ({','.join(batch)})"
         elsewhere = {str(n) for n, scope in index._connection.execute(limited) if not fits(scope)}
         fitting += [n for n in batch if n not in elsewhere]
-        if len(fitting) >= most:
+        if len(fitting) >= limit:
             break
-    return fitting[:most]
+    return fitting[:limit]
 
 
 def _scores(index: Index, query: WeightedQuery) -> dict[str, float]:
@@ -256,8 +263,8 @@ def _successor(index: Index, row: Row) -> Row | None:
         if newest is None:
             # A single record whose successors are all missing leads nowhere.
             return None if successors and len(last) == 1 else _newest(index, sorted(last))
-        at = next((at for at, ids in enumerate(chain) if newest.id in ids), len(chain))
-        chain[at:] = [{newest.id}.union(*chain[at:])]
+        position = next((position for position, ids in enumerate(chain) if newest.id in ids), len(chain))
+        chain[position:] = [{newest.id}.union(*chain[position:])]
     return None
 
 

@@ -166,13 +166,13 @@ class Index:
         fresh = open(self.root, hook=hook)
         self._connection, self.has_words, self.in_memory = fresh._connection, fresh.has_words, fresh.in_memory
 
-    def run(self, search: Callable[..., Result], *args: object, hook: bool = False) -> Result:
+    def run(self, read: Callable[..., Result], *args: object, hook: bool = False) -> Result:
         """Return `search(self, *args)`; if the index is damaged, rebuild it and run the search again."""
         try:
-            return search(self, *args)
+            return read(self, *args)
         except (coldstart.SqliteError, *_DAMAGE):
             self.reopen(hook=hook)
-            return search(self, *args)
+            return read(self, *args)
 
     def close(self) -> None:
         self._connection.close()
@@ -191,12 +191,12 @@ class Index:
         rows = self._connection.execute(f"SELECT term, records, titles FROM term WHERE term IN ({marks})", names)
         return {term: (records, titles) for term, records, titles in rows}
 
-    def terms_like(self, prefix: str, most: int) -> dict[str, tuple[int, int]]:
+    def terms_like(self, prefix: str, limit: int) -> dict[str, tuple[int, int]]:
         """Return the commonest terms that begin with `prefix`."""
         rows = self._connection.execute(
             "SELECT term, records, titles FROM (SELECT * FROM term WHERE term > ? AND term < ? LIMIT 200)"
             " ORDER BY records DESC LIMIT ?",
-            (prefix, prefix + "\U0010ffff", most),
+            (prefix, prefix + "\U0010ffff", limit),
         )
         return {term: (records, titles) for term, records, titles in rows}
 
@@ -245,9 +245,9 @@ class Index:
         """Return the record files whose last part is `name`."""
         return self._files("name = ?", [name])
 
-    def _files(self, where: str, values: Sequence[str] = ()) -> list[RecordFile]:
+    def _files(self, where: str, names: Sequence[str] = ()) -> list[RecordFile]:
         query = f"SELECT pattern, n, gravity FROM record_file WHERE {where} LIMIT {_MAX_FILES}"
-        return [RecordFile(*row) for row in self._connection.execute(query, values).fetchall()]
+        return [RecordFile(*row) for row in self._connection.execute(query, names).fetchall()]
 
     def file_paths(self) -> list[str]:
         """Return the distinct paths in record files, without globs."""
@@ -290,9 +290,9 @@ class Index:
         """Return the current records at these paths."""
         return self._digest_rows(f"{_IS_CURRENT} AND path IN ({','.join('?' * len(record_paths))})", record_paths)
 
-    def _digest_rows(self, where: str, values: Sequence[str] = ()) -> list[DigestRow]:
+    def _digest_rows(self, where: str, record_paths: Sequence[str] = ()) -> list[DigestRow]:
         query = f"SELECT {_DIGEST_COLUMNS} FROM record WHERE {where}"
-        return [DigestRow(*row) for row in self._connection.execute(query, values)]
+        return [DigestRow(*row) for row in self._connection.execute(query, record_paths)]
 
     def anchors(self, record_paths: Sequence[str]) -> dict[str, str]:
         """Return the packed anchors of the records at these paths, by path."""
@@ -300,8 +300,8 @@ class Index:
         query = f"SELECT path, anchors FROM record WHERE path IN ({marks})"
         return dict(self._connection.execute(query, record_paths).fetchall())
 
-    def _select(self, where: str = "", values: Sequence[object] = ()) -> list[Row]:
-        rows = [Row(*row) for row in self._connection.execute(f"SELECT {_COLUMNS} FROM record {where}", values)]
+    def _select(self, where: str = "", parameters: Sequence[object] = ()) -> list[Row]:
+        rows = [Row(*row) for row in self._connection.execute(f"SELECT {_COLUMNS} FROM record {where}", parameters)]
         for row in rows:
             # Only a damaged index has anything but text here, and joining that raises what `run` waits for.
             "".join((row.path, *row[4:11], *row[12:]))

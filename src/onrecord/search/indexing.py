@@ -127,17 +127,17 @@ def _folder_time(root: str, folder: str) -> int:
         return 0
 
 
-def _edited(index: Index, most: int) -> list[str]:
+def _edited(index: Index, limit: int) -> list[str]:
     """Return the records whose file is not the indexed one, in a slice that moves with the clock."""
     execute = index._connection.execute
     last = execute("SELECT max(n) FROM record").fetchone()[0] or 0
-    start = time.time_ns() // 1_000_000 % last if last > most else 0
-    rows = execute("SELECT path, mtime, size FROM record WHERE n >= ? LIMIT ?", (start, most))
+    start = time.time_ns() // 1_000_000 % last if last > limit else 0
+    rows = execute("SELECT path, mtime, size FROM record WHERE n >= ? LIMIT ?", (start, limit))
     return [path for path, mtime, size in rows.fetchall() if stamp(index.root, path) != (mtime, size)]
 
 
-def _apply(index: Index, changed: Iterable[str], folders: dict[str, int], deadline: float | None) -> None:
-    if replace(index, changed, deadline):
+def _apply(index: Index, changed_paths: Iterable[str], folders: dict[str, int], deadline: float | None) -> None:
+    if replace(index, changed_paths, deadline):
         settled = time.time_ns() - _YOUNG_NANOSECONDS
         index._connection.executemany(
             "INSERT OR REPLACE INTO folder VALUES (?, ?)",
@@ -221,15 +221,15 @@ class _Changes:
     def renew(self, path: str) -> None:
         """Put the file at a path in the place of what is indexed of it; where its content is the same, that stays."""
         # The stamp is taken before reading: an edit in between is seen next time, never lost.
-        version = stamp(self._index.root, path)
-        if version is not None:
+        file_stamp = stamp(self._index.root, path)
+        if file_stamp is not None:
             indexed = self._execute("SELECT hash FROM record WHERE path = ?", (path,)).fetchone()
             if indexed and indexed[0] and indexed[0] == self._hash(path):
-                self._execute("UPDATE record SET mtime = ?, size = ? WHERE path = ?", (*version, path))
+                self._execute("UPDATE record SET mtime = ?, size = ? WHERE path = ?", (*file_stamp, path))
                 return
         n = self.remove(path)
-        if version is not None:
-            self.add(path, version, n)
+        if file_stamp is not None:
+            self.add(path, file_stamp, n)
 
     def _hash(self, path: str) -> str:
         from onrecord import files
@@ -241,8 +241,8 @@ class _Changes:
         except (OSError, OnrecordError):
             return ""
 
-    def add(self, path: str, version: tuple[int, int], n: int | None) -> None:
-        """Index the record at `path`, whose stamp is `version`, under number `n`."""
+    def add(self, path: str, file_stamp: tuple[int, int], n: int | None) -> None:
+        """Index the record at `path`, whose stamp is `file_stamp`, under number `n`."""
         from onrecord.errors import OnrecordError
         from onrecord.freshness import anchors
         from onrecord.record import summary_line
@@ -250,7 +250,7 @@ class _Changes:
 
         try:
             memory, _, content = self._store.read(path)
-            text, files, vectors = document.build(memory), document.places(memory), self._vectors.build(memory)
+            text, record_files, vectors = document.build(memory), document.places(memory), self._vectors.build(memory)
             may_be_urgent = document.may_be_urgent(memory)
             more = (memory.updated_at, document.expiry(memory), document.is_void(memory), summary_line.render(memory))
             facts = (*more, anchors.dump(memory), document.pack_scope(memory), document.pack_facts(memory))
@@ -260,15 +260,15 @@ class _Changes:
                 from onrecord import state_file
 
                 state_file.log_failure(f"index {path}", f"{type(error).__name__}: {error}")
-            self._execute(_INSERT, (n, path, *version, "", "", "", "", "", "broken", *[""] * 13))
+            self._execute(_INSERT, (n, path, *file_stamp, "", "", "", "", "", "broken", *[""] * 13))
             return
         head = (memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
-        values = (n, path, *version, content, *head, *facts, *text, memory.created_at, may_be_urgent)
+        values = (n, path, *file_stamp, content, *head, *facts, *text, memory.created_at, may_be_urgent)
         n = self._execute(_INSERT, values).lastrowid or 0
         self._vectors.add(n, vectors, is_active=memory.record_status == "active")
-        self._insert(memory, n, text, files)
+        self._insert(memory, n, text, record_files)
 
-    def _insert(self, memory: Memory, n: int, text: Document, files: list[tuple[str, str, int]]) -> None:
+    def _insert(self, memory: Memory, n: int, text: Document, record_files: list[tuple[str, str, int]]) -> None:
         if self._index.has_words:
             self._execute(
                 f"INSERT INTO {_table(memory.record_status)} (rowid, title_terms, tag_terms, trigger_terms, body_terms)"
@@ -278,20 +278,20 @@ class _Changes:
         if memory.record_status == "active":
             self._count(text, 1)
         many = self._index._connection.executemany
-        many("INSERT INTO record_file VALUES (?, ?, ?, ?)", [(*file, n) for file in files])
+        many("INSERT INTO record_file VALUES (?, ?, ?, ?)", [(*record_file, n) for record_file in record_files])
         links = [(memory.id, memory.superseded_by)] if memory.superseded_by else []
         links += [(old, memory.id) for old in memory.supersedes]
         many("INSERT INTO succession VALUES (?, ?, ?)", [(old, new, n) for old, new in links if old != new])
 
-    def _count(self, text: Document, step: int) -> None:
+    def _count(self, text: Document, sign: int) -> None:
         title, body = text.title.split(), text.body.split()
         counts = (1, len(title), len(body))
-        self._totals = [total + step * count for total, count in zip(self._totals, counts)]
+        self._totals = [total + sign * count for total, count in zip(self._totals, counts)]
         in_title = {*title, *text.triggers.split()} - {"|"}
         for term in in_title.union(text.tags.split(), body):
-            self._terms.setdefault(term, [0, 0])[0] += step
+            self._terms.setdefault(term, [0, 0])[0] += sign
         for term in in_title:
-            self._terms[term][1] += step
+            self._terms[term][1] += sign
 
     def finish(self) -> None:
         many = self._index._connection.executemany

@@ -72,17 +72,17 @@ def read(index: Index, choice: ListingFilter, limit: int | None) -> tuple[list[L
     return index.run(_read, choice, most)
 
 
-def named(index: Index, beginning: str, status: str, most: int) -> list[tuple[str, str]]:
+def named(index: Index, beginning: str, status: str, limit: int) -> list[tuple[str, str]]:
     """Return the ids that begin with `beginning`, in order, and their titles; no file is checked."""
     where = "id >= ? AND id < ? AND status = ? ORDER BY id LIMIT ?"
-    values = (beginning, beginning + "\U0010ffff", status, most)
-    return index.run(_fetch, f"SELECT id, title FROM record WHERE {where}", values)
+    parameters = (beginning, beginning + "\U0010ffff", status, limit)
+    return index.run(_fetch, f"SELECT id, title FROM record WHERE {where}", parameters)
 
 
-def newest_tags(index: Index, most: int) -> list[str]:
+def newest_tags(index: Index, limit: int) -> list[str]:
     """Return the tags of the active records that were changed last, each as often as it occurs."""
     newest = "SELECT tags FROM record WHERE status = 'active' ORDER BY updated_at DESC LIMIT ?"
-    rows = index.run(_fetch, newest, (most,))
+    rows = index.run(_fetch, newest, (limit,))
     return [tag for (tags,) in rows for tag in tags.split("\n") if tag]
 
 
@@ -93,10 +93,10 @@ def counts(index: Index) -> dict[tuple[str, str], int]:
     return {(category, status): count for category, status, count in rows}
 
 
-def anchored(index: Index, most: int) -> list[tuple[str, str]]:
+def anchored(index: Index, limit: int) -> list[tuple[str, str]]:
     """Return the ids of the newest current records that are about files, and their anchors."""
     newest = f"SELECT id, anchors FROM record WHERE {_ANCHORED} ORDER BY {ORDERS['updated']} LIMIT ?"
-    return index.run(_fetch, newest, (most,))
+    return index.run(_fetch, newest, (limit,))
 
 
 def count_anchored(index: Index) -> int:
@@ -122,8 +122,8 @@ def broken(index: Index) -> list[str]:
     return [path for (path,) in index._connection.execute("SELECT path FROM record WHERE status = 'broken' ORDER BY 1")]
 
 
-def _fetch(index: Index, query: str, values: Sequence[object] = ()) -> list[Any]:
-    return index._connection.execute(query, values).fetchall()
+def _fetch(index: Index, statement: str, parameters: Sequence[object] = ()) -> list[Any]:
+    return index._connection.execute(statement, parameters).fetchall()
 
 
 def _read(index: Index, choice: ListingFilter, limit: int | None) -> tuple[list[Listed], int]:
@@ -148,10 +148,10 @@ def _numbers(index: Index, choice: ListingFilter) -> list[int]:
     }
     tests = {test: value for test, value in tests.items() if value is None or value}
     where = f"WHERE {' AND '.join(tests)} ORDER BY {ORDERS[choice.order]}"
-    values = [value for value in tests.values() if value is not None]
+    parameters = [value for value in tests.values() if value is not None]
     if not choice.tags:
-        return [n for (n,) in index._connection.execute(f"SELECT n FROM record {where}", values)]
-    rows = index._connection.execute(f"SELECT n, tags FROM record {where}", values)
+        return [n for (n,) in index._connection.execute(f"SELECT n FROM record {where}", parameters)]
+    rows = index._connection.execute(f"SELECT n, tags FROM record {where}", parameters)
     return [n for n, tags in rows if choice.tags.issubset(tags.split("\n"))]
 
 
@@ -166,20 +166,20 @@ def _rows(index: Index, numbers: list[int], order: str) -> list[Listed]:
     return rows
 
 
-def fit(root: str, typed: str, paths: Collection[str]) -> NameMatch:
+def fit(root: str, text: str, paths: Collection[str]) -> NameMatch:
     """Return the paths in the store that match the typed text, by prefix or by words."""
-    by_id = reference.match_names(typed, paths)
-    return by_id if by_id.paths else reference.match_titles(typed, titles(index.open(root)))
+    by_id = reference.match_names(text, paths)
+    return by_id if by_id.paths else reference.match_titles(text, titles(index.open(root)))
 
 
-def resolve(store: Store, typed: str) -> str:
+def resolve(store: Store, text: str) -> str:
     """Return the path of the one record that a text means. Raises NotFound or Ambiguous."""
-    if store.find_paths(typed):
-        return store.get(typed).path
+    if store.find_paths(text):
+        return store.get(text).path
     paths = list(record_names.paths(store.root))
-    candidates = fit(store.root, typed, paths)
+    candidates = fit(store.root, text, paths)
     if not candidates.paths:
-        raise reference.not_found(store.root, typed, paths)
+        raise reference.not_found(store.root, text, paths)
     if len(candidates.paths) > 1:
-        raise reference.ambiguous(typed, candidates.paths)
+        raise reference.ambiguous(text, candidates.paths)
     return candidates.paths[0]

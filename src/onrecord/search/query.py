@@ -93,12 +93,12 @@ class Query(coldstart.NamedTuple):
     """The share of its words that name no topic: about half in a sentence, little in the bare title of a change."""
 
 
-def parse(text: str, borrowed: str = "") -> Query:
-    """Return the query in a text; after its own terms come those of earlier turns, `borrowed`."""
+def parse(text: str, earlier_text: str = "") -> Query:
+    """Return the query for `text`, followed by the terms of `earlier_text`, the prompts that it refers to."""
     query = _parse(text)
-    if not borrowed:
+    if not earlier_text:
         return query
-    other = _parse(borrowed)
+    other = _parse(earlier_text)
     return query._replace(
         sequence=[*query.sequence, "", *other.sequence],
         terms=list(dict.fromkeys([*query.terms, *other.terms]))[:MAX_TERMS],

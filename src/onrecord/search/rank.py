@@ -33,13 +33,14 @@ _NONE: Mapping[str, float] = {}
 _EVERYTHING = Filter()
 
 
-class _Scored(coldstart.NamedTuple):
+class _RecordScore(coldstart.NamedTuple):
     """A current record, scored by its own text or by that of a record it replaces."""
 
     score: float
     features: list[float]
     row: Row
-    matched: Row
+    text_row: Row
+    """The record whose text matched: itself, or one it replaces."""
     own: float
     """The score of its text alone, without what settles ties: log odds for a search."""
 
@@ -67,7 +68,7 @@ class Match(coldstart.NamedTuple):
 
     @property
     def confidence(self) -> str:
-        """Return a probability in one word."""
+        """The probability in one word."""
         return relevance.confidence(self.probability)
 
     @property
@@ -129,39 +130,39 @@ def by_keywords(index: Index, query: Query, filter: Filter) -> list[Match]:
     """Return all records that the keyword scorer gives points, best first."""
     return [
         match(
-            scored.row,
+            keyword_score.row,
             index.root,
             query=query,
-            score=scored.points,
-            probability=scored.probability,
-            features={"keywords": scored.points, "lead": scored.lead},
+            score=keyword_score.points,
+            probability=keyword_score.probability,
+            features={"keywords": keyword_score.points, "lead": keyword_score.lead},
         )
-        for scored in relevance.keyword_scores(index, query, filter)
+        for keyword_score in relevance.keyword_scores(index, query, filter)
     ]
 
 
 def _by_features(index: Index, query: Query, filter: Filter) -> list[Match]:
     weighted = candidates.weigh(index, query, is_typed=filter.is_search and not filter.in_force_only)
     rows, nearby = _candidates(index, query, weighted, filter)
-    accepted = _accepted(index, rows, filter)
-    words = {row.n: word_features.measure(weighted, *row[-4:]) for row, _ in accepted}
+    accepted_rows = _accepted(index, rows, filter)
+    words = {row.n: word_features.measure(weighted, *row[-4:]) for row, _ in accepted_rows}
     meanings = nearby.measure(rows, weighted, words) if nearby and words else {}
     weights = relevance.weights(max((meaning.vector_share for meaning in meanings.values()), default=0.0))
     described = {name: _described(name, query, filter.settings) for name in _PRIORITY}
-    best: dict[int, _Scored] = {}
+    best: dict[int, _RecordScore] = {}
     replaced: dict[int, list[Row]] = {}
-    for row, current in accepted:
-        values = [*words[row.n], *meanings.get(row.n, relevance.NO_MEANING)]
-        own = _search_score(values, query, weighted, row) if filter.is_search else relevance.score(weights, values)
+    for row, current in accepted_rows:
+        features = [*words[row.n], *meanings.get(row.n, relevance.NO_MEANING)]
+        own = _search_score(features, query, weighted, row) if filter.is_search else relevance.score(weights, features)
         score = own + _priority(current.category, query.intent) + described[current.category]
         if current is not row:
             score -= _PREDECESSOR_COST
             if not filter.in_force_only and filter.accepts(row):
                 replaced.setdefault(current.n, []).append(row)
         if current.n not in best or score > best[current.n].score:
-            best[current.n] = _Scored(score, values, current, row, own)
-    ranked = sorted(best.values(), key=lambda scored: (-scored.score, scored.row.path))
-    return list(_matches(index.root, query, ranked, replaced, None if filter.is_search else weights))
+            best[current.n] = _RecordScore(score, features, current, row, own)
+    record_scores = sorted(best.values(), key=lambda record_score: (-record_score.score, record_score.row.path))
+    return list(_matches(index.root, query, record_scores, replaced, None if filter.is_search else weights))
 
 
 def _accepted(index: Index, rows: list[Row], filter: Filter) -> list[tuple[Row, Row]]:
@@ -183,26 +184,32 @@ def _candidates(index: Index, query: Query, weighted: WeightedQuery, filter: Fil
 
 
 def _matches(
-    root: str, query: Query, ranked: list[_Scored], replaced: Mapping[int, list[Row]], weights: Weights | None
+    root: str,
+    query: Query,
+    record_scores: list[_RecordScore],
+    replaced: Mapping[int, list[Row]],
+    weights: Weights | None,
 ) -> Iterator[Match]:
     """Yield each match; in a search, then the records it replaces, as probable as it, and marked."""
-    relative_scores = relevance.relative([scored.score for scored in ranked])
-    for (score, values, row, matched, own), relative in zip(ranked, relative_scores):
+    relative_scores = relevance.relative([record_score.score for record_score in record_scores])
+    for (score, features, row, text_row, own), relative in zip(record_scores, relative_scores):
         scores = {
             "query": query,
             "score": score,
-            "probability": relevance.probability(weights, values, relative) if weights else relevance.shifted(0.5, own),
-            "features": dict(zip((*relevance.NAMES, *relevance.RELATIVE), (*values, *relative))),
+            "probability": relevance.probability(weights, features, relative)
+            if weights
+            else relevance.shifted(0.5, own),
+            "features": dict(zip((*relevance.NAMES, *relevance.RELATIVE), (*features, *relative))),
         }
-        via = None if matched is row else (matched.id, matched.title, row.updated_at)
+        via = None if text_row is row else (text_row.id, text_row.title, row.updated_at)
         yield match(row, root, **scores, via=via)
         for old in replaced.get(row.n, ()):
             status = "superseded" if old.status == "active" else old.status
             yield match(old._replace(status=status), root, **scores)
 
 
-def _search_score(values: list[float], query: Query, weighted: WeightedQuery, row: Row) -> float:
-    return relevance.search_score(values) - relevance.search_cost(query, weighted, row)
+def _search_score(features: list[float], query: Query, weighted: WeightedQuery, row: Row) -> float:
+    return relevance.search_score(features) - relevance.search_cost(query, weighted, row)
 
 
 def _priority(category: str, intent: str) -> float:

@@ -83,10 +83,10 @@ def _stored(sums: list[tuple[int, int]]) -> bytes:
     return vectors.stored(lanes, sum([weight for _, weight in sums])) or NOTHING
 
 
-def _mean(first: bytes, second: bytes) -> bytes:
+def _mean(one_vector: bytes, other_vector: bytes) -> bytes:
     """Return the mean of each two bytes: the bits of both, and half of the bits of one."""
-    left, right = int.from_bytes(first, "little"), int.from_bytes(second, "little")
-    return ((left & right) + ((left ^ right) >> 1 & _LOW_BITS)).to_bytes(DIMENSIONS, "little")
+    left_bits, right_bits = int.from_bytes(one_vector, "little"), int.from_bytes(other_vector, "little")
+    return ((left_bits & right_bits) + ((left_bits ^ right_bits) >> 1 & _LOW_BITS)).to_bytes(DIMENSIONS, "little")
 
 
 _LOW_BITS = int.from_bytes(b"\x7f" * DIMENSIONS, "little")
@@ -116,13 +116,16 @@ class Blocks:
         self._is_used = True
         return build(memory, self._vectorizer) if self._vectorizer else None
 
-    def add(self, n: int, record: RecordVectors | None, *, is_active: bool) -> None:
+    def add(self, n: int, record_vectors: RecordVectors | None, *, is_active: bool) -> None:
         """Put in the vectors of a record."""
-        if record is None:
+        if record_vectors is None:
             return
-        self._execute("INSERT INTO vector VALUES (?, ?, ?, ?)", (n, record.triggers, record.vectors, record.words))
+        self._execute(
+            "INSERT INTO vector VALUES (?, ?, ?, ?)",
+            (n, record_vectors.triggers, record_vectors.vectors, record_vectors.words),
+        )
         if is_active:
-            self._changed[n] = record.gist
+            self._changed[n] = record_vectors.gist
 
     def remove(self, n: int) -> None:
         self._execute("DELETE FROM vector WHERE n = ?", (n,))
@@ -138,12 +141,12 @@ class Blocks:
         if self._is_used:
             self._note_table()
 
-    def _write(self, table: str, block: int, lanes: dict[int, bytes]) -> None:
-        row = self._execute(f"SELECT gists FROM {table} WHERE block = ?", (block,)).fetchone()
+    def _write(self, table: str, block_number: int, lanes: dict[int, bytes]) -> None:
+        row = self._execute(f"SELECT gists FROM {table} WHERE block = ?", (block_number,)).fetchone()
         gists = bytearray(row[0] if row else bytes([128]) * len(next(iter(lanes.values()))) * BLOCK)
         for lane, gist in lanes.items():
             gists[lane::BLOCK] = gist
-        self._execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (block, bytes(gists)))
+        self._execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (block_number, bytes(gists)))
 
     def _note_table(self) -> None:
         """Note the table that all vectors were made with, or that they were not made with one."""

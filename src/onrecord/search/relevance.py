@@ -62,7 +62,7 @@ RELATIVE = ("share", "log_share", "score", "lead")
 """Features that compare a score with those of the other matches, beside the features of the record itself."""
 
 _MAX_RIVALS = 12
-"""Matches whose scores are relative_scores: the same however many candidates were ranked."""
+"""Matches with which a score is compared: the same number however many candidates there are."""
 
 _MIN_VECTOR_SHARE = 0.25
 """The share of a prompt's words that must have a vector for meaning to count: below it the text is in a language that
@@ -84,9 +84,9 @@ def weights(vector_share: float) -> Weights:
     return Weights(base, [row[0] for row in rows[: -len(RELATIVE)]], [row[1] for row in rows])
 
 
-def score(weights: Weights, values: Sequence[float]) -> float:
+def score(weights: Weights, features: Sequence[float]) -> float:
     """Return the ranking score of a record."""
-    return weights.base[0] + sum([weight * value for weight, value in zip(weights.rank, values)])
+    return weights.base[0] + sum([weight * feature for weight, feature in zip(weights.rank, features)])
 
 
 def relative(scores: Sequence[float]) -> list[tuple[float, ...]]:
@@ -96,19 +96,19 @@ def relative(scores: Sequence[float]) -> list[tuple[float, ...]]:
     best = scores[0]
     total = sum(exp(max(score - best, -50.0)) for score in scores[:_MAX_RIVALS])
     relative_scores: list[tuple[float, ...]] = []
-    for place, score in enumerate(scores):
+    for position, score in enumerate(scores):
         share = exp(max(score - best, -50.0)) / total
-        behind = scores[place + 1] if place + 1 < len(scores) else score - 2.0
-        lead = min(score - behind, 3.0) if place == 0 else score - best
+        next_score = scores[position + 1] if position + 1 < len(scores) else score - 2.0
+        lead = min(score - next_score, 3.0) if position == 0 else score - best
         relative_scores.append((share, log(share), score, lead))
     return relative_scores
 
 
-def probability(weights: Weights, values: Sequence[float], relative_scores: Sequence[float]) -> float:
+def probability(weights: Weights, features: Sequence[float], relative_scores: Sequence[float]) -> float:
     """Return the probability that the record is relevant, by its text."""
     logit = weights.base[1]
-    for weight, value in zip(weights.gate, (*values[: len(weights.rank)], *relative_scores)):
-        logit += weight * value
+    for weight, feature in zip(weights.gate, (*features[: len(weights.rank)], *relative_scores)):
+        logit += weight * feature
     return 1 / (1 + exp(-max(min(logit, 30.0), -30.0)))
 
 
@@ -135,15 +135,15 @@ _MAX_FEATURE = 8.0
 _VECTOR_SHARE = NAMES.index("vector_share")
 
 
-def search_score(values: Sequence[float]) -> float:
+def search_score(features: Sequence[float]) -> float:
     """Return the log odds of a record, by its words alone where no word of the search has a vector."""
     from onrecord.search import search_coefficients as fitted
 
     base, weights = fitted.BASE, fitted.WEIGHTS
-    if not values[_VECTOR_SHARE]:
+    if not features[_VECTOR_SHARE]:
         base, weights = fitted.WORDS_BASE, fitted.WORDS_WEIGHTS
-    bounded = (min(max(value, -_MAX_FEATURE), _MAX_FEATURE) for value in values)
-    return base + sum(weights.get(name, 0.0) * value for name, value in zip(NAMES, bounded))
+    bounded = (min(max(feature, -_MAX_FEATURE), _MAX_FEATURE) for feature in features)
+    return base + sum(weights.get(name, 0.0) * feature for name, feature in zip(NAMES, bounded))
 
 
 def search_cost(query: Query, weighted: WeightedQuery, row: Row) -> float:
@@ -151,7 +151,7 @@ def search_cost(query: Query, weighted: WeightedQuery, row: Row) -> float:
     if not query.compounds and len(weighted.concept) == len(query.terms):
         return 0.0
     fields = [f" {field} " for field in (row.title_terms, row.tag_terms, row.trigger_terms, row.body_terms)]
-    apart = sum(not any(f" {left} {right} " in field for field in fields) for left, right in query.compounds)
+    apart = sum(not any(f" {first} {second} " in field for field in fields) for first, second in query.compounds)
     present = {term for field in fields for term in field.split()}
     begun = {weighted.concept[term] for term in present.intersection(weighted.concept)}
     whole = {weighted.concept[term] for term in query.terms if term in present}
@@ -187,18 +187,18 @@ class KeywordScore(coldstart.NamedTuple):
 def keyword_scores(index: Index, query: Query, filter: Filter) -> list[KeywordScore]:
     """Return all records that have points, best first; superseded ones do not take part."""
     query_terms, since = set(query.terms), filter.days_ago(_RECENT_DAYS)
-    scored: list[tuple[float, Row]] = []
+    points_and_rows: list[tuple[float, Row]] = []
     for row in index.not_replaced():
         points = keyword_points(query_terms, row, filter.settings) if filter.accepts(row) else 0
         if points:
-            scored.append((points + (row.updated_at >= since), row))
-    scored.sort(key=lambda pair: (-pair[0], pair[1].path))
-    return [_keyword_score(len(query.terms), scored, place) for place in range(len(scored))]
+            points_and_rows.append((points + (row.updated_at >= since), row))
+    points_and_rows.sort(key=lambda pair: (-pair[0], pair[1].path))
+    return [_keyword_score(len(query.terms), points_and_rows, position) for position in range(len(points_and_rows))]
 
 
-def _keyword_score(terms: int, scored: list[tuple[float, Row]], place: int) -> KeywordScore:
-    points, row = scored[place]
-    rival = scored[0 if place else 1][0] if len(scored) > 1 else 0.0
+def _keyword_score(terms: int, points_and_rows: list[tuple[float, Row]], position: int) -> KeywordScore:
+    points, row = points_and_rows[position]
+    rival = points_and_rows[0 if position else 1][0] if len(points_and_rows) > 1 else 0.0
     lead = min(points - rival, _MAX_LEAD)
     logits = _KEYWORD_BASE + _PER_POINT * points + _PER_TERM * terms + _PER_LEAD * lead
     return KeywordScore(row, points, lead, shifted(0.5, logits))

@@ -89,29 +89,36 @@ class Nearby:
         self._best = [place + self._first for place in _largest(self._gists, _MAX_BY_TEXT)]
         self._texts: dict[int, _Texts] = {}
 
-    def nearest(self, others: Collection[int], *, is_search: bool = False, is_narrow: bool = False) -> list[int]:
-        """Return the numbers of the closest records, best first, without `others`, which are compared by text, too.
+    def nearest(
+        self, excluded_numbers: Collection[int], *, is_search: bool = False, is_narrow: bool = False
+    ) -> list[int]:
+        """Return the numbers of the closest records, best first, without `excluded_numbers`.
 
-        Where a filter may refuse most of them, all that are close enough.
+        Those are compared by text, too. If a filter may refuse most records, return all that are close enough.
         """
-        self._texts = _by_text(self._index, {*self._best, *others}, self._values)
+        self._texts = _by_text(self._index, {*self._best, *excluded_numbers}, self._values)
         minimum = 2 * _SQUARE * (_MIN_MEANING_IN_SEARCH if is_search else _MIN_MEANING)
-        close = [n for n, texts in self._texts.items() if texts.meaning >= minimum and n not in others]
+        close = [n for n, texts in self._texts.items() if texts.meaning >= minimum and n not in excluded_numbers]
         close.sort(key=lambda n: (-self._texts[n].meaning, n))
         return close if is_narrow else close[: MAX_NEAREST_IN_SEARCH if is_search else MAX_NEAREST]
 
     def measure(
-        self, rows: Sequence[Row], query: WeightedQuery, words: Mapping[int, Sequence[float]]
+        self, rows: Sequence[Row], query: WeightedQuery, word_values: Mapping[int, Sequence[float]]
     ) -> dict[int, Meaning]:
-        """Return the features of the records that have `words` (word features), by number; all rows compete."""
+        """Return the features of the records in `word_values`, by number; all rows are compared with each other.
+
+        `word_values` are the word features of each record.
+        """
         texts = {row.n: self._texts[row.n] for row in rows if row.n in self._texts}
-        coverage = {row.n: words[row.n][0] if row.n in words else word_features.coverage(query, row) for row in rows}
+        coverage = {
+            row.n: word_values[row.n][0] if row.n in word_values else word_features.coverage(query, row) for row in rows
+        }
         soft = self._soft(rows, query, coverage, texts)
         share = _vector_share(self._vectorizer, self._query.text, query)
         leads, soft_leads = _leads({n: text.meaning for n, text in self._texts.items()}), _leads(soft)
         mean, spread = _distribution(self._gists, self._index.totals()[0])
         features = {}
-        for n, text in ((n, text) for n, text in texts.items() if n in words):
+        for n, text in ((n, text) for n, text in texts.items() if n in word_values):
             products = (text.meaning / 2, text.title, text.trigger, text.sentence, text.whole, leads[n] / 2)
             meaning, title, trigger, sentence, whole, lead = (product / _SQUARE for product in products)
             z = (self._product(n) - mean) / spread
@@ -119,14 +126,18 @@ class Nearby:
         return features
 
     def _soft(
-        self, rows: Sequence[Row], query: WeightedQuery, coverage: Mapping[int, float], texts: Mapping[int, _Texts]
+        self,
+        rows: Sequence[Row],
+        query: WeightedQuery,
+        coverage: Mapping[int, float],
+        record_texts: Mapping[int, _Texts],
     ) -> dict[int, float]:
         """Return the soft coverage of the best records by words and meaning; of the others, their coverage by words."""
-        soft = {n: coverage[n] for n in texts}
-        best = sorted(texts, key=lambda n: (-coverage[n] - texts[n].meaning / 2 / _SQUARE, n))[:_MAX_SOFT]
-        words = {n: texts[n].words for n in best}
-        best_rows = [row for row in rows if row.n in words]
-        soft.update(_soft_coverage(self._vectorizer, self._query.text, query, best_rows, words))
+        soft = {n: coverage[n] for n in record_texts}
+        best = sorted(record_texts, key=lambda n: (-coverage[n] - record_texts[n].meaning / 2 / _SQUARE, n))[:_MAX_SOFT]
+        word_rows = {n: record_texts[n].words for n in best}
+        best_rows = [row for row in rows if row.n in word_rows]
+        soft.update(_soft_coverage(self._vectorizer, self._query.text, query, best_rows, word_rows))
         return soft
 
     def _product(self, n: int) -> int:
@@ -155,13 +166,13 @@ def compare(index: Index, query: Query) -> Nearby | None:
     return Nearby(index, vectorizer, query, vectors.signed(vector)) if vector else None
 
 
-def _largest(values: list[int], most: int) -> list[int]:
+def _largest(values: list[int], limit: int) -> list[int]:
     """Return the places of the largest values above 0, largest first: they are in chunks with the largest maxima."""
     peaks = [max(values[start : start + _CHUNK]) for start in range(0, len(values), _CHUNK)]
-    chunks = sorted(sorted(range(len(peaks)), key=peaks.__getitem__, reverse=True)[:most])
+    chunks = sorted(sorted(range(len(peaks)), key=peaks.__getitem__, reverse=True)[:limit])
     places = [place for chunk in chunks for place in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, len(values)))]
     places.sort(key=values.__getitem__, reverse=True)
-    return [place for place in places[:most] if values[place] > 0]
+    return [place for place in places[:limit] if values[place] > 0]
 
 
 def _by_text(index: Index, numbers: Iterable[int], values: list[int]) -> dict[int, _Texts]:
@@ -175,18 +186,18 @@ def _by_text(index: Index, numbers: Iterable[int], values: list[int]) -> dict[in
     joined = b"".join([row[2] for row in rows])
     products = vectors.products(values, vectors.columns(joined, DIMENSIONS), len(joined) // DIMENSIONS)
     start, texts = 0, {}
-    for n, triggers, stored, words in rows:
-        end = start + len(stored) // DIMENSIONS
+    for n, triggers, text_vectors, words in rows:
+        end = start + len(text_vectors) // DIMENSIONS
         title, whole, *rest = products[start:end]
         texts[n] = _Texts(title, whole, max(rest[:triggers], default=0), max(rest[triggers:], default=0), words)
         start = end
     return texts
 
 
-def _leads(values: Mapping[int, float]) -> dict[int, float]:
+def _leads(scores: Mapping[int, float]) -> dict[int, float]:
     """Return by how much each value exceeds the largest of the others."""
-    first, second = (*sorted(values.values(), reverse=True), 0.0, 0.0)[:2]
-    return {n: value - (first if value < first else second) for n, value in values.items()}
+    first, second = (*sorted(scores.values(), reverse=True), 0.0, 0.0)[:2]
+    return {n: score - (first if score < first else second) for n, score in scores.items()}
 
 
 def _distribution(products: list[int], records: int) -> tuple[float, float]:
@@ -212,9 +223,9 @@ def compare_gists(index: Index, values: list[int]) -> tuple[int, list[int]]:
     return next(iter(heads), 0) * BLOCK, vectors.products(query_values, columns, len(heads) * BLOCK)
 
 
-def _read_blocks(index: Index, part: int) -> dict[int, bytes]:
+def _read_blocks(index: Index, part_number: int) -> dict[int, bytes]:
     """Return one part of the newest blocks in order. Raises ValueError if one is missing or damaged."""
-    table, start, end = PARTS[part]
+    table, start, end = PARTS[part_number]
     query = f"SELECT block, gists FROM {table} ORDER BY block DESC LIMIT {_MAX_BLOCKS}"
     rows = index._connection.execute(query).fetchall()[::-1]
     first = rows[0][0] if len(rows) == _MAX_BLOCKS else 0
@@ -232,15 +243,15 @@ def _columns(*parts: Sequence[bytes]) -> Iterator[bytes]:
 
 
 def _soft_coverage(
-    vectorizer: Vectorizer, text: str, query: WeightedQuery, rows: Sequence[Row], words: Mapping[int, bytes]
+    vectorizer: Vectorizer, text: str, query: WeightedQuery, rows: Sequence[Row], word_rows: Mapping[int, bytes]
 ) -> dict[int, float]:
     """Return the share of the query's weight that each record has, by the rows of its words in the table."""
     word_vectors = _vectors(vectorizer, text, query)
-    numbers = {n: _unpacked(vectorizer, packed) for n, packed in words.items()}
-    similar = _similarities(
+    numbers = {n: _unpacked(vectorizer, packed) for n, packed in word_rows.items()}
+    similarities = _similarities(
         vectorizer, word_vectors, {row: length for rows in numbers.values() for row, length in rows}
     )
-    return {row.n: _covered(query, row, [number for number, _ in numbers[row.n]], similar) for row in rows}
+    return {row.n: _covered(query, row, [number for number, _ in numbers[row.n]], similarities) for row in rows}
 
 
 def _vector_share(vectorizer: Vectorizer, text: str, query: WeightedQuery) -> float:
@@ -281,24 +292,28 @@ def _unpacked(vectorizer: Vectorizer, packed: bytes) -> list[tuple[int, int]]:
 
 
 def _similarities(
-    vectorizer: Vectorizer, word_vectors: Mapping[int, list[int]], rows: Mapping[int, int]
+    vectorizer: Vectorizer, word_vectors: Mapping[int, list[int]], row_lengths: Mapping[int, int]
 ) -> dict[int, dict[int, float]]:
-    """Return, for each concept, the similarities that count, to rows of the table of given lengths."""
-    columns = vectors.columns(vectorizer.stored_rows(rows, WORD_DIMENSIONS), WORD_DIMENSIONS)
-    similar: dict[int, dict[int, float]] = {}
+    """Return, for each concept, the rows of the table that are similar enough, and their similarity."""
+    columns = vectors.columns(vectorizer.stored_rows(row_lengths, WORD_DIMENSIONS), WORD_DIMENSIONS)
+    similarities: dict[int, dict[int, float]] = {}
     for (concept, values), products in zip(
-        word_vectors.items(), vectors.products_of_each(word_vectors.values(), columns, len(rows))
+        word_vectors.items(), vectors.products_of_each(word_vectors.values(), columns, len(row_lengths))
     ):
         minimum = _MIN_SIMILARITY * hypot(*values)
-        close = [(row, p / length) for (row, length), p in zip(rows.items(), products) if p >= minimum * length]
-        similar[concept] = {row: min(_MIN_SIMILARITY * product / minimum, 1.0) for row, product in close}
-    return similar
+        close = [(row, p / length) for (row, length), p in zip(row_lengths.items(), products) if p >= minimum * length]
+        similarities[concept] = {row: min(_MIN_SIMILARITY * product / minimum, 1.0) for row, product in close}
+    return similarities
 
 
-def _covered(query: WeightedQuery, row: Row, words: list[int], similar: Mapping[int, Mapping[int, float]]) -> float:
-    matched = word_features.matched(query, row)
-    covered = sum(query.weights[concept] for concept in matched)
-    for concept, cosines in similar.items():
-        if concept not in matched and cosines:
-            covered += query.weights[concept] * max((cosines.get(word, 0.0) for word in words), default=0.0)
+def _covered(
+    query: WeightedQuery, row: Row, word_rows: list[int], similarities: Mapping[int, Mapping[int, float]]
+) -> float:
+    concepts = word_features.matched(query, row)
+    covered = sum(query.weights[concept] for concept in concepts)
+    for concept, cosines in similarities.items():
+        if concept not in concepts and cosines:
+            covered += query.weights[concept] * max(
+                (cosines.get(row_number, 0.0) for row_number in word_rows), default=0.0
+            )
     return covered / query.total

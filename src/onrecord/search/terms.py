@@ -59,7 +59,9 @@ def of_word(word: str) -> tuple[str, ...]:
     if len(_cache) >= _MAX_CACHE:
         _cache.clear()
     plain = [word] if word.isascii() else _plain(word).translate(_separators).split()
-    terms = tuple(term for each in plain for part in cased_parts(each) for term in _terms_of_part(part.lower()))
+    terms = tuple(
+        term for plain_word in plain for part in cased_parts(plain_word) for term in _terms_of_part(part.lower())
+    )
     _cache[word] = terms
     return terms
 

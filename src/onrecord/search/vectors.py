@@ -102,7 +102,7 @@ class WordTable:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         header = self._read(0, _HEADER)
-        count, dimensions = (int.from_bytes(header[at : at + 4], "little") for at in (8, 12))
+        count, dimensions = (int.from_bytes(header[start : start + 4], "little") for start in (8, 12))
         if header[:8] != _MAGIC or dimensions != DIMENSIONS or not 0 < count <= _MAX_TABLE_TOKENS:
             raise BadTable(f"not a table of word vectors of {DIMENSIONS} dimensions")
         self.count = count
@@ -123,8 +123,8 @@ class WordTable:
     def row_of(self, token: str) -> int:
         """Return the number of a token's row; -1 if the table does not have it."""
         token_hash = crc32(token.encode("utf-8", "surrogatepass"))
-        place = self._find_hash(self.hashes, token_hash)
-        return place if place < self.count and self.hashes[place] == token_hash else -1
+        position = self._find_hash(self.hashes, token_hash)
+        return position if position < self.count and self.hashes[position] == token_hash else -1
 
     def expect_many(self) -> None:
         """Make searching faster, which takes a moment: it pays from two hundred searches on, more than a prompt has."""
@@ -132,14 +132,16 @@ class WordTable:
 
         self._find_hash = bisect_left
 
-    def scale(self, row: int) -> float:
+    def scale(self, row_number: int) -> float:
         """Return the factor of a row; 0 where a damaged file has no sensible one."""
-        scale: float = read_numbers(self._read(self._scales + 4 * row, 4), "f")[0]
+        scale: float = read_numbers(self._read(self._scales + 4 * row_number, 4), "f")[0]
         return scale if _is_sensible(scale) else 0.0
 
-    def rows(self, rows: Iterable[int], size: int = DIMENSIONS) -> bytes:
+    def rows(self, row_numbers: Iterable[int], size: int = DIMENSIONS) -> bytes:
         """Return rows one after the other, up to dimension `size`, as they are in the file: signed bytes."""
-        return b"".join([_pread(self._descriptor, size, self._rows + row * DIMENSIONS) for row in rows])
+        return b"".join(
+            [_pread(self._descriptor, size, self._rows + row_number * DIMENSIONS) for row_number in row_numbers]
+        )
 
     def check(self) -> None:
         """Look at all of the table; BadTable if tokens cannot be found in it."""
@@ -299,16 +301,20 @@ class Vectorizer:
         looked_up = self._words.get
         return [entry[3:] for word in words if (entry := looked_up(word) or self.word(word))[4]]
 
-    def stored_rows(self, rows: Iterable[int], size: int = DIMENSIONS) -> bytes:
+    def stored_rows(self, row_numbers: Iterable[int], size: int = DIMENSIONS) -> bytes:
         """Return rows of the table as vectors are stored, up to dimension `size`, each at its own length."""
-        return self.table.rows(rows, size).translate(_OFFSET)
+        return self.table.rows(row_numbers, size).translate(_OFFSET)
 
-    def _weighted(self, row: int) -> tuple[int, int, bytes]:
+    def _weighted(self, row_number: int) -> tuple[int, int, bytes]:
         """Return a row times its weight, a lane for each dimension; the weight; and the values for comparing words."""
-        weight = min(round(self.table.scale(row) * self.table.unit), _MAX_WEIGHT)
-        values, spread = self.stored_rows([row]), bytearray(_LANE * DIMENSIONS)
+        weight = min(round(self.table.scale(row_number) * self.table.unit), _MAX_WEIGHT)
+        values, spread = self.stored_rows([row_number]), bytearray(_LANE * DIMENSIONS)
         spread[::_LANE] = values
-        self._rows[row] = weighted = (weight * int.from_bytes(spread, "little"), weight, values[:WORD_DIMENSIONS])
+        self._rows[row_number] = weighted = (
+            weight * int.from_bytes(spread, "little"),
+            weight,
+            values[:WORD_DIMENSIONS],
+        )
         return weighted
 
 
@@ -350,9 +356,9 @@ def stored(lanes: int, weight: int) -> bytes:
     return values if marks == _ALL_FIT else _cut(values, marks)
 
 
-def _cut(values: bytes, marks: bytes) -> bytes:
+def _cut(vector: bytes, marks: bytes) -> bytes:
     """Return the values, those that do not fit cut: their mark is 0 below, 2 above."""
-    return bytes([(0, value, 255)[mark] for value, mark in zip(values, marks)])
+    return bytes([(0, value, 255)[mark] for value, mark in zip(vector, marks)])
 
 
 _vectorizers: dict[str, Vectorizer] = {}
@@ -376,22 +382,22 @@ def columns(vectors: bytes, size: int) -> Iterator[bytes]:
     return (vectors[dimension::size] for dimension in range(size))
 
 
-def products(query: Sequence[int], columns: Iterable[bytes], count: int) -> list[int]:
+def products(query_values: Sequence[int], columns: Iterable[bytes], count: int) -> list[int]:
     """Return the product of a query with each vector, given as columns of stored bytes."""
-    return _Products(count).of(query, _split(columns, count))
+    return _Products(count).compute(query_values, _split(columns, count))
 
 
 def products_of_each(queries: Iterable[Sequence[int]], columns: Iterable[bytes], count: int) -> list[list[int]]:
     """Return the products for several queries; the columns are prepared once."""
-    pairs = list(_split(columns, count))
-    return [_Products(count).of(query, pairs) for query in queries]
+    split_columns = list(_split(columns, count))
+    return [_Products(count).compute(query_values, split_columns) for query_values in queries]
 
 
 def _split(columns: Iterable[bytes], count: int) -> Iterator[tuple[int, int]]:
     """Yield each column as two integers of every second byte, which gets the room of two."""
     narrow = _repeated(b"\xff\0", 2 * -(-count // 2))
-    for stored in columns:
-        column = int.from_bytes(stored, "little")
+    for column_bytes in columns:
+        column = int.from_bytes(column_bytes, "little")
         yield column & narrow, column >> 8 & narrow
 
 
@@ -404,9 +410,9 @@ class _Products:
         self._totals = [0, 0, 0, 0]
         self._surplus = 0
 
-    def of(self, query: Sequence[int], columns: Iterable[tuple[int, int]]) -> list[int]:
+    def compute(self, query_values: Sequence[int], split_columns: Iterable[tuple[int, int]]) -> list[int]:
         even = odd = heavy = below = 0
-        for value, (evens, odds) in zip(query, columns):
+        for value, (evens, odds) in zip(query_values, split_columns):
             size = -value if value < 0 else value
             if heavy + size > _MAX_NARROW:
                 self._add(even, odd, below)
@@ -417,19 +423,19 @@ class _Products:
             if value < 0:
                 below += size
         self._add(even, odd, below)
-        self._surplus += 128 * sum(query)
-        answer = [0] * self._size
-        for place, total in enumerate(self._totals):
-            answer[place::4] = self._unpacked(total)
-        return answer[: self._count]
+        self._surplus += 128 * sum(query_values)
+        products = [0] * self._size
+        for number, total in enumerate(self._totals):
+            products[number::4] = self._unpacked(total)
+        return products[: self._count]
 
     def _add(self, even: int, odd: int, below: int) -> None:
         """Add narrow lanes to wide ones, with a surplus by which none is negative."""
         bias = 255 * below * _repeated(b"\1\0", self._size)
         wide = _repeated(b"\xff\xff\0\0", self._size)
-        for place, lanes in enumerate((even + bias, odd + bias)):
-            self._totals[place] += lanes & wide
-            self._totals[place + 2] += lanes >> 16 & wide
+        for number, lanes in enumerate((even + bias, odd + bias)):
+            self._totals[number] += lanes & wide
+            self._totals[number + 2] += lanes >> 16 & wide
         self._surplus += 255 * below
 
     def _unpacked(self, total: int) -> list[int]:
@@ -439,5 +445,5 @@ class _Products:
         return list(read_numbers(lanes.to_bytes(self._size, "little"), "i"))
 
 
-def _repeated(pattern: bytes, size: int) -> int:
-    return int.from_bytes(pattern * (size // len(pattern)), "little")
+def _repeated(lane: bytes, size: int) -> int:
+    return int.from_bytes(lane * (size // len(lane)), "little")

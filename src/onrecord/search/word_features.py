@@ -35,19 +35,19 @@ _MIN_TRIGGER_TERMS = 4
 """Words added to the length of a trigger, so that one of two common words is not as good as one of six rare ones."""
 
 
-def measure(query: WeightedQuery, title: str, tags: str, triggers: str, body: str) -> list[float]:
+def measure(query: WeightedQuery, title_text: str, tag_text: str, trigger_text: str, body_text: str) -> list[float]:
     """Return the word features of one record, given its analysed fields."""
     concept, weights, total, corpus = query.concept, query.weights, query.total, query.corpus
-    title_terms, body_terms = title.split(), body.split()
+    title_terms, body_terms = title_text.split(), body_text.split()
     in_title, in_body = _positions(concept, title_terms), _positions(concept, body_terms)
-    tag_terms = tags.split()
+    tag_terms = tag_text.split()
     in_tags = {concept[term] for term in tag_terms if term in concept}
-    phrases = [trigger.split() for trigger in triggers.split("|")] if triggers else []
+    phrases = [trigger.split() for trigger in trigger_text.split("|")] if trigger_text else []
     trigger_asked, trigger_share, scarcity, in_triggers = _best_trigger(query, phrases)
     titled = {c for _, c in in_title}
-    matched = titled.union((c for _, c in in_body), in_tags, in_triggers)
+    concepts = titled.union((c for _, c in in_body), in_tags, in_triggers)
     window, inside, start = _window(in_body, weights)
-    title_mass, window_mass, mass = (_mass(part, weights) for part in (titled, inside | titled, matched))
+    title_mass, window_mass, mass = (_mass(part, weights) for part in (titled, inside | titled, concepts))
     title_asked = _title_asked(title_terms, concept)
     in_any_title = _mass(query.titled, weights)
     length = _IN_TITLE * len(title_terms) + _IN_TAGS * len(tag_terms) + len(body_terms) + sum(map(len, phrases))
@@ -56,13 +56,13 @@ def measure(query: WeightedQuery, title: str, tags: str, triggers: str, body: st
         mass / total,
         max(window, title_mass) / total,
         window_mass / total,
-        log(1 + len(matched)),
+        log(1 + len(concepts)),
         title_asked,
         title_mass / total,
         title_asked * title_mass / total,
         _mass(in_tags, weights) / total,
         _adjacent(query, in_title, in_body),
-        max((weights[i] for i in matched), default=0.0) / log(corpus.records + 101),
+        max((weights[i] for i in concepts), default=0.0) / log(corpus.records + 101),
         _bm25(in_title, weights, len(title_terms) / corpus.title_length) / total,
         _bm25(in_body, weights, len(body_terms) / corpus.body_length) / total,
         log(1 + len(weights)),
@@ -96,30 +96,30 @@ def matched(query: WeightedQuery, row: Row) -> set[int]:
 
 def _positions(concept: dict[str, int], stream: list[str]) -> list[tuple[int, int]]:
     get = concept.get
-    return [(place, c) for place, term in enumerate(stream) if (c := get(term)) is not None]
+    return [(position, c) for position, term in enumerate(stream) if (c := get(term)) is not None]
 
 
 def _mass(concepts: Collection[int], weights: list[float]) -> float:
     return sum(weights[i] for i in concepts)
 
 
-def _window(places: list[tuple[int, int]], weights: list[float]) -> tuple[float, set[int], int]:
+def _window(positions: list[tuple[int, int]], weights: list[float]) -> tuple[float, set[int], int]:
     """Return the heaviest stretch of WINDOW words: its mass, its concepts and where it begins."""
     best, inside, start = 0.0, set[int](), 0
     mass, low = 0.0, 0
     times: dict[int, int] = {}
-    for place, concept in places:
+    for position, concept in positions:
         if not times.get(concept):
             mass += weights[concept]
         times[concept] = times.get(concept, 0) + 1
-        while places[low][0] <= place - WINDOW:
-            left = places[low][1]
-            times[left] -= 1
-            if not times[left]:
-                mass -= weights[left]
+        while positions[low][0] <= position - WINDOW:
+            outside = positions[low][1]
+            times[outside] -= 1
+            if not times[outside]:
+                mass -= weights[outside]
             low += 1
         if mass > best + 1e-9:
-            best, start = mass, places[low][0]
+            best, start = mass, positions[low][0]
             inside = {c for c, count in times.items() if count}
     return best, inside, start
 
@@ -138,15 +138,15 @@ def _best_trigger(query: WeightedQuery, phrases: list[list[str]]) -> tuple[float
     concept, everywhere = query.concept, set[int]()
     best = share = scarce = most = 0.0
     for phrase in phrases:
-        matched = {concept[term] for term in phrase if term in concept}
-        if not matched:
+        concepts = {concept[term] for term in phrase if term in concept}
+        if not concepts:
             continue
-        everywhere |= matched
+        everywhere |= concepts
         length = len(set(phrase))
-        asked, mass = len(matched) / max(length, 2), _mass(matched, query.weights)
-        scarce = max(scarce, _mass(matched, query.scarcity) / (length + _MIN_TRIGGER_TERMS))
-        if asked * mass > most:
-            most, best, share = asked * mass, asked, mass / query.total
+        share_asked, mass = len(concepts) / max(length, 2), _mass(concepts, query.weights)
+        scarce = max(scarce, _mass(concepts, query.scarcity) / (length + _MIN_TRIGGER_TERMS))
+        if share_asked * mass > most:
+            most, best, share = share_asked * mass, share_asked, mass / query.total
     return best, share, scarce, everywhere
 
 
@@ -154,18 +154,18 @@ def _adjacent(query: WeightedQuery, *fields: list[tuple[int, int]]) -> float:
     """Return the share of neighbouring query terms that are neighbours here too."""
     if not query.pairs:
         return 0.0
-    matched = {
-        (left, right)
-        for places in fields
-        for (place, left), (after, right) in zip(places, places[1:])
-        if after == place + 1 and (left, right) in query.pairs
+    pairs = {
+        (concept, next_concept)
+        for positions in fields
+        for (position, concept), (after, next_concept) in zip(positions, positions[1:])
+        if after == position + 1 and (concept, next_concept) in query.pairs
     }
-    return sum(query.pairs[pair] for pair in matched) / sum(query.pairs.values())
+    return sum(query.pairs[pair] for pair in pairs) / sum(query.pairs.values())
 
 
-def _bm25(places: list[tuple[int, int]], weights: list[float], length: float) -> float:
+def _bm25(positions: list[tuple[int, int]], weights: list[float], length: float) -> float:
     times: dict[int, int] = {}
-    for _, concept in places:
+    for _, concept in positions:
         times[concept] = times.get(concept, 0) + 1
     scale = _K1 * (1 - _B + _B * length)
     return sum(weights[c] * n * (_K1 + 1) / (n + scale) for c, n in times.items())
@@ -181,8 +181,8 @@ def _times(
     """Return how often each concept occurs in the record, where words of title and tags count several times."""
     concept = query.concept
     times: dict[int, int] = {}
-    for places, count in ((in_title, _IN_TITLE), (in_body, 1)):
-        for _, c in places:
+    for positions, count in ((in_title, _IN_TITLE), (in_body, 1)):
+        for _, c in positions:
             times[c] = times.get(c, 0) + count
     for terms, count in ((tags, _IN_TAGS), *((phrase, 1) for phrase in phrases)):
         for term in terms:
