@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import onrecord
 from onrecord import paths
 from onrecord.mcp import server, tools
-from onrecord.mcp.pipe import Pipe
+from onrecord.mcp.messages import Pipe
 from onrecord.store.inbox import Inbox
 from tests.known_project import SIX, known_project
 from tests.mcp.client import HANDSHAKE, STATELESS, Client, envelope

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import onrecord
-from onrecord.mcp import pipe
+from onrecord.mcp import messages as pipe
 from tests.mcp.client import BIN, HANDSHAKE, STATELESS, Client, envelope, text_of
 from tests.mcp.conftest import SESSIONS
 

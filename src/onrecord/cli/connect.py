@@ -19,7 +19,7 @@ from onrecord.errors import BadInput, CommandFailed
 from onrecord.hosts import connection, host_files
 from onrecord.hosts import table as hosts
 from onrecord.hosts.connection import Plan
-from onrecord.hosts.host_setup import HostSetup
+from onrecord.hosts.host_files import HostSetup
 from onrecord.record.schema import shorten
 from onrecord.text import plural
 

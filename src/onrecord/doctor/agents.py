@@ -16,7 +16,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.doctor import Finding, machine
 from onrecord.hosts import claude_code, codex_trust, connection, host_files, table
 from onrecord.hosts.connection import CURRENT, OUTDATED, PLUGIN, UNREADABLE, ConnectionState
-from onrecord.hosts.host_setup import HostSetup
+from onrecord.hosts.host_files import HostSetup
 from onrecord.session import ledger, transcript
 from onrecord.session.transcript import Session
 from onrecord.text import plural

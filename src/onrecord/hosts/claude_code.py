@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from onrecord.hosts.host_setup import HostSetup
+    from onrecord.hosts.host_files import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {
@@ -145,7 +145,7 @@ def _message(role: str, block: Payload, payload: Payload) -> Iterator[Message]:
 
 
 def setup() -> HostSetup:
-    from onrecord.hosts.host_setup import Hooks, HostPlugin, HostSetup, claude_wires
+    from onrecord.hosts.host_files import Hooks, HostPlugin, HostSetup, claude_wires
 
     tools = "Read|Edit|MultiEdit|Write|NotebookEdit|Bash|PowerShell"
     return HostSetup(

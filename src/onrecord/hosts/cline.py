@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from onrecord.hosts.host_setup import HostSetup
+    from onrecord.hosts.host_files import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {"run_commands": SHELL, "read_files": READ, "editor": WRITE, "apply_patch": WRITE}
@@ -134,7 +134,7 @@ def _block(payload: Payload, block: Payload) -> Iterator[Message]:
 
 
 def setup() -> HostSetup:
-    from onrecord.hosts.host_setup import HostSetup, ServerEntry
+    from onrecord.hosts.host_files import HostSetup, ServerEntry
 
     return HostSetup(
         "cline",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from onrecord.hosts.host_setup import HostSetup
+    from onrecord.hosts.host_files import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {
@@ -160,7 +160,7 @@ def _tool_use(payload: Payload) -> Iterator[Message]:
 
 
 def setup() -> HostSetup:
-    from onrecord.hosts.host_setup import Hooks, HostPlugin, HostSetup, ServerEntry, claude_wires
+    from onrecord.hosts.host_files import Hooks, HostPlugin, HostSetup, ServerEntry, claude_wires
 
     return HostSetup(
         "codex",

@@ -11,7 +11,7 @@ from typing import Any
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 from onrecord.hosts import config_file, host_files, json_edit, toml_edit
-from onrecord.hosts.host_setup import HostSetup
+from onrecord.hosts.host_files import HostSetup
 
 
 class UntrustedHooks(NamedTuple):

@@ -13,8 +13,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, OnrecordError
 from onrecord.hosts import config_file, host_files, json_edit, table, toml_edit
 from onrecord.hosts.config_file import FileChange
-from onrecord.hosts.host_files import Part
-from onrecord.hosts.host_setup import HostSetup
+from onrecord.hosts.host_files import HostSetup, Part
 
 _MARKETPLACE = "onrecord"
 _PLUGIN = f"memory@{_MARKETPLACE}"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from onrecord.hosts.host_setup import HostSetup
+    from onrecord.hosts.host_files import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {
@@ -162,7 +162,7 @@ def _call(name: str, arguments: Mapping[str, Any]) -> HostEvent:
 
 
 def setup() -> HostSetup:
-    from onrecord.hosts.host_setup import Hooks, HostPlugin, HostSetup, ServerEntry, claude_wires
+    from onrecord.hosts.host_files import Hooks, HostPlugin, HostSetup, ServerEntry, claude_wires
 
     wires = claude_wires(without="PostToolUseFailure")
     return HostSetup(

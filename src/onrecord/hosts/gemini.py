@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from onrecord.hosts.host_setup import HostSetup
+    from onrecord.hosts.host_files import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {"run_shell_command": SHELL, "read_file": READ, "write_file": WRITE, "replace": WRITE}
@@ -128,7 +128,7 @@ def _call(call: Payload) -> Iterator[Message]:
 
 
 def setup() -> HostSetup:
-    from onrecord.hosts.host_setup import Hooks, HookWire, HostSetup, ServerEntry
+    from onrecord.hosts.host_files import Hooks, HookWire, HostSetup, ServerEntry
 
     tools = "read_file|write_file|replace|run_shell_command"
     wires = (

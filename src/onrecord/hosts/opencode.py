@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from onrecord.hosts.host_setup import HostSetup
+    from onrecord.hosts.host_files import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {
@@ -158,7 +158,7 @@ def _bytes(column: Any) -> bytes:
 
 
 def setup() -> HostSetup:
-    from onrecord.hosts.host_setup import HostSetup, ServerEntry
+    from onrecord.hosts.host_files import HostSetup, ServerEntry
 
     return HostSetup(
         "opencode",

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onrecord.hosts.host_setup import HostSetup
+    from onrecord.hosts.host_files import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {"bash": SHELL, "read": READ, "write": WRITE, "edit": WRITE}
@@ -75,7 +75,7 @@ def _call(block: Payload) -> Iterator[Message]:
 
 
 def setup() -> HostSetup:
-    from onrecord.hosts.host_setup import HostSetup
+    from onrecord.hosts.host_files import HostSetup
 
     return HostSetup(
         "pi",

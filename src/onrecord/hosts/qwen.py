@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from onrecord.hosts.host_setup import HostSetup
+    from onrecord.hosts.host_files import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {
@@ -119,7 +119,7 @@ def _part(part: Payload, tool_result: Payload) -> Iterator[Message]:
 
 
 def setup() -> HostSetup:
-    from onrecord.hosts.host_setup import Hooks, HostPlugin, HostSetup, ServerEntry, claude_wires
+    from onrecord.hosts.host_files import Hooks, HostPlugin, HostSetup, ServerEntry, claude_wires
 
     tools = "read_file|write_file|edit|notebook_edit|run_shell_command"
     return HostSetup(

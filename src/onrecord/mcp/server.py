@@ -8,7 +8,7 @@ import sys
 from onrecord import __version__, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import NoStore, OnrecordError, SwitchedOff
-from onrecord.mcp import messages, pipe, tools
+from onrecord.mcp import messages, tools
 from onrecord.mcp.messages import BAD_PARAMS, NO_METHOD, NOT_A_REQUEST, OUR_FAULT, STATELESS, Fault, RpcRequest
 from onrecord.mcp.tools import Tool, ToolResult
 from onrecord.settings import OFF_VARIABLE
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from onrecord.mcp.pipe import Pipe
+    from onrecord.mcp.messages import Pipe
     from onrecord.project import Project
 
 INSTRUCTIONS = (
@@ -342,6 +342,6 @@ def serve(folder: str = "") -> int:
     if os.isatty(0):
         print("This is a server for agents: it waits for JSON-RPC messages. Ctrl-D ends it.", file=sys.stderr)
     try:
-        return Server(pipe.claim_standard_streams(), folder).run()
+        return Server(messages.claim_standard_streams(), folder).run()
     except KeyboardInterrupt:
         return 130
