@@ -59,7 +59,7 @@ def test_the_evidence_is_shown_once_and_a_draft_is_called_one(onrecord, drafted)
 def test_whoever_does_not_know_what_to_answer_is_told(onrecord, drafted, typed):
     outcome = onrecord("review", stdin=f"{typed}\ns\n")
 
-    assert "m  merge: put it into a record that is there\n" in outcome.out
+    assert "m  merge: put it into an existing record\n" in outcome.out
     assert outcome.out.endswith("1 skipped; 1 draft left\n")
 
 
@@ -166,7 +166,7 @@ def test_accepting_what_a_record_says_already_asks_once_more(onrecord, drafted):
 def test_nobody_answering_is_an_error_and_decides_nothing(onrecord, drafted):
     outcome = onrecord("review", stdin="")
 
-    assert outcome.code == 1 and "nobody answered" in outcome.err
+    assert outcome.code == 1 and "no answer: standard input is at its end" in outcome.err
     assert drafts(onrecord) == [NAME]
 
 

@@ -44,10 +44,10 @@ def test_one_key_accepts_rejects_skips_and_takes_back(project, drafted):
         session.press("r")
         session.expect("3 of 3: logs-go-to-stdout")
         session.press("u")
-        session.expect("taken back: rejected 1 draft")
+        session.expect("undone: rejected 1 draft")
         session.expect("2 of 3: jobs-are-rows")
         session.press("u")
-        session.expect("taken back: accepted 1 draft")
+        session.expect("undone: accepted 1 draft")
         session.expect("1 of 3: dates-are-utc")
         assert names(project, "decisions") == []
         session.press("s")
@@ -114,7 +114,7 @@ def test_what_repeats_a_record_is_left_out_of_a_group_and_the_group_can_be_taken
         session.press("y")
         session.expect("1 of 3: dates-are-utc")
         session.press("u")
-        session.expect("taken back: accepted 2 drafts")
+        session.expect("undone: accepted 2 drafts")
         session.expect("1 of 3: dates-are-utc")
         assert len(names(project, "inbox")) == 3
         session.press("r")

@@ -63,7 +63,7 @@ def test_flags_lie_over_json_from_a_file(project, onrecord):
     )
 
 
-NO_TRIGGERS = "it has no triggers, so prompts in other words seldom find it: "
+NO_TRIGGERS = "it has no triggers, so prompts in other words rarely find it: "
 
 
 def test_a_save_without_triggers_says_in_one_line_what_is_missing(onrecord):
@@ -71,7 +71,7 @@ def test_a_save_without_triggers_says_in_one_line_what_is_missing(onrecord):
     as_json = onrecord("save", "decision", "Tasks of the timetable", *DECISION, "--force", "--json")
     drafted = onrecord("save", "decision", "Queues of the harbour", *DECISION, "--draft")
 
-    fix = "onrecord update jobs-are-rows --trigger 'how somebody would ask'"
+    fix = "onrecord update jobs-are-rows --trigger 'how you would ask'"
     assert saved.err == f"{NO_TRIGGERS}{fix}\n"
     assert json.loads(as_json.out)["note"].startswith(NO_TRIGGERS) and as_json.err == ""
     assert drafted.err == f"{NO_TRIGGERS}add some in the review\n"

@@ -94,7 +94,7 @@ def test_scopes_are_those_of_the_record_unless_a_flag_says_otherwise(onrecord, s
 def test_without_somebody_to_ask_nothing_is_shared(onrecord, saved, platform):
     refused = onrecord("share", saved["id"], "--to", "platform")
 
-    assert refused.code == 1 and "nobody can be asked here" in refused.err and "--yes" in refused.err
+    assert refused.code == 1 and "not a terminal, so nothing was shared" in refused.err and "--yes" in refused.err
     assert not platform.has(saved["id"])
 
 
@@ -240,7 +240,7 @@ def test_an_agent_is_never_asked(onrecord, saved, platform, monkeypatch):
     monkeypatch.setenv(history.AGENT_VARIABLES[0], "1")
     monkeypatch.setattr("onrecord.cli.terminal.at_terminal", lambda: True)
 
-    assert "nobody can be asked here" in onrecord("share", saved["id"], "--to=platform").err
+    assert "not a terminal, so nothing was shared" in onrecord("share", saved["id"], "--to=platform").err
 
 
 def test_undo_takes_a_share_back_before_the_sync(onrecord, saved, platform):
@@ -257,7 +257,7 @@ def test_on_a_terminal_it_says_what_leaves_and_asks(onrecord, saved, platform, m
     refused = onrecord("share", saved["id"], "--to=platform")
 
     assert refused.code == 1 and "nothing was shared" in refused.err and list(platform.entries()) == []
-    assert TITLE in refused.out and "Share it with everybody who reads platform, /srv/platform.git?" in refused.out
+    assert TITLE in refused.out and "Share it with everyone who reads platform, /srv/platform.git?" in refused.out
     assert "left out: its files, links to other records, where it came from, its history" in refused.out
 
 
@@ -286,7 +286,7 @@ def test_what_waits_for_a_merge_is_not_called_sent(onrecord, saved, tmp_path):
 
     assert outcome.code == 0 and "sent" not in outcome.out
     for told in (outcome, again):
-        assert "not everybody has it yet: main does not accept direct changes" in told.out
+        assert "others do not have it yet: main does not accept direct changes" in told.out
     assert [shared["sync"]] == json.loads(onrecord("sync", "--json").out)["remotes"]
     assert shared["sync"]["waiting"] == ["decisions/jobs-are-rows.json"]
 
@@ -297,11 +297,11 @@ def test_what_another_wrote_under_the_same_name_is_told(onrecord, saved, tmp_pat
 
     outcome = onrecord("share", saved["id"], "--to=platform", "--yes", "--sync")
 
-    assert outcome.out.endswith("yours is a draft: `onrecord review --remote platform`\n")
+    assert outcome.out.endswith("yours is a draft now: `onrecord review --remote platform`\n")
 
 
 def test_what_cannot_be_sent_stays_in_the_replica_and_that_is_said(onrecord, saved, platform):
     outcome = onrecord("share", saved["id"], "--to=platform", "--yes", "--sync")
 
-    assert outcome.code == 1 and "decisions/jobs-are-rows.json is in the replica, and was not sent" in outcome.err
+    assert outcome.code == 1 and "decisions/jobs-are-rows.json is in the replica, but was not sent" in outcome.err
     assert platform.has(saved["id"])

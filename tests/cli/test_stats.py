@@ -100,7 +100,7 @@ def test_since_leaves_out_what_is_older(store, onrecord):
 def test_limit_cuts_the_table_and_says_so(store, onrecord):
     outcome = onrecord("stats", "--limit", "1")
 
-    assert "2 more; --limit shows them" in outcome.out
+    assert "2 more (use --limit)" in outcome.out
     assert "no-cache\tNo cache" not in outcome.out
 
 

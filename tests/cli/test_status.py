@@ -85,7 +85,7 @@ def test_the_store_of_the_command_is_the_one_of_the_next_step(sample, onrecord, 
 def test_all_files_of_a_huge_store_are_not_compared(sample, onrecord, monkeypatch):
     from onrecord.cli import status
 
-    monkeypatch.setattr(status, "_MOST_CHECKED", 1)
+    monkeypatch.setattr(status, "_MAX_CHECKED_RECORDS", 1)
     onrecord("update", "use-uv", "--related", "src/harbour.py")
     (sample / "src/harbour.py").write_text("CALLS = 30\n")
 

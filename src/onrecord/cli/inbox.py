@@ -9,7 +9,7 @@ from onrecord import paths
 from onrecord.cli import arguments, record_table, resolve
 from onrecord.cli.output import CommandResult, Screen, table
 from onrecord.cli.record_table import ListedPath, TableRow
-from onrecord.cli.review import Desk
+from onrecord.cli.review import Reviewer
 from onrecord.project import Project
 from onrecord.record.drafts import Draft
 from onrecord.settings import CAPTURE_SWITCH, off_switches
@@ -30,14 +30,15 @@ def run(args: argparse.Namespace) -> CommandResult:
         # A status line is no place for errors, so a missing store counts as an empty inbox.
         root = arguments.store_of(args).root
         return CommandResult({"drafts": waiting.count(root)}, lambda screen: waiting.line(root, "/memory:review"))
-    desk = Desk(arguments.existing_writer(args), Project(args.project).root, arguments.asker(args))
-    drafts = [desk.box.get(resolve.draft(desk.asker, desk.box, args.name))] if args.name else list(desk.box.scan())
-    data = {"drafts": [desk.brief(draft) for draft in drafts]}
+    reviewer = Reviewer(arguments.existing_writer(args), Project(args.project).root, arguments.asker(args))
+    box = reviewer.box
+    drafts = [box.get(resolve.draft(reviewer.asker, box, args.name))] if args.name else list(box.scan())
+    data = {"drafts": [reviewer.brief(draft) for draft in drafts]}
     if not args.json:
-        record_table.save_listing(ListedPath(desk.box.root, _path(draft)) for draft in drafts)
-    off = "; ".join(map(str, off_switches(desk.writer.settings, CAPTURE_SWITCH)))
+        record_table.save_listing(ListedPath(box.root, _path(draft)) for draft in drafts)
+    off = "; ".join(map(str, off_switches(reviewer.writer.settings, CAPTURE_SWITCH)))
     result = CommandResult(data, lambda screen: _text(screen, drafts, arguments.store_flags(args)), note=off)
-    return result.warned(*desk.writer.store.warnings)
+    return result.warned(*reviewer.writer.store.warnings)
 
 
 def _text(screen: Screen, drafts: Sequence[Draft | BrokenDraft], where: str) -> str:

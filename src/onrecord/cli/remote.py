@@ -1,4 +1,4 @@
-"""`onrecord remote`: connect shared stores, list them, say how their sync stands, and take them off again."""
+"""`onrecord remote`: connect, list and disconnect shared stores, and show the state of their sync."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, WrongState
 from onrecord.project import Project
 from onrecord.settings import Settings
-from onrecord.shared import remotes as address
-from onrecord.shared import remotes as remote
-from onrecord.shared import replicas, sync_base
+from onrecord.shared import remotes, replicas, sync_base
 from onrecord.shared.remotes import Remote
 from onrecord.shared.replicas import Replica, SyncState
 from onrecord.store import record_names
 from onrecord.text import first_few, plural
 
-_MOST_NAMED = 5
+_MAX_PATHS = 5
+"""Paths listed for each kind of problem."""
+
 _INDENT = "  "
 
 
-class _Standing(NamedTuple):
-    """How one remote stands."""
+class _RemoteStatus(NamedTuple):
+    """A remote with its replica and the state of its sync."""
 
     remote: Remote
     replica: Replica
     state: SyncState
     records: int
     waiting: list[str]
-    """Paths with changes that the remote does not have yet."""
+    """Paths with changes to push."""
     conflicts: list[str]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(action="list")
     actions = parser.add_subparsers(prog=parser.prog, dest="action", metavar="ACTION", help="default: list")
-    actions.add_parser("list", help="list those that are connected (the default)")
-    add = actions.add_parser("add", help="connect a shared store; nothing is fetched yet")
+    actions.add_parser("list", help="list the connected stores (the default)")
+    add = actions.add_parser("add", help="connect a shared store, without fetching it yet")
     add.add_argument("name", metavar="NAME", help="a name for it, such as platform")
     meaning = "its address, such as git@host:team/memory.git or postgresql://host/memory"
     add.add_argument("url", metavar="URL", help=meaning)
-    add.add_argument("--review", action="store_true", help="put what is shared in its inbox until it is accepted there")
+    add.add_argument("--review", action="store_true", help="share drafts to be reviewed there, not records")
     add.add_argument("--auto", action="store_true", help="sync in the background when a session starts")
     remove = actions.add_parser("remove", help="disconnect a shared store and delete its replica")
-    remove.add_argument("name", metavar="REMOTE", help="the name of a remote")
-    remove.add_argument("--force", action="store_true", help="even with changes that were not pushed")
+    remove.add_argument("name", metavar="REMOTE", help="name of the remote")
+    remove.add_argument("--force", action="store_true", help="even if changes were not pushed")
     status = actions.add_parser("status", help="show the last sync, changes to push, and conflicts")
     status.add_argument("name", nargs="?", metavar="REMOTE", help="only this remote (default: all)")
 
@@ -67,135 +67,137 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 def _add(name: str, url: str, *, review: bool, auto: bool) -> CommandResult:
     _refuse_old_replica(name)
-    if address.address_kind(address.absolute_address(url)) == address.POSTGRES:
-        address.parse_team_address(url)
-    added = remote.add(name, url, review=review, auto=auto)
-    root = replicas.prepare(added.name).root
-    data = {**added._asdict(), "replica": root}
-    text = f"connected {added.name} ({added.kind}); nothing was fetched yet: `onrecord sync` does that"
+    if remotes.address_kind(remotes.absolute_address(url)) == remotes.POSTGRES:
+        remotes.parse_team_address(url)
+    remote = remotes.add(name, url, review=review, auto=auto)
+    root = replicas.prepare(remote.name).root
+    data = {**remote._asdict(), "replica": root}
+    text = f"connected {remote.name} ({remote.kind}); to fetch its records: onrecord sync"
     return CommandResult(data, lambda screen: wrap(clean(text), screen.width))
 
 
 def _refuse_old_replica(name: str) -> None:
-    """BadInput where a replica of another shared store may be left: its records would go to this one."""
-    remote.refuse_name(name)
+    """Raise BadInput if an earlier remote of this name left a replica: its records would be pushed to the new one."""
+    remotes.refuse_name(name)
     old = Replica(name)
-    is_connected = any(each.name == name for each in remote.connected())
+    is_connected = any(remote.name == name for remote in remotes.connected())
     if not is_connected and os.path.isdir(old.store) and (next(record_names.paths(old.store), "") or old.state.cursor):
-        fix = f"choose another name, or delete {old.root} if you do not need what is in it"
+        fix = f"choose another name, or delete {old.root} if you do not need its records"
         raise BadInput(f"there is a replica of an earlier remote {name!r} at {old.root}", fix=fix)
 
 
 def _remove(name: str, *, force: bool) -> CommandResult:
-    removed = remote.get(name)
-    left = Replica(removed.name)
-    waiting = sync_base.unpushed_paths(left)
+    remote = remotes.get(name)
+    replica = Replica(remote.name)
+    waiting = sync_base.unpushed_paths(replica)
     if waiting and not force:
         count = plural(len(waiting), "change")
-        fix = f"sync it first, or lose what was not pushed: onrecord remote remove {removed.name} --force"
-        raise WrongState(f"{removed.name} has {count} that the remote does not have: {first_few(waiting)}", fix=fix)
-    with left.lock():
-        remote.remove(removed.name)
-    # Windows deletes no file that is open, as the lock was.
-    replicas.delete(left)
-    data = {**removed._asdict(), "replica": left.root, "lost": waiting}
-    return CommandResult(
-        data, lambda screen: fitted(screen, clean(f"removed {removed.name} and its replica {left.root}"))
-    )
+        fix = f"sync it first, or lose what was not pushed: onrecord remote remove {remote.name} --force"
+        raise WrongState(f"{remote.name} has {count} to push: {first_few(waiting)}", fix=fix)
+    with replica.lock():
+        remotes.remove(remote.name)
+    # After the lock: Windows cannot delete a file that is open.
+    replicas.delete(replica)
+    data = {**remote._asdict(), "replica": replica.root, "lost": waiting}
+    text = f"removed {remote.name} and its replica {replica.root}"
+    return CommandResult(data, lambda screen: fitted(screen, clean(text)))
 
 
 def _list(settings: Settings) -> CommandResult:
-    remotes, missing = remote.connected(), replicas.missing_names(settings)
-    rows = [(each.name, each.url, ", ".join(_allowed(each))) for each in remotes]
-    data = {"remotes": [each._asdict() for each in remotes], "asked_for": missing}
+    connected, missing = remotes.connected(), replicas.missing_names(settings)
+    rows = [(remote.name, remote.url, ", ".join(_properties(remote))) for remote in connected]
+    data = {"remotes": [remote._asdict() for remote in connected], "asked_for": missing}
 
     def text(screen: Screen) -> str:
-        lines = (
-            [table(screen, ("name", "address", ""), rows, gives_way=1)] if rows else ["No shared store is connected."]
-        )
-        return "\n".join([*lines, *_wishes(screen, missing)])
+        line = table(screen, ("name", "address", ""), rows, gives_way=1) if rows else "No shared store is connected."
+        return "\n".join([line, *_missing_notes(screen, missing)])
 
     return CommandResult(data, text)
 
 
-def _allowed(each: Remote) -> Iterator[str]:
-    yield each.kind
-    if each.review:
+def _properties(remote: Remote) -> Iterator[str]:
+    yield remote.kind
+    if remote.review:
         yield "review"
-    if each.auto:
+    if remote.auto:
         yield "auto"
 
 
 def _status(settings: Settings, name: str | None) -> CommandResult:
-    remotes = [remote.get(name)] if name else remote.connected()
+    selected = [remotes.get(name)] if name else remotes.connected()
     with Progress("comparing files"):
-        standings = [_standing(each) for each in remotes]
+        statuses = [_remote_status(remote) for remote in selected]
     missing = replicas.missing_names(settings)
-    data = {"remotes": [_data(each) for each in standings], "asked_for": missing}
+    data = {"remotes": [_data(status) for status in statuses], "asked_for": missing}
 
     def text(screen: Screen) -> str:
-        lines = [line for each in standings for line in _lines(screen, each)]
-        return "\n".join([*(lines or ["No shared store is connected."]), *_wishes(screen, missing)])
+        lines = [line for status in statuses for line in _lines(screen, status)]
+        return "\n".join([*(lines or ["No shared store is connected."]), *_missing_notes(screen, missing)])
 
     return CommandResult(data, text)
 
 
-def _standing(each: Remote) -> _Standing:
-    own = Replica(each.name)
-    count = sum(1 for _ in record_names.paths(own.store))
-    return _Standing(each, own, own.state, count, sync_base.unpushed_paths(own), sync_base.conflict_drafts(own))
+def _remote_status(remote: Remote) -> _RemoteStatus:
+    replica = Replica(remote.name)
+    return _RemoteStatus(
+        remote,
+        replica,
+        replica.state,
+        records=sum(1 for _ in record_names.paths(replica.store)),
+        waiting=sync_base.unpushed_paths(replica),
+        conflicts=sync_base.conflict_drafts(replica),
+    )
 
 
-def _data(standing: _Standing) -> dict[str, Any]:
-    state = standing.state
+def _data(remote_status: _RemoteStatus) -> dict[str, Any]:
+    state = remote_status.state
     return {
-        **standing.remote._asdict(),
-        "replica": standing.replica.root,
-        "records": standing.records,
+        **remote_status.remote._asdict(),
+        "replica": remote_status.replica.root,
+        "records": remote_status.records,
         "last_sync": state.last_sync,
         "offline_since": state.offline_since,
         "last_error": state.last_error,
         "note": state.note,
-        "waiting": standing.waiting,
-        "conflicts": standing.conflicts,
+        "waiting": remote_status.waiting,
+        "conflicts": remote_status.conflicts,
         "refused": [{"path": path, "reason": reason} for path, reason in state.refused],
         "unreadable": [{"path": path, "reason": reason} for path, reason in state.unreadable],
         "asks_for_review": state.asks_for_review,
     }
 
 
-def _lines(screen: Screen, standing: _Standing) -> Iterator[str]:
-    each = standing.remote
-    yield f"{screen.paint(each.name, 'bold')}  {clean(each.url)}"
-    for fact in _facts(standing, screen):
+def _lines(screen: Screen, remote_status: _RemoteStatus) -> Iterator[str]:
+    yield f"{screen.paint(remote_status.remote.name, 'bold')}  {clean(remote_status.remote.url)}"
+    for fact in _facts(remote_status, screen):
         yield wrap(clean(fact), screen.width, _INDENT)
 
 
-def _facts(standing: _Standing, screen: Screen) -> Iterator[str]:
-    """What there is to say of a remote, in words."""
-    state = standing.state
+def _facts(remote_status: _RemoteStatus, screen: Screen) -> Iterator[str]:
+    """Yield the facts that are worth a line."""
+    state = remote_status.state
     moment = timestamps.ago(state.last_sync) if screen.is_terminal else state.last_sync
-    yield f"{plural(standing.records, 'record')}, {f'last synced {moment}' if state.last_sync else 'never synced'}"
-    if standing.waiting:
-        yield f"{plural(len(standing.waiting), 'change')} to push: {first_few(standing.waiting)}"
-    if standing.conflicts:
-        count = plural(len(standing.conflicts), "conflict")
-        yield f"{count}: onrecord review --remote {standing.remote.name}"
+    yield f"{plural(remote_status.records, 'record')}, {f'last synced {moment}' if state.last_sync else 'never synced'}"
+    if remote_status.waiting:
+        yield f"{plural(len(remote_status.waiting), 'change')} to push: {first_few(remote_status.waiting)}"
+    if remote_status.conflicts:
+        count = plural(len(remote_status.conflicts), "conflict")
+        yield f"{count}: onrecord review --remote {remote_status.remote.name}"
     if state.offline_since:
         yield f"offline since {timestamps.ago(state.offline_since) if screen.is_terminal else state.offline_since}"
     if state.last_error:
         yield f"last error: {state.last_error}"
-    if state.note and standing.waiting:
+    if state.note and remote_status.waiting:
         yield state.note
-        yield sync.refused_hint(standing.remote.name)
-    if state.asks_for_review and not standing.remote.review:
-        yield "it takes drafts only: what is shared waits there for a review"
-    for verb, paths in (("not pushed", state.refused), ("not taken from there", state.unreadable)):
-        for path, reason in paths[:_MOST_NAMED]:
+        yield sync.refused_hint(remote_status.remote.name)
+    if state.asks_for_review and not remote_status.remote.review:
+        yield "it accepts only drafts, which are reviewed there"
+    for verb, paths in (("not pushed", state.refused), ("not pulled", state.unreadable)):
+        for path, reason in paths[:_MAX_PATHS]:
             yield f"{verb}: {path}: {reason}"
-        if len(paths) > _MOST_NAMED:
-            yield f"{verb}: {len(paths) - _MOST_NAMED:,} more"
+        if len(paths) > _MAX_PATHS:
+            yield f"{verb}: {len(paths) - _MAX_PATHS:,} more"
 
 
-def _wishes(screen: Screen, names: Sequence[str]) -> Iterator[str]:
+def _missing_notes(screen: Screen, names: Sequence[str]) -> Iterator[str]:
     yield from (wrap(replicas.missing_note(name), screen.width) for name in names)

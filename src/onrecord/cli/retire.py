@@ -1,4 +1,4 @@
-"""`onrecord retire`, `restore`, `archive`, `unarchive`, `supersede`: take a record out of use or back."""
+"""`onrecord retire`, `restore`, `archive`, `unarchive`, `supersede`: change the status of a record."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from onrecord.shared import remotes, replicas
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 
-_DONE = {"retire": "retired", "restore": "restored", "archive": "archived", "unarchive": "unarchived"}
+_PAST_TENSE = {"retire": "retired", "restore": "restored", "archive": "archived", "unarchive": "unarchived"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     command = parser.get_default("command")
     if command == "supersede":
         parser.add_argument(
-            "old", metavar="OLD", help="the record that no longer holds; platform:ID is one of a shared store"
+            "old", metavar="OLD", help="the record that is no longer valid; platform:ID for one in a shared store"
         )
         parser.add_argument("new", metavar="NEW", help="the record that replaces it")
     else:
         arguments.add(parser, "id")
     if command in ("retire", "archive"):
-        parser.add_argument("--reason", required=True, metavar="TEXT", help="why; it is kept with the record")
+        parser.add_argument("--reason", required=True, metavar="TEXT", help="the reason, which is stored in the record")
     arguments.add(parser, "--dry-run")
 
 
@@ -34,16 +34,16 @@ def run(args: argparse.Namespace) -> CommandResult:
     if args.command != "supersede":
         result = _change_status(writer, asker, args.id, getattr(args, "reason", ""))
     else:
-        name, colon, record = args.old.partition(":")
+        name, colon, shared_id = args.old.partition(":")
         if colon and remotes.is_name(name):
-            result = _supersede_shared(writer, asker, name, record, args.new)
+            result = _supersede_shared(writer, asker, name, shared_id, args.new)
         else:
             result = _supersede(writer, asker, args.old, args.new)
     return result.warned(*writer.store.warnings)
 
 
-def _change_status(writer: Writer, asker: Asker, typed: str, reason: str) -> CommandResult:
-    path, command = resolve.record(asker, writer.store, typed, changes=True).path, asker.command
+def _change_status(writer: Writer, asker: Asker, reference: str, reason: str) -> CommandResult:
+    path, command = resolve.record(asker, writer.store, reference, changes=True).path, asker.command
     if command in ("retire", "archive"):
         entry = writer.retire(path, reason) if command == "retire" else writer.archive(path, reason)
     else:
@@ -52,7 +52,7 @@ def _change_status(writer: Writer, asker: Asker, typed: str, reason: str) -> Com
     grace = writer.settings.number("delete.grace_period_days")
 
     def text(screen: Screen) -> str:
-        verb = f"would {command}" if asker.is_dry_run else screen.paint(_DONE[command], "green")
+        verb = f"would {command}" if asker.is_dry_run else screen.paint(_PAST_TENSE[command], "green")
         later = f"; `onrecord gc` deletes it after {grace:g} days" if command == "retire" else ""
         return f"{verb} {entry.path}{later}"
 
@@ -60,8 +60,9 @@ def _change_status(writer: Writer, asker: Asker, typed: str, reason: str) -> Com
 
 
 def _supersede(writer: Writer, asker: Asker, old_name: str, new_name: str) -> CommandResult:
-    before, after = (resolve.record(asker, writer.store, typed, changes=True).path for typed in (old_name, new_name))
-    old, new = writer.supersede(before, after)
+    old_path = resolve.record(asker, writer.store, old_name, changes=True).path
+    new_path = resolve.record(asker, writer.store, new_name, changes=True).path
+    old, new = writer.supersede(old_path, new_path)
     handles = {"old": arguments.record_data(writer.store, old), "new": arguments.record_data(writer.store, new)}
 
     def text(screen: Screen) -> str:
@@ -71,19 +72,20 @@ def _supersede(writer: Writer, asker: Asker, old_name: str, new_name: str) -> Co
     return CommandResult({**handles, "dry_run": asker.is_dry_run}, text)
 
 
-def _supersede_shared(writer: Writer, asker: Asker, name: str, record: str, new_name: str) -> CommandResult:
-    """Replace a record of a shared store where the other one is read; the shared one stays as it is."""
-    store = Store(replicas.prepare(name).store)
-    old = resolve.record(asker, store, record, changes=True)
+def _supersede_shared(writer: Writer, asker: Asker, remote_name: str, old_name: str, new_name: str) -> CommandResult:
+    """Replace a record of a shared store wherever the new one is read; the shared store is unchanged."""
+    store = Store(replicas.prepare(remote_name).store)
+    old = resolve.record(asker, store, old_name, changes=True)
     path = resolve.record(asker, writer.store, new_name, changes=True).path
-    new = writer.replace_shared(f"{name}:{old.memory.id}", path)
+    new = writer.replace_shared(f"{remote_name}:{old.memory.id}", path)
     if not asker.is_dry_run:
-        # In a large store a hook compares only some files with the index, and would miss this change for a while.
+        # In a large store a hook compares only some files with the index, and could miss this change for a while.
         index.open(writer.store.root).close()
     handles = {"old": arguments.record_data(store, old), "new": arguments.record_data(writer.store, new)}
 
     def text(screen: Screen) -> str:
         verb = "would be" if asker.is_dry_run else screen.paint("is", "green")
-        return f"{name}:{old.path} {verb} replaced by {new.path} where that is read; the shared store is unchanged"
+        old_path = f"{remote_name}:{old.path}"
+        return f"{old_path} {verb} replaced by {new.path} where that is read; the shared store is unchanged"
 
     return CommandResult({**handles, "dry_run": asker.is_dry_run}, text)

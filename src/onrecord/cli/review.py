@@ -1,22 +1,54 @@
-"""`onrecord review`: accept, edit, merge, reject or skip each draft that waits."""
+"""`onrecord review`: decide on the drafts in the inbox, one by its name, or all of them in turn with one key each."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from onrecord.capture import review
-from onrecord.cli import arguments, resolve, review_walk
-from onrecord.cli.output import CommandResult, Screen, clean
-from onrecord.cli.questions import Asker
-from onrecord.cli.review_walk import Walk
-from onrecord.errors import BadInput
+from onrecord.capture import review, similar
+from onrecord.cli import arguments, form_file, questions, resolve, terminal
+from onrecord.cli.form_file import FormFile
+from onrecord.cli.output import CommandResult, Screen, clean, say
+from onrecord.cli.questions import Asker, Option
+from onrecord.cli.show import page
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import BadInput, CannotUndo, Changed, OnrecordError
 from onrecord.project import Project
-from onrecord.record import memory
+from onrecord.record import drafts as revision
+from onrecord.record import form, memory
 from onrecord.record.drafts import Draft
 from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
+from onrecord.text import plural
+
+_OUTCOMES = ("accepted", "merged", "rejected", "skipped")
+_ACCEPT = Option("a", "accept", "accept: make it a record")
+_EDIT = Option("e", "edit", "edit: change it first, in a form in your editor")
+_MERGE = Option("m", "merge", "merge: put it into an existing record")
+_REJECT = Option("r", "reject", "reject: delete it; the same words are not suggested again")
+_SKIP = Option("s", "skip", "skip: leave it for later")
+_UNDO = Option("u", "undo", "undo: take your last answer back, and decide again")
+_QUIT = Option("q", "quit", "quit: leave this and all others for later")
+_MAX_TITLES = 10
+"""Titles listed in a question about several drafts; more would not fit on a screen."""
+
+_INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
+
+
+class _Decision(NamedTuple):
+    """A person's answer: the position of the draft, the outcome, and the change that `undo` reverts."""
+
+    position: int
+    outcome: str
+    drafts: tuple[Draft | BrokenDraft, ...]
+    """Several if a group was accepted at once."""
+    change: str = ""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,8 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     decision.add_argument("--accept", metavar="NAME", help="make this draft a record, without asking")
     decision.add_argument("--merge", metavar="NAME", help="put this draft into an existing record (with --into)")
     parser.add_argument("--into", metavar="ID", default="", help="the record to merge into")
-    decision.add_argument("--reject", metavar="NAME", help="throw this draft away and never suggest it again")
-    target.add_argument("--update", metavar="ID", default="", help="with --accept: it changes this record")
+    decision.add_argument("--reject", metavar="NAME", help="delete this draft and never suggest it again")
+    target.add_argument("--update", metavar="ID", default="", help="with --accept: update this record with it")
     target.add_argument("--supersedes", metavar="ID", default="", help="with --accept: it replaces this record")
     parser.add_argument("--force", action="store_true", help="accept it although a record says nearly the same")
 
@@ -34,23 +66,23 @@ def run(args: argparse.Namespace) -> CommandResult:
     arguments.require("--into", args.into, "--merge", args.merge)
     arguments.require("--update", args.update, "--accept", args.accept)
     arguments.require("--supersedes", args.supersedes, "--accept", args.accept)
-    desk = Desk(arguments.existing_writer(args), Project(args.project).root, arguments.asker(args))
+    reviewer = Reviewer(arguments.existing_writer(args), Project(args.project).root, arguments.asker(args))
     if args.accept:
-        result = desk.accept(args.accept, updates=args.update, supersedes=args.supersedes, force=args.force)
+        result = reviewer.accept(args.accept, updates=args.update, supersedes=args.supersedes, force=args.force)
     elif args.merge:
-        result = desk.merge(args.merge, args.into)
+        result = reviewer.merge(args.merge, args.into)
     elif args.reject:
-        result = desk.reject(args.reject)
+        result = reviewer.reject(args.reject)
     elif args.json:
         fix = "onrecord inbox --json; then name the draft, with --accept, --merge or --reject"
-        raise BadInput("a review needs somebody to answer", fix=fix)
+        raise BadInput("an interactive review cannot print JSON", fix=fix)
     else:
-        result = Walk(desk.writer, desk.box, desk.project, desk.asker).run()
-    return result.warned(*desk.writer.store.warnings)
+        result = _InteractiveReview(reviewer).run()
+    return result.warned(*reviewer.writer.store.warnings)
 
 
-class Desk:
-    """Where drafts are decided on."""
+class Reviewer:
+    """Accepts, merges and rejects drafts of a store by name."""
 
     def __init__(self, writer: Writer, project: str, asker: Asker) -> None:
         self.asker = asker
@@ -60,7 +92,7 @@ class Desk:
         self.project = project
 
     def brief(self, draft: Draft | BrokenDraft) -> dict[str, Any]:
-        """A draft for programs: the record it proposes, what it rests on, and what it changes in which record."""
+        """Return a draft for programs: the record, its evidence, and the changes to the record it updates."""
         if isinstance(draft, BrokenDraft):
             error = draft.error
             return {"name": draft.name, "error": {"code": error.code, "message": error.message, "fix": error.fix}}
@@ -72,45 +104,295 @@ class Desk:
             "machine_made": draft.is_machine_made,
             "evidence": list(draft.evidence),
             "record": memory.to_json(draft.record),
-            "diff": review_walk.difference(self.writer, draft, Screen()).split("\n") if draft.updates else [],
+            "diff": _difference(self.writer, draft, Screen()).split("\n") if draft.updates else [],
         }
 
-    def reject(self, typed: str) -> CommandResult:
-        """Reject a draft, which may be one that cannot be read."""
-        name = self._name(typed)
+    def reject(self, reference: str) -> CommandResult:
+        """Reject a draft, also one that cannot be read."""
+        name = self._name(reference)
         review.reject(self.writer, self.box.find(name), project=self.project)
-        return _answer("rejected", name)
+        return _result("rejected", name)
 
-    def merge(self, typed: str, into: str) -> CommandResult:
-        """Put a draft into a record; without `into`, into the one that it updates."""
-        draft = self._draft(typed)
+    def merge(self, reference: str, into: str) -> CommandResult:
+        """Merge a draft into the record `into`, by default the one that it updates. Raises BadInput."""
+        draft = self._draft(reference)
         target = resolve.flag_id(self.asker, self.writer.store, into) or draft.updates
         if not target:
             raise BadInput("--merge needs the record to merge into", fix=f"--merge {draft.name} --into ID")
-        return self._done("merged", draft.name, review.merge(self.writer, draft, target, project=self.project))
+        entry = review.merge(self.writer, draft, target, project=self.project)
+        return _result("merged", draft.name, arguments.record_data(self.writer.store, entry))
 
-    def accept(self, typed: str, *, updates: str, supersedes: str, force: bool) -> CommandResult:
-        """Make a draft a record, or let it change or replace one."""
-        draft = self._draft(typed)
-        updates, supersedes = (resolve.flag_id(self.asker, self.writer.store, each) for each in (updates, supersedes))
-        draft = draft._replace(updates=updates or draft.updates, supersedes=supersedes or draft.supersedes)
+    def accept(self, reference: str, *, updates: str, supersedes: str, force: bool) -> CommandResult:
+        """Make a draft a record, or let it update or replace one."""
+        draft = self._draft(reference)
+        draft = draft._replace(
+            updates=resolve.flag_id(self.asker, self.writer.store, updates) or draft.updates,
+            supersedes=resolve.flag_id(self.asker, self.writer.store, supersedes) or draft.supersedes,
+        )
         entry = review.accept(self.writer, draft, project=self.project, force=force)
-        return self._done("accepted", draft.name, entry)
+        return _result("accepted", draft.name, arguments.record_data(self.writer.store, entry))
 
-    def _name(self, typed: str) -> str:
-        return resolve.draft(self.asker, self.box, typed, changes=True)
+    def _name(self, reference: str) -> str:
+        return resolve.draft(self.asker, self.box, reference, changes=True)
 
-    def _draft(self, typed: str) -> Draft:
-        draft = self.box.find(self._name(typed))
+    def _draft(self, reference: str) -> Draft:
+        draft = self.box.find(self._name(reference))
         if isinstance(draft, BrokenDraft):
             raise draft.error
         return draft
 
-    def _done(self, verb: str, name: str, entry: Entry) -> CommandResult:
-        return _answer(verb, name, arguments.record_data(self.writer.store, entry))
 
-
-def _answer(verb: str, name: str, handle: dict[str, Any] | None = None) -> CommandResult:
+def _result(verb: str, name: str, handle: dict[str, Any] | None = None) -> CommandResult:
     data = {"draft": name, "outcome": verb, **(handle or {})}
     where = f" as {handle['path']}" if handle else ""
     return CommandResult(data, lambda screen: f"{screen.paint(verb, 'green')} {clean(name)}{where}")
+
+
+class _InteractiveReview:
+    """A review of all drafts in turn: one key decides on each, or one line where there is no terminal."""
+
+    def __init__(self, reviewer: Reviewer) -> None:
+        self.asker = reviewer.asker
+        self.writer = reviewer.writer
+        self.project = reviewer.project
+        self.screen = Screen.of(sys.stdout)
+        self.drafts: list[Draft | BrokenDraft] = list(reviewer.box.scan())
+        self.decisions: list[_Decision] = []
+
+    def run(self) -> CommandResult:
+        """Ask about each draft until all are decided on, or the person stops. Raises BadInput without an answer."""
+        status = 0
+        try:
+            while (position := self._next_position()) < len(self.drafts) and self._decide(position):
+                pass
+        except KeyboardInterrupt:
+            say("", self.screen)
+            status = _INTERRUPTED
+        except EOFError:
+            if not terminal.at_terminal() and not self.decisions:
+                fix = "run it in a terminal, or use --accept NAME, --merge NAME or --reject NAME"
+                raise BadInput("no answer: standard input is at its end", fix=fix) from None
+            say("", self.screen)
+        counts = self._counts()
+        return CommandResult(counts, lambda screen: self._summary(counts), status=status)
+
+    def _counts(self) -> dict[str, int]:
+        """Count the drafts by outcome; the last decision on a draft counts."""
+        outcomes = {draft.name: decision.outcome for decision in self.decisions for draft in decision.drafts}
+        return {**dict.fromkeys(_OUTCOMES, 0), **Counter(outcomes.values())}
+
+    def _summary(self, counts: Mapping[str, int]) -> str:
+        if not self.drafts:
+            return "The inbox is empty."
+        outcomes = ", ".join(f"{counts[name]} {name}" for name in _OUTCOMES if counts[name]) or "nothing decided"
+        rest = len(self.drafts) - sum(counts[name] for name in _OUTCOMES if name != "skipped")
+        return f"{outcomes}; {plural(rest, 'draft')} left" if rest else outcomes
+
+    def _next_position(self) -> int:
+        """Return the position of the first undecided draft after the last decision."""
+        decided = {draft.name for decision in self.decisions for draft in decision.drafts}
+        position = self.decisions[-1].position + 1 if self.decisions else 0
+        while position < len(self.drafts) and self.drafts[position].name in decided:
+            position += 1
+        return position
+
+    def _decide(self, position: int) -> bool:
+        """Show a draft and carry out answers until it is decided on. Return False if the person quits."""
+        draft = self.drafts[position]
+        name = self.screen.paint(clean(draft.name), "bold")
+        say(f"\n{position + 1} of {len(self.drafts)}: {name}", self.screen)
+        say(_draft_text(self.writer, draft, self.screen), self.screen)
+        before = len(self.decisions)
+        while True:
+            group = self._group(self.drafts[position])
+            answer = questions.read_choice("", self._options(self.drafts[position], group), self.screen)
+            if answer == "q":
+                return False
+            try:
+                self._carry_out(answer, position)
+            except OnrecordError as error:
+                fix = f"\nfix: {clean(error.fix)}" if error.fix else ""
+                say(f"{error.code}: {clean(error.message)}{fix}", self.screen)
+                if isinstance(error, Changed):
+                    self._show_again(position)
+            if len(self.decisions) != before:
+                return True
+
+    def _show_again(self, position: int) -> None:
+        """Read the drafts again, because another process changed one, and show the one at `position`."""
+        box = Inbox(self.writer.store.root)
+        names = set(box.names())
+        self.drafts = [box.find(draft.name) if draft.name in names else draft for draft in self.drafts]
+        say(_draft_text(self.writer, self.drafts[position], self.screen), self.screen)
+
+    def _options(self, draft: Draft | BrokenDraft, group: Sequence[Draft]) -> list[Option]:
+        undo = [_UNDO] if self.decisions else []
+        if isinstance(draft, BrokenDraft):
+            return [_REJECT, _SKIP, *undo, _QUIT]
+        meaning = f"all: accept all {len(group)} drafts from {clean(_source(draft, group))}, after a question"
+        accept_all = [Option("A", "All like it", meaning)] if group else []
+        return [_ACCEPT, *accept_all, _EDIT, _MERGE, _REJECT, _SKIP, *undo, _QUIT]
+
+    def _carry_out(self, answer: str, position: int) -> None:
+        draft = self.drafts[position]
+        self.writer.store.last_change = ""
+        if answer == "u":
+            self._undo()
+        elif answer == "s":
+            self._add_decision(position, "skipped", (draft,))
+        elif answer == "r":
+            review.reject(self.writer, draft, project=self.project)
+            self._add_decision(position, "rejected", (draft,))
+        elif isinstance(draft, Draft):
+            {"a": self._accept, "e": self._edit, "m": self._merge}.get(answer, self._accept_group)(position, draft)
+
+    def _add_decision(self, position: int, verb: str, drafts: tuple[Draft | BrokenDraft, ...]) -> None:
+        self.decisions.append(_Decision(position, verb, drafts, self.writer.store.last_change))
+
+    def _accept(self, position: int, draft: Draft) -> None:
+        near = [] if draft.updates or draft.supersedes else similar.find(self.writer.store, draft.record)
+        same = next((match for match in near if match.is_same), None)
+        question = f"{same.entry.path} says nearly the same. Save it anyway?" if same else ""
+        force = same is not None and questions.confirm(question, self.screen)
+        entry = review.accept(self.writer, draft, project=self.project, force=force)
+        say(f"{self.screen.paint('saved', 'green')} {entry.path}", self.screen)
+        self._add_decision(position, "accepted", (draft,))
+
+    def _group(self, draft: Draft | BrokenDraft) -> list[Draft]:
+        """Return the undecided drafts from the same session, file or folder as `draft`; none if it is the only one."""
+        if isinstance(draft, BrokenDraft):
+            return []
+        decided = {member.name for past in self.decisions if past.outcome != "skipped" for member in past.drafts}
+        undecided = [other for other in self.drafts if isinstance(other, Draft) and other.name not in decided]
+        for source_of in (_session, _file, _folder):
+            source = source_of(draft)
+            group = [other for other in undecided if source and source_of(other) == source]
+            if len(group) > 1:
+                return group
+        return []
+
+    def _accept_group(self, position: int, draft: Draft) -> None:
+        group = self._group(draft)
+        alone = [member for member in group if review.needs_own_decision(self.writer, member)]
+        together = [member for member in group if member not in alone]
+        if alone:
+            count = plural(len(alone), "draft")
+            say(f"decide separately: {count} from there would change, replace or repeat a record", self.screen)
+        if not together:
+            return
+        titles = [f"  {clean(member.record.title)}" for member in together[:_MAX_TITLES]]
+        more = [f"  and {len(together) - _MAX_TITLES} more"] if len(together) > _MAX_TITLES else []
+        say("\n".join([*titles, *more]), self.screen)
+        count = plural(len(together), "draft")
+        if questions.confirm(f"Accept {count} from {clean(_source(draft, group))}?", self.screen):
+            review.accept_group(self.writer, together, project=self.project)
+            say(f"{self.screen.paint('saved', 'green')} {plural(len(together), 'record')}", self.screen)
+            # A draft that needs its own decision is asked about next, so this decision gets the position before it.
+            self._add_decision(position - 1 if draft in alone else position, "accepted", tuple(together))
+
+    def _merge(self, position: int, draft: Draft) -> None:
+        near = similar.find(self.writer.store, draft.record)
+        likely = draft.updates or (near[0].memory.id if near else "")
+        reference = terminal.read_line(f"Into which record? [{clean(likely)}] ").strip() or likely
+        if not reference:
+            return
+        into = resolve.flag_id(self.asker, self.writer.store, reference)
+        say(_difference(self.writer, draft, self.screen, into), self.screen)
+        if questions.confirm("Merge it?", self.screen):
+            review.merge(self.writer, draft, into, project=self.project)
+            self._add_decision(position, "merged", (draft,))
+
+    def _edit(self, position: int, draft: Draft) -> None:
+        """Open a draft as a form, and put the edited draft into the inbox."""
+        record = draft.record
+        text = form.render(record.category, memory.to_json(record), f"A draft: {record.title}")
+        before = form.parse(record.category, text).fields
+        file = FormFile(record.category, text, name=draft.name, resume=lambda path: f"in the file {path}")
+        edited = draft._replace(
+            record=file.fill(lambda fields: review.revised(record, revision.difference(before, fields)))
+        )
+        if edited != draft:
+            review.put(self.writer, [edited], "edit draft")
+            edited = Inbox(self.writer.store.root).get(draft.name)
+        file.delete()
+        self.drafts[position] = edited
+        say(_draft_text(self.writer, edited, self.screen), self.screen)
+
+    def _undo(self) -> None:
+        """Undo the last decision; its draft is asked about next. Raises CannotUndo."""
+        last = self.decisions[-1]
+        if not last.change and last.outcome != "skipped":
+            raise CannotUndo("the rejected draft was not a file, and cannot be restored")
+        if last.change:
+            drafts = [draft for draft in last.drafts if isinstance(draft, Draft)]
+            review.undo_decision(self.writer, last.change, drafts, project=self.project)
+        self.decisions.pop()
+        say(f"undone: {last.outcome} {plural(len(last.drafts), 'draft')}", self.screen)
+
+
+def _session(draft: Draft) -> str:
+    return draft.session
+
+
+def _file(draft: Draft) -> str:
+    """Return the path of the file that a draft was imported from, or an empty string."""
+    return draft.record.source.rpartition(":")[0] if draft.record.origin == "import" else ""
+
+
+def _folder(draft: Draft) -> str:
+    return os.path.dirname(_file(draft))
+
+
+def _source(draft: Draft, group: Sequence[Draft]) -> str:
+    """Return the session, file or folder that all drafts of `group` come from, for people."""
+    if draft.session and all(member.session == draft.session for member in group):
+        return f"session {draft.session}"
+    is_file = all(_file(member) == _file(draft) for member in group)
+    return _file(draft) if is_file else f"{_folder(draft)}/"
+
+
+def _draft_text(writer: Writer, draft: Draft | BrokenDraft, screen: Screen) -> str:
+    """Return what a person needs to decide on a draft."""
+    if isinstance(draft, BrokenDraft):
+        return f"cannot be read: {clean(draft.error.message)}"
+    is_revision = bool(draft.revises) and writer.store.has(draft.updates)
+    return "\n".join(_revision_lines(writer, draft, screen) if is_revision else _record_lines(writer, draft, screen))
+
+
+def _record_lines(writer: Writer, draft: Draft, screen: Screen) -> Iterator[str]:
+    # The quotations follow the page, so the source need not repeat them.
+    record = draft.record._replace(source="") if draft.evidence else draft.record
+    yield page(Entry(record, f"inbox/{draft.name}.json", ""), screen, status="draft")
+    for quote in draft.evidence:
+        yield f"{screen.paint('said', 'cyan')}: {clean(quote)}"
+    if draft.is_machine_made:
+        yield screen.paint("drafted by onrecord from the transcript, not by an agent", "yellow")
+    for near in similar.find(writer.store, draft.record):
+        word = "says nearly the same" if near.is_same else "similar"
+        yield f"{screen.paint(word, 'yellow')}: {near.entry.path} ({clean(near.memory.title)})"
+    if changes := _difference(writer, draft, screen):
+        yield f"changes {clean(draft.updates)}:"
+        yield changes
+
+
+def _revision_lines(writer: Writer, draft: Draft, screen: Screen) -> Iterator[str]:
+    """Yield only the changes that a draft makes to the record it revises."""
+    entry = writer.store.get(draft.updates)
+    yield f"a draft that changes {entry.path} ({clean(entry.memory.title)})"
+    if entry.hash != draft.revises:
+        yield screen.paint("the record was changed since: merge puts the draft into it, accept is refused", "yellow")
+    if draft.summary:
+        yield f"{screen.paint('why', 'cyan')}: {clean(draft.summary)}"
+    yield _difference(writer, draft, screen)
+
+
+def _difference(writer: Writer, draft: Draft, screen: Screen, into: str = "") -> str:
+    """Return the changes that a draft makes to the record `into`, by default the one it updates; empty without one."""
+    target = into or draft.updates
+    if not target or not writer.store.has(target):
+        return ""
+    try:
+        before, after = review.preview(writer, draft, into)
+    except OnrecordError as error:
+        return f"cannot be applied: {clean(error.message)}"
+    return form_file.render_difference(before, after, screen) or "The record already says all of it."

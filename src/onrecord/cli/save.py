@@ -1,4 +1,4 @@
-"""`onrecord save CATEGORY`: a new record from flags, JSON, questions or a form, after a look at similar ones."""
+"""`onrecord save CATEGORY`: save a record from flags, JSON, questions or a form, unless one says nearly the same."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from onrecord.store import inbox
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 
-_NO_TRIGGERS = "it has no triggers, so prompts in other words seldom find it"
-_NEEDS_NONE = tuple(category.name for category in CATEGORIES.values() if category.max_active)
-"""Summaries of sessions: the start of the next session shows them, not a prompt."""
+_NO_TRIGGERS = "it has no triggers, so prompts in other words rarely find it"
+_WITHOUT_TRIGGERS = tuple(category.name for category in CATEGORIES.values() if category.max_active)
+"""Session summaries, which are shown when the next session starts, not for a prompt."""
 
-_FORCE_HELP = "save it although a record says nearly the same, or a related file is not there yet"
+_FORCE_HELP = "save it although a record says nearly the same, or a related file does not exist yet"
 _CATEGORIES = tuple(Option(name[0], name, category.meaning) for name, category in CATEGORIES.items())
-_TRIGGERS = "How will somebody ask for it, in other words than the title? Questions, symptoms, error texts."
-_FILES = "Which files is it about? Relative to the project; a part of one is src/auth.py#login."
+_TRIGGERS = "What would you ask to find it, in other words than the title? Questions, symptoms, error messages."
+_FILES = "Which files is it about? Paths in the project; for a part of a file: src/auth.py#login."
 _YES = Option("y", "yes", "yes: save it")
 _EDIT = Option("e", "edit", "edit: change it first, in your editor")
 _NO = Option("n", "no", "no: save nothing")
-_WORTH_KEEPING = 40
-"""Characters typed from which on a text is kept when somebody stops."""
+_MIN_KEPT_CHARACTERS = 40
+"""When a person stops, at least this much text is kept in a form."""
 
 
 class _SaveOptions(NamedTuple):
-    """How a record is saved, beside its fields."""
+    """Options of a save, apart from the fields of the record."""
 
     project: str
     update: str
@@ -57,20 +57,20 @@ class _SaveOptions(NamedTuple):
     suggested: bool
     allow_secret: bool
     where: str
-    """The flags that name the store, for a command that is printed."""
+    """The flags that select the store, for commands in messages."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("category", metavar="CATEGORY", nargs="?", help=f"one of {', '.join(schema.FOLDERS)}")
-    parser.add_argument("title", metavar="TITLE", nargs="?", help="one line that says what it is about")
+    parser.add_argument("title", metavar="TITLE", nargs="?", help="what it is about, in one line")
     arguments.add_record(parser)
     parser.add_argument("--from", dest="text", metavar="FILE", help="open a form that was kept, in your editor")
     target = parser.add_mutually_exclusive_group()
     target.add_argument("--update", metavar="ID", default="", help="update this record instead of creating one")
-    target.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record, which no longer holds")
+    target.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record")
     parser.add_argument("--force", action="store_true", help=_FORCE_HELP)
-    parser.add_argument("--draft", action="store_true", help="put it in the inbox, to be reviewed before it is used")
-    parser.add_argument("--suggested", action="store_true", help="it answers the suggestion made in this session")
+    parser.add_argument("--draft", action="store_true", help="put it in the inbox, to be reviewed first")
+    parser.add_argument("--suggested", action="store_true", help="it was suggested in this session")
     arguments.add(parser, "--allow-secret", "--dry-run")
 
 
@@ -82,18 +82,17 @@ def run(args: argparse.Namespace) -> CommandResult:
         args.project, args.update, args.supersedes, args.force, args.draft, args.suggested, args.allow_secret,
         arguments.store_flags(args),
     )  # fmt: skip
-    whole = arguments.read_json(args.file) if args.file else {}
-    named = args.category or whole.get("category")
-    category = compose.category_of(named) if isinstance(named, str) and named else ""
-
+    json_fields = arguments.read_json(args.file) if args.file else {}
+    name = args.category or json_fields.get("category")
+    category = compose.category_of(name) if isinstance(name, str) and name else ""
     may_ask = not (args.file or args.suggested) and asker.can_ask
     if args.text or (may_ask and _has_gaps(flags, category)):
-        begun = form_file.read(args.text) if args.text else None
+        form_text = form_file.read(args.text) if args.text else None
         category = _required(category) if args.text else category
-        return _ByHand(asker, writer, options, category, flags=flags, begun=begun).run()
+        return _ByHand(asker, writer, options, category, flags=flags, form_text=form_text).run()
     category = _required(category)
-    fields = arguments.record_fields(flags, category, whole)
-    return _saved(options, asker, writer, category, fields, has_seen_similar=False)
+    fields = arguments.record_fields(flags, category, json_fields)
+    return _save_fields(options, asker, writer, category, fields, has_seen_similar=False)
 
 
 def _required(category: str) -> str:
@@ -112,12 +111,12 @@ def _has_gaps(flags: RecordFlags, category: str) -> bool:
 
 
 def _missing(category: str, fields: Mapping[str, Any]) -> list[Field]:
-    """The fields that only the author can fill in, and has not."""
-    there = {**CATEGORIES[category].defaults, **fields.get("content", {})}
-    return [field for field in schema.content_fields(category) if field.required and field.name not in there]
+    """Return the required fields that have neither a value nor a default."""
+    content = {**CATEGORIES[category].defaults, **fields.get("content", {})}
+    return [field for field in schema.content_fields(category) if field.required and field.name not in content]
 
 
-def _saved(
+def _save_fields(
     options: _SaveOptions,
     asker: Asker,
     writer: Writer,
@@ -126,7 +125,7 @@ def _saved(
     *,
     has_seen_similar: bool,
 ) -> CommandResult:
-    """Save the fields of a record, or draft it, or put it into another, as the options say."""
+    """Save the fields as a record, draft them, or update another record with them, as `options` say."""
     suggestion = _suggestion(options.project) if options.suggested else None
     is_by_agent = options.draft and not asker.can_ask
     partial = {**_origin(suggestion, is_by_agent=is_by_agent), **fields}
@@ -136,37 +135,39 @@ def _saved(
         update=resolve.flag_id(asker, writer.store, options.update),
         supersedes=resolve.flag_id(asker, writer.store, options.supersedes),
     )
-    near = [] if has_seen_similar else _near(options, writer, record)
+    near = [] if has_seen_similar else _similar_records(options, writer, record)
     is_draft = options.draft or (suggestion is not None and writer.settings.text("capture.mode") != "auto")
     if is_draft:
-        result = _draft(options, writer, record, suggestion, near, dry_run=asker.is_dry_run)
+        result = _save_draft(options, writer, record, suggestion, near, dry_run=asker.is_dry_run)
     elif options.update:
-        result = _update(options, writer, record, dry_run=asker.is_dry_run)
+        result = _update_record(options, writer, record, dry_run=asker.is_dry_run)
     else:
-        result = _save(options, writer, category, partial, near, dry_run=asker.is_dry_run)
+        result = _save_record(options, writer, category, partial, near, dry_run=asker.is_dry_run)
     if suggestion and not asker.is_dry_run:
         state = "drafted" if is_draft else "saved"
         suggestions.add(Project(options.project).root, state, category, suggestion.session, suggestion.evidence)
-    return _noted(result, options, writer, record)
+    return _with_trigger_note(result, options, writer, record)
 
 
-def _noted(result: CommandResult, options: _SaveOptions, writer: Writer, record: Memory) -> CommandResult:
-    """Return the result, with a line on how to make the record easier to find if it has no triggers."""
+def _with_trigger_note(
+    command_result: CommandResult, options: _SaveOptions, writer: Writer, record: Memory
+) -> CommandResult:
+    """Return `command_result`; if the record has no triggers, add a note on how to add them."""
     updated = writer.store.get(options.update).memory.triggers if options.update else ()
-    if record.triggers or updated or record.category in _NEEDS_NONE:
-        return result
-    record_id = result.data.get("id")
-    fix = f"onrecord update {record_id} --trigger 'how somebody would ask'" if record_id else "add some in the review"
+    if record.triggers or updated or record.category in _WITHOUT_TRIGGERS:
+        return command_result
+    record_id = command_result.data.get("id")
+    fix = f"onrecord update {record_id} --trigger 'how you would ask'" if record_id else "add some in the review"
     note = f"{_NO_TRIGGERS}: {output.add_store_flags(fix, options.where)}"
-    return result._replace(note=note, data={**result.data, "note": note})
+    return command_result._replace(note=note, data={**command_result.data, "note": note})
 
 
 def _suggestion(project: str) -> Suggestion:
-    """Return the suggestion of this session that nothing was saved for yet; raise BadInput if there is none."""
+    """Return the newest suggestion of this session that nothing was saved for yet. Raises BadInput."""
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     suggestion = suggestions.newest_open(Project(project).root, session)
     if suggestion is None:
-        raise BadInput("no suggestion to save is open in this session", fix="leave --suggested out")
+        raise BadInput("there is no open suggestion in this session", fix="leave out --suggested")
     return suggestion
 
 
@@ -176,8 +177,8 @@ def _origin(suggestion: Suggestion | None, *, is_by_agent: bool) -> dict[str, An
     return {"origin": "agent"} if is_by_agent else {}
 
 
-def _near(options: _SaveOptions, writer: Writer, record: Memory) -> list[Similar]:
-    """Similar records; refused if one says nearly the same and nobody said what to do with it."""
+def _similar_records(options: _SaveOptions, writer: Writer, record: Memory) -> list[Similar]:
+    """Return similar records. Raises NearDuplicate if one says nearly the same, unless an option allows it."""
     if writer.store.has(record.path):
         return []
     near = similar.find(writer.store, record)
@@ -186,7 +187,7 @@ def _near(options: _SaveOptions, writer: Writer, record: Memory) -> list[Similar
     return near if not (options.update or options.supersedes) else []
 
 
-def _draft(
+def _save_draft(
     options: _SaveOptions,
     writer: Writer,
     record: Memory,
@@ -200,13 +201,13 @@ def _draft(
     origin = {"session": suggestion.session, "evidence": suggestion.evidence} if suggestion else {}
     draft = inbox.new_draft(record, updates=options.update, supersedes=options.supersedes, **origin)
     result = drafted(writer, draft, dry_run=dry_run, where=options.where)
-    data = {**result.data, "similar": [_brief(each) for each in near]}
+    data = {**result.data, "similar": [_brief(match) for match in near]}
     replaces = f"onrecord review --accept {draft.name} --supersedes {{0}}{options.where}"
     text = result.text
     return result._replace(data=data, text=lambda screen: "\n".join([*_similar_lines(near, replaces), text(screen)]))
 
 
-def _update(options: _SaveOptions, writer: Writer, record: Memory, *, dry_run: bool) -> CommandResult:
+def _update_record(options: _SaveOptions, writer: Writer, record: Memory, *, dry_run: bool) -> CommandResult:
     before = writer.store.get(options.update)
     patch = drafts.additions(before.memory, record)
     summary = f"Updated from: {record.title}"
@@ -214,14 +215,14 @@ def _update(options: _SaveOptions, writer: Writer, record: Memory, *, dry_run: b
     return updated(writer.store, before, after, dry_run=dry_run)
 
 
-def _save(
+def _save_record(
     options: _SaveOptions, writer: Writer, category: str, partial: dict[str, Any], near: list[Similar], *, dry_run: bool
 ) -> CommandResult:
     replaced, allow_secret = options.supersedes, options.allow_secret
     entry = project.save(writer, category, partial, supersedes=replaced, allow_secret=allow_secret)
     data: dict[str, Any] = {
         **arguments.record_data(writer.store, entry),
-        "similar": [_brief(each) for each in near],
+        "similar": [_brief(match) for match in near],
         "dry_run": dry_run,
     }
     if dry_run:
@@ -237,21 +238,21 @@ def _save(
     return CommandResult(data, text).warned(*writer.store.warnings)
 
 
-def _brief(near: Similar) -> dict[str, Any]:
+def _brief(similar_record: Similar) -> dict[str, Any]:
     return {
-        **{name: getattr(near.memory, name) for name in ("id", "category", "title")},
-        **{name: getattr(near.entry, name) for name in ("path", "hash")},
-        **{name: round(getattr(near, name), 3) for name in ("closeness", "wording")},
-        "same": near.is_same,
+        **{name: getattr(similar_record.memory, name) for name in ("id", "category", "title")},
+        **{name: getattr(similar_record.entry, name) for name in ("path", "hash")},
+        **{name: round(getattr(similar_record, name), 3) for name in ("closeness", "wording")},
+        "same": similar_record.is_same,
     }
 
 
 def _similar_lines(near: list[Similar], replaces: str) -> list[str]:
-    """The similar records; `replaces` is the command for the case that the new one replaces one of them."""
+    """Return a line for each similar record, with the command `replaces` for superseding it."""
     hint = "If the new record replaces it"
     return [
-        f"similar: {each.entry.path} ({clean(each.memory.title)}). {hint}: {replaces.format(each.memory.id)}"
-        for each in near
+        f"similar: {match.entry.path} ({clean(match.memory.title)}). {hint}: {replaces.format(match.memory.id)}"
+        for match in near
     ]
 
 
@@ -266,11 +267,11 @@ class _ByHand:
         category: str,
         *,
         flags: RecordFlags,
-        begun: str | None,
+        form_text: str | None,
     ) -> None:
         self.asker = asker
         self.options = options
-        self.begun = begun
+        self.form_text = form_text
         self.writer = writer
         self.screen = Screen.of(sys.stdout)
         self.category = category
@@ -278,21 +279,23 @@ class _ByHand:
         self.file: FormFile | None = None
 
     def run(self) -> CommandResult:
-        """Ask, or open the form; then save."""
+        """Ask for the fields or open the form, then save. Raises Stopped."""
         try:
-            return self._with_form() if self.begun is not None or "title" in self.fields else self._with_questions()
+            if self.form_text is not None or "title" in self.fields:
+                return self._save_from_form()
+            return self._save_from_answers()
         except (KeyboardInterrupt, EOFError):
             say("", self.screen)
-            raise self._stopped() from None
+            raise self._stopped_error() from None
 
-    def _stopped(self) -> Stopped:
-        """Says that nothing was saved, and where the text is if there is much of it."""
+    def _stopped_error(self) -> Stopped:
+        """Return an error that says that nothing was saved, and where the text is kept if there is enough of it."""
         error = Stopped("nothing was saved")
-        if self.file is None and self.category and sum(map(len, _texts(self.fields))) >= _WORTH_KEEPING:
-            self.file = self._form(self._rendered())
+        if self.file is None and self.category and sum(map(len, _texts(self.fields))) >= _MIN_KEPT_CHARACTERS:
+            self.file = self._form(self._render_form())
         return error if self.file is None else self.file.add_resume_fix(error)
 
-    def _with_questions(self) -> CommandResult:
+    def _save_from_answers(self) -> CommandResult:
         if not self.category:
             key = questions.read_list_choice("What is it?", _CATEGORIES, self.screen)
             self.category = next(option.word for option in _CATEGORIES if option.key == key)
@@ -308,11 +311,11 @@ class _ByHand:
             files = self.fields["related_files"]
             questions.read_items(files, "related files", _FILES, self.screen, flaw_of=self._file_flaw)
         try:
-            record = self._checked(self.fields)
+            record = self._check(self.fields)
         except OnrecordError as error:
             say(f"\n{clean(error.message)}", self.screen)
-            return self._with_form(error, asks=True)
-        return self._confirmed(record, asks=True)
+            return self._save_from_form(error, asks=True)
+        return self._confirm_and_save(record, asks=True)
 
     def _ask_for(self, field: Field, content: dict[str, Any]) -> None:
         name = form.field_label(field.name)
@@ -323,7 +326,7 @@ class _ByHand:
             content[field.name] = questions.read_text(name, field.doc, self.screen)
 
     def _file_flaw(self, line: str) -> str:
-        """What is wrong with a file that the record shall be about; empty if it is there."""
+        """Return the problem with a related file; empty if there is none."""
         root = anchors.project_root(self.writer.store.root)
         if not root or self.options.force:
             return ""
@@ -331,16 +334,16 @@ class _ByHand:
         guess = f" Did you mean {flaw.nearest}?" if flaw and flaw.nearest else ""
         return f"{clean(flaw.text)} {flaw.what}.{clean(guess)}" if flaw else ""
 
-    def _with_form(self, error: OnrecordError | None = None, *, asks: bool = False) -> CommandResult:
-        """Save what is filled into the form, which begins with what there is, and with an error in it."""
-        fresh = self._rendered()
-        text = self.begun if self.begun is not None and self.file is None else fresh
+    def _save_from_form(self, error: OnrecordError | None = None, *, asks: bool = False) -> CommandResult:
+        """Open a form with the fields so far, and with `error` in it; save what the person fills in."""
+        fresh = self._render_form()
+        text = self.form_text if self.form_text is not None and self.file is None else fresh
         begun = form.insert_problems(text, form.error_problems(error)) if error else text
         is_fresh = text == fresh and not asks and error is None
         if self.file:
             self.file.delete()
         self.file = self._form(begun)
-        return self._confirmed(self.file.fill(self._checked, untouched=fresh if is_fresh else None), asks=asks)
+        return self._confirm_and_save(self.file.fill(self._check, untouched=fresh if is_fresh else None), asks=asks)
 
     def _form(self, text: str) -> FormFile:
         name = naming.slug(str(self.fields.get("title") or self.category))
@@ -349,15 +352,15 @@ class _ByHand:
     def _resume(self, file: str) -> str:
         return f"onrecord save {self.category} --from {file}{self.options.where}"
 
-    def _rendered(self) -> str:
+    def _render_form(self) -> str:
         content = {**CATEGORIES[self.category].defaults, **self.fields.get("content", {})}
-        return form.render(self.category, {**self.fields, "content": content}, self._what())
+        return form.render(self.category, {**self.fields, "content": content}, self._form_heading())
 
-    def _what(self) -> str:
+    def _form_heading(self) -> str:
         return f"A new {form.field_label(self.category)}: {CATEGORIES[self.category].meaning}."
 
-    def _checked(self, fields: Mapping[str, Any]) -> Memory:
-        """The record that the fields make; an error says what is wrong with which of them."""
+    def _check(self, fields: Mapping[str, Any]) -> Memory:
+        """Return the record made of `fields`. Raises OnrecordError, with the fields that are wrong."""
         self.fields = dict(fields)
         record = compose.compose(self.category, fields, now=self.writer.now, allow_secret=self.options.allow_secret)
         arguments.refuse_lost_files(self.writer.store, record.related_files, force=self.options.force)
@@ -372,27 +375,27 @@ class _ByHand:
             error.field_errors = (("title", f"{error.message}; {error.fix}"),)
             raise
 
-    def _confirmed(self, record: Memory, *, asks: bool) -> CommandResult:
-        """Save a record; before that show it if it was asked for in questions, and ask if another says the same."""
+    def _confirm_and_save(self, record: Memory, *, asks: bool) -> CommandResult:
+        """Save a record. Show it first and ask if `asks`, or if another record says nearly the same."""
         is_settled = self.options.update or self.options.supersedes or self.options.force
         near = [] if is_settled else similar.find(self.writer.store, record)
-        is_asking = asks or any(each.is_same for each in near)
+        is_asking = asks or any(match.is_same for match in near)
         if asks:
             say(f"\n{page(Entry(record, record.path, ''), self.screen, status='not saved yet')}\n", self.screen)
-        for each in near if is_asking else ():
-            word = "says nearly the same" if each.is_same else "similar"
-            say(f"{self.screen.paint(word, 'yellow')}: {each.entry.path} ({clean(each.memory.title)})", self.screen)
+        for match in near if is_asking else ():
+            word = "says nearly the same" if match.is_same else "similar"
+            say(f"{self.screen.paint(word, 'yellow')}: {match.entry.path} ({clean(match.memory.title)})", self.screen)
         if is_asking:
             answer = questions.read_choice("Save it?", _answers(near), self.screen)
             if answer == "n":
-                raise self._stopped()
+                raise self._stopped_error()
             if answer == "e":
-                return self._with_form(asks=True)
+                return self._save_from_form(asks=True)
             self._settle(answer, near)
-        return self._saved(is_asking)
+        return self._save(has_seen_similar=is_asking)
 
     def _settle(self, answer: str, near: list[Similar]) -> None:
-        """Save it as the person chose to, where there are similar records."""
+        """Set the options to what the person chose to do about similar records."""
         if answer == "u":
             self.options = self.options._replace(update=near[0].memory.id)
         elif answer == "r":
@@ -400,12 +403,13 @@ class _ByHand:
         else:
             self.options = self.options._replace(force=True)
 
-    def _saved(self, was_asked: bool) -> CommandResult:
+    def _save(self, *, has_seen_similar: bool) -> CommandResult:
         try:
-            options, fields = self.options, self.fields
-            result = _saved(options, self.asker, self.writer, self.category, fields, has_seen_similar=was_asked)
+            result = _save_fields(
+                self.options, self.asker, self.writer, self.category, self.fields, has_seen_similar=has_seen_similar
+            )
         except OnrecordError as error:
-            self.file = self.file or self._form(self._rendered())
+            self.file = self.file or self._form(self._render_form())
             raise self.file.add_resume_fix(error) from error
         if self.file:
             self.file.delete()
@@ -417,12 +421,12 @@ def _answers(near: list[Similar]) -> list[Option]:
         return [_YES, _EDIT, _NO]
     path = near[0].entry.path
     update = Option("u", "update", f"update: put it into {path} instead")
-    replace = Option("r", "replace", f"replace: save it; {path} no longer holds")
-    return [_YES._replace(meaning="yes: save it as a record of its own"), update, replace, _EDIT, _NO]
+    replace = Option("r", "replace", f"replace: save it; {path} is no longer valid")
+    return [_YES._replace(meaning="yes: save it as a new record"), update, replace, _EDIT, _NO]
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in the fields of a record."""
+    """Yield every string in the fields of a record."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (dict, list)):

@@ -1,4 +1,4 @@
-"""`onrecord share ID --to NAME`: put a copy of a record into a shared store, for everybody who reads that."""
+"""`onrecord share ID --to NAME`: copy a record into a shared store."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from onrecord.store.store import DryRunStore, Entry, Store
 from onrecord.store.writer import Writer
 
 _SCOPES = (
-    ("--repositories", "GLOB", "only in repositories whose host/owner/name fits (repeatable)"),
+    ("--repositories", "GLOB", "only in repositories whose host/owner/name matches (repeatable)"),
     ("--languages", "NAME", "only in projects in this language, such as python (repeatable)"),
-    ("--paths", "GLOB", "only for files that fit (repeatable)"),
+    ("--paths", "GLOB", "only for matching files (repeatable)"),
 )
-_SAID = ("title", "content", "tags", "triggers", "scope", "confidence")
-"""The fields of a record that say something to whoever reads it."""
+_SHARED_FIELDS = ("title", "content", "tags", "triggers", "scope", "confidence")
+"""Fields that a copy takes from the record."""
 
 
-class _Options(NamedTuple):
-    """How a record is shared: the text that names it, what it updates or replaces, and what is not asked."""
+class _ShareOptions(NamedTuple):
+    """Options of a share; `reference` is the record as it was typed."""
 
-    typed: str
+    reference: str
     update: str
     supersedes: str
     force: bool
@@ -58,12 +58,12 @@ class _Pair(NamedTuple):
 
 
 class _Shared(NamedTuple):
-    """What became of the copy: where it is in the replica, and what was done there."""
+    """The path of the copy in the replica, and what was done: shared, updated, drafted or unchanged."""
 
     path: str
     action: str
     synced: SyncResult | None = None
-    """How the sync ended that sent it; None if it was not sent yet."""
+    """The sync that sent it; None if it was not sent yet."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,12 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, metavar, meaning in _SCOPES:
         parser.add_argument(name, action="append", default=[], metavar=metavar, help=meaning)
     target = parser.add_mutually_exclusive_group()
-    target.add_argument("--update", metavar="ID", default="", help="let this record there say what yours says")
+    target.add_argument("--update", metavar="ID", default="", help="update this record there with yours")
     target.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record there")
     parser.add_argument("--force", action="store_true", help="share it although a record there says nearly the same")
     parser.add_argument("--draft", action="store_true", help="put it in the inbox there, to be reviewed first")
-    parser.add_argument("--sync", action="store_true", help="send it now, not with the next sync")
-    parser.add_argument("--yes", action="store_true", help="do not ask; needed where nobody can be asked")
+    parser.add_argument("--sync", action="store_true", help="send it now instead of with the next sync")
+    parser.add_argument("--yes", action="store_true", help="do not ask; required outside a terminal")
     arguments.add(parser, "--dry-run")
 
 
@@ -88,47 +88,50 @@ def run(args: argparse.Namespace) -> CommandResult:
     record = resolve.record(asker, store, args.id, changes=True).memory
     lifecycle.require_shareable(record)
     writer = _writer(remote, dry_run=args.dry_run)
-    scope = {"repositories": args.repositories, "languages": args.languages, "paths": args.paths}
+    scope_flags = {"repositories": args.repositories, "languages": args.languages, "paths": args.paths}
     project = "" if args.user else f"the project {os.path.basename(Project(args.project).root)}"
     source = f"the shared store {args.remote}" if args.remote else project
-    copy = lifecycle.shared_copy(record, scope=_scope(record, scope), source=source, now=writer.now)
-    options = _Options(args.id, args.update, args.supersedes, args.force, args.draft, args.yes)
-    shared = _there(writer.store, copy) or _share(options, asker, writer, remote, _Pair(record, copy))
+    copy = lifecycle.shared_copy(record, scope=_scope(record, scope_flags), source=source, now=writer.now)
+    options = _ShareOptions(args.id, args.update, args.supersedes, args.force, args.draft, args.yes)
+    shared = _already_shared(writer.store, copy) or _share(options, asker, writer, remote, _Pair(record, copy))
     if args.sync and not args.dry_run:
         shared = shared._replace(synced=_send(remote, shared))
-    return _answer(writer.store, remote, copy, shared, dry_run=args.dry_run).warned(*writer.store.warnings)
+    return _result(writer.store, remote, copy, shared, dry_run=args.dry_run).warned(*writer.store.warnings)
 
 
 def _writer(remote: Remote, *, dry_run: bool) -> Writer:
-    """Return what carries changes out on the replica."""
+    """Return a writer for the replica."""
     root = replicas.prepare(remote.name).store
     return Writer(DryRunStore(root) if dry_run else Store(root), load_settings(root))
 
 
-def _scope(record: Memory, scope: Mapping[str, Sequence[str]]) -> Scope:
-    """Return the scope of the copy: that of the record, unless `scope` says otherwise."""
-    return record.scope._replace(unknown={}, **{name: tuple(values) for name, values in scope.items() if values})
+def _scope(record: Memory, scope_flags: Mapping[str, Sequence[str]]) -> Scope:
+    """Return the scope of the record, with the values of `scope_flags`."""
+    return record.scope._replace(unknown={}, **{name: tuple(values) for name, values in scope_flags.items() if values})
 
 
-def _there(store: Store, copy: Memory) -> _Shared | None:
-    """What to answer where the record of that id says all of it already."""
-    there = store.read(copy.path).memory if store.has(copy.path) else None
-    if there is None or not there.is_current or any(getattr(there, name) != getattr(copy, name) for name in _SAID):
+def _already_shared(store: Store, copy: Memory) -> _Shared | None:
+    """Return the record of the same id as shared if all fields of the copy are equal to it."""
+    existing = store.read(copy.path).memory if store.has(copy.path) else None
+    if existing is None or not existing.is_current:
         return None
-    return _Shared(there.path, "unchanged")
+    if any(getattr(existing, name) != getattr(copy, name) for name in _SHARED_FIELDS):
+        return None
+    return _Shared(existing.path, "unchanged")
 
 
-def _share(options: _Options, asker: Asker, writer: Writer, remote: Remote, pair: _Pair) -> _Shared:
-    """Put the copy into the replica: as a record, as a draft, or into a record that is there."""
+def _share(share_options: _ShareOptions, asker: Asker, writer: Writer, remote: Remote, pair: _Pair) -> _Shared:
+    """Put the copy into the replica: as a record, as a draft, or as an update of an existing record."""
     store, copy = writer.store, pair.copy
-    update, supersedes = (resolve.flag_id(asker, store, typed) for typed in (options.update, options.supersedes))
-    if not (update or supersedes or options.force):
-        _refuse_same(store, copy, options.typed, remote.name)
+    update = resolve.flag_id(asker, store, share_options.update)
+    supersedes = resolve.flag_id(asker, store, share_options.supersedes)
+    if not (update or supersedes or share_options.force):
+        _refuse_same(store, copy, share_options.reference, remote.name)
     before = store.get(update) if update else None
-    draft = _revision(before, copy) if before else inbox.new_draft(_free(copy, store), supersedes=supersedes)
-    if not (options.yes or asker.is_dry_run):
-        _ask(asker, remote, pair.record, draft.record)
-    if options.draft or remote.review or replicas.Replica(remote.name).state.asks_for_review:
+    draft = _revision(before, copy) if before else inbox.new_draft(_with_unused_id(copy, store), supersedes=supersedes)
+    if not (share_options.yes or asker.is_dry_run):
+        _require_consent(asker, remote, pair.record, draft.record)
+    if share_options.draft or remote.review or replicas.Replica(remote.name).state.asks_for_review:
         draft = draft._replace(name=naming.unused_name(draft.name, store.has_draft))
         review.put(writer, [draft], "share")
         return _Shared(f"{paths.INBOX}/{draft.name}.json", "drafted")
@@ -139,43 +142,43 @@ def _share(options: _Options, asker: Asker, writer: Writer, remote: Remote, pair
     return _Shared(after.path, "unchanged" if after.hash == before.hash else "updated")
 
 
-def _refuse_same(store: Store, copy: Memory, typed: str, name: str) -> None:
+def _refuse_same(store: Store, copy: Memory, reference: str, name: str) -> None:
     """Raise NearDuplicate if a record there says nearly the same, or has the same id and title."""
-    fix = similar.command_fix(f"onrecord share {quote(typed)} --to {name} --yes")
+    fix = similar.command_fix(f"onrecord share {quote(reference)} --to {name} --yes")
     similar.refuse(similar.find(store, copy), fix)
-    there = store.read(copy.path).memory if store.has(copy.path) else None
-    if there is not None and naming.slug(there.title) == naming.slug(copy.title):
-        back = f"{lifecycle.fix_for_status(there)} --remote {name}"
-        message = f"{there.path} of {name} has the same title, and is {there.record_status}"
-        raise NearDuplicate(message, fix=fix(there.id) if there.is_current else f"to bring it back: {back}")
+    existing = store.read(copy.path).memory if store.has(copy.path) else None
+    if existing is not None and naming.slug(existing.title) == naming.slug(copy.title):
+        back = f"{lifecycle.fix_for_status(existing)} --remote {name}"
+        message = f"{existing.path} of {name} has the same title, and is {existing.record_status}"
+        raise NearDuplicate(message, fix=fix(existing.id) if existing.is_current else f"to bring it back: {back}")
 
 
 def _revision(before: Entry, copy: Memory) -> Draft:
-    """A draft by which a record says what the copy says, and keeps its id, its links and its history."""
-    record = before.memory._replace(**{name: getattr(copy, name) for name in _SAID})
+    """Return a draft that updates a record with the fields of the copy, and keeps its id, links and history."""
+    record = before.memory._replace(**{name: getattr(copy, name) for name in _SHARED_FIELDS})
     about = {"updates": before.memory.id, "revises": before.hash, "summary": copy.changes[0].summary}
     return inbox.new_draft(record, fields=drafts.changed_fields(before.memory, record), **about)
 
 
-def _free(copy: Memory, store: Store) -> Memory:
-    """The copy under an id that no record there has."""
+def _with_unused_id(copy: Memory, store: Store) -> Memory:
+    """Return the copy with an id that no record in `store` has."""
     return copy._replace(id=naming.unused_name(copy.id, store.has))
 
 
-def _ask(asker: Asker, remote: Remote, record: Memory, copy: Memory) -> None:
-    """Raise Stopped unless the person agrees that others get the record; BadInput if there is nobody to ask."""
+def _require_consent(asker: Asker, remote: Remote, record: Memory, copy: Memory) -> None:
+    """Show the copy and ask whether to share it. Raises Stopped on no, BadInput outside a terminal."""
     if not asker.can_ask:
-        message = f"others get the record with the next sync of {remote.name}, and nobody can be asked here"
-        raise BadInput(message, fix="ask the user; if they agree, give the same command with --yes")
+        message = f"not a terminal, so nothing was shared: the next sync of {remote.name} would send it to others"
+        raise BadInput(message, fix="ask the user; if they agree, run the same command with --yes")
     screen = Screen.of(sys.stdout)
     say(page(Entry(copy, copy.path, ""), screen, status="to be shared"), screen)
     say(f"{screen.paint('left out', 'cyan')}: {', '.join(_left_out(record))}", screen)
-    if not questions.confirm(f"Share it with everybody who reads {clean(remote.name)}, {clean(remote.url)}?", screen):
+    if not questions.confirm(f"Share it with everyone who reads {clean(remote.name)}, {clean(remote.url)}?", screen):
         raise Stopped("nothing was shared")
 
 
 def _left_out(record: Memory) -> list[str]:
-    """What of the record stays on this machine, in words."""
+    """Return the parts of the record that stay on this machine, for people."""
     parts = {
         "its files": record.related_files,
         "links to other records": record.supersedes,
@@ -186,31 +189,31 @@ def _left_out(record: Memory) -> list[str]:
 
 
 def _send(remote: Remote, shared: _Shared) -> SyncResult:
-    """Sync the remote, so that it has the copy; what keeps it from that leaves the copy in the replica."""
+    """Sync the remote to send the copy. Raises OnrecordError; the copy stays in the replica then."""
     try:
-        done = sync.sync_remote(remote)
+        result = sync.sync_remote(remote)
     except OnrecordError as error:
-        error.message = f"{shared.path} is in the replica, and was not sent: {error.message}"
+        error.message = f"{shared.path} is in the replica, but was not sent: {error.message}"
         raise
-    if reason := done.refused.get(shared.path):
+    if reason := result.refused.get(shared.path):
         raise Refused(
             f"{remote.name} did not take {shared.path}: {reason}", fix=f"onrecord remote status {remote.name}"
         )
-    return done
+    return result
 
 
-def _sent(remote: Remote, path: str, done: SyncResult) -> str:
-    """What became of the copy at the remote, in words."""
-    if path in done.waiting:
-        return f"not everybody has it yet: {done.note}"
-    if path in done.outdated:
-        return f"not sent yet, as others wrote at the same time: `onrecord sync {remote.name}` tries again"
-    if any(each.path == path for each in done.conflicts):
-        return f"{remote.name} has another version, and yours is a draft: `onrecord review --remote {remote.name}`"
+def _sent_text(remote: Remote, path: str, result: SyncResult) -> str:
+    """Return the outcome of the sync for the copy, for people."""
+    if path in result.waiting:
+        return f"others do not have it yet: {result.note}"
+    if path in result.outdated:
+        return f"not sent yet, because others wrote at the same time: `onrecord sync {remote.name}` tries again"
+    if any(conflict.path == path for conflict in result.conflicts):
+        return f"{remote.name} has another version, so yours is a draft now: `onrecord review --remote {remote.name}`"
     return "sent"
 
 
-def _answer(store: Store, remote: Remote, copy: Memory, shared: _Shared, *, dry_run: bool) -> CommandResult:
+def _result(store: Store, remote: Remote, copy: Memory, shared: _Shared, *, dry_run: bool) -> CommandResult:
     data: dict[str, Any] = {
         "remote": remote.name,
         "action": shared.action,
@@ -223,19 +226,20 @@ def _answer(store: Store, remote: Remote, copy: Memory, shared: _Shared, *, dry_
     verbs = {"shared": "share", "updated": "update", "drafted": "draft"}
 
     def text(screen: Screen) -> str:
-        sent = clean(_sent(remote, shared.path, shared.synced)) if shared.synced else ""
+        sent_text = clean(_sent_text(remote, shared.path, shared.synced)) if shared.synced else ""
         if shared.action == "unchanged":
-            return f"{shared.path} of {remote.name} says all of it already; {sent or 'nothing changed'}"
+            return f"{shared.path} of {remote.name} already says all of it; {sent_text or 'nothing changed'}"
         where = f"{clean(shared.path)} in {remote.name}"
         if dry_run:
             return f"would {verbs[shared.action]} {where}\n{to_json(data['record'])}"
-        return f"{screen.paint(shared.action, 'green')} {where}; {sent or f'`onrecord sync {remote.name}` sends it'}"
+        outcome = sent_text or f"`onrecord sync {remote.name}` sends it"
+        return f"{screen.paint(shared.action, 'green')} {where}; {outcome}"
 
-    return CommandResult(data, text, warning=_unknown(remote))
+    return CommandResult(data, text, warning=_never_synced_warning(remote))
 
 
-def _unknown(remote: Remote) -> str:
-    """What to say of a remote of which nothing was fetched yet; nothing of any other."""
+def _never_synced_warning(remote: Remote) -> str:
+    """Return a warning for a remote that nothing was fetched from yet; empty for any other."""
     if replicas.Replica(remote.name).state.last_sync:
         return ""
-    return f"{remote.name} was never synced: what is there already is not known here"
+    return f"{remote.name} was never synced, so its records are not known here"

@@ -1,4 +1,4 @@
-"""`onrecord show ID`: one record, readable."""
+"""`onrecord show ID`: print one record for people."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from onrecord.text import plural
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add(parser, "id")
-    parser.add_argument("--history", action="store_true", help="every change on file, not only how many there were")
+    parser.add_argument("--history", action="store_true", help="list every change, not only their number")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
@@ -30,18 +30,18 @@ def run(args: argparse.Namespace) -> CommandResult:
     hidden_by = Project(args.project).hidden(store, [entry.memory.id]).get(entry.memory.id, "")
     data = {**arguments.record_data(store, entry), "hidden_by": hidden_by, "record": memory.to_json(entry.memory)}
     status = f"hidden here by {hidden_by}" if hidden_by and entry.memory.is_current else ""
-    shown = entry._replace(path=data["path"])
-    return CommandResult(data, lambda screen: page(shown, screen, history=args.history, status=status))
+    entry = entry._replace(path=data["path"])
+    return CommandResult(data, lambda screen: page(entry, screen, history=args.history, status=status))
 
 
-def _split(typed: str) -> tuple[str, str]:
-    """Return the remote and the id in a text such as `platform:ID`, as paths of shared records are shown."""
-    name, colon, rest = typed.partition(":")
-    return (name, rest) if colon and rest and remotes.is_name(name) else ("", typed)
+def _split(reference: str) -> tuple[str, str]:
+    """Return the remote and the id in a reference such as `platform:ID`; the remote is empty if none is named."""
+    name, colon, rest = reference.partition(":")
+    return (name, rest) if colon and rest and remotes.is_name(name) else ("", reference)
 
 
 def page(entry: Entry, screen: Screen, *, history: bool = False, status: str = "") -> str:
-    """A record as a person reads it; `status` stands in the place of its own."""
+    """Return a record for people; `status` replaces its own status."""
     record = entry.memory
     lines = [screen.paint(clean(record.title), "bold"), screen.paint(_facts(record, status, screen), "dim"), ""]
     names = [field.name for field in schema.content_fields(record.category)]

@@ -1,4 +1,4 @@
-"""`onrecord stats`: how often records were shown to agents and opened by them, for the whole store or one record."""
+"""`onrecord stats`: count how often records were shown to agents and opened by them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from onrecord.usage.usage_log import EVENTS, Counts, per_record, per_week
 WEEKS = 12
 _BARS = "▁▂▃▄▅▆▇█"
 _COLOURS = {"injected": "cyan", "pointed": "yellow", "opened": "green"}
-_LISTED = tuple(_COLOURS)
-"""The events that are listed for each record and week."""
+_KINDS = tuple(_COLOURS)
+"""Events that are counted for each record and week."""
 
-_HEADS = ("title", *_LISTED, "last", "id")
+_HEADS = ("title", *_KINDS, "last", "id")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", nargs="?", help="one record only: its id, or a beginning or words of it")
+    parser.add_argument("id", metavar="ID", nargs="?", help="only this record: its id, its beginning, or words of it")
     arguments.add(parser, "--since")
     parser.add_argument(
         "--limit", type=arguments.count(), metavar="N", default=20, help="only the N shown most often (default: 20)"
@@ -46,18 +46,18 @@ def run(args: argparse.Namespace) -> CommandResult:
     return CommandResult(data, lambda screen: _text(screen, store.root, data, args.limit, only=only), note=off)
 
 
-def _data(store: Store, counts: dict[str, Counts], weeks: list[tuple[str, Counts]]) -> dict[str, Any]:
-    summed = Counts(*(sum(getattr(each, kind) for each in counts.values()) for kind in EVENTS))
-    ordered = sorted(counts.items(), key=lambda item: (-item[1].injected, -item[1].opened, item[0]))
+def _data(store: Store, counts_by_path: dict[str, Counts], weeks: list[tuple[str, Counts]]) -> dict[str, Any]:
+    totals = Counts(*(sum(getattr(counts, kind) for counts in counts_by_path.values()) for kind in EVENTS))
+    ordered = sorted(counts_by_path.items(), key=lambda item: (-item[1].injected, -item[1].opened, item[0]))
     return {
-        "totals": _numbers(summed),
+        "totals": _numbers(totals),
         "weeks": [{"week": monday, **_numbers(week)} for monday, week in weeks],
-        "records": [_record(store, path, each) for path, each in ordered],
+        "records": [_record(store, path, counts) for path, counts in ordered],
     }
 
 
 def _record(store: Store, path: str, counts: Counts) -> dict[str, Any]:
-    """A record's numbers under its name; one that is gone keeps the name its path gives it."""
+    """Return the counts of a record; one that was deleted has no title, and the id in its path."""
     try:
         title = store.read(path).memory.title
     except OnrecordError:
@@ -82,11 +82,10 @@ def _text(screen: Screen, root: str, data: dict[str, Any], limit: int, *, only: 
 
 def _summary(screen: Screen, data: dict[str, Any], only: str) -> list[str]:
     numbers, records = data["totals"], data["records"]
-    shown = len([record for record in records if record["injected"] and record["title"]])
+    shown_count = len([record for record in records if record["injected"] and record["title"]])
     last = timestamps.ago if screen.is_terminal else "on {}".format
-    where = (
-        f"last {last(records[0]['last_injected'])}" if only else f"{shown:,} of {data['records_in_store']:,} records"
-    )
+    count = f"{shown_count:,} of {data['records_in_store']:,} records"
+    where = f"last {last(records[0]['last_injected'])}" if only else count
     lines = [f"shown {plural(numbers['injected'], 'time')}, {where}"]
     if numbers["pointed"]:
         lines.append(f"pointed to {plural(numbers['pointed'], 'time')}")
@@ -97,10 +96,10 @@ def _summary(screen: Screen, data: dict[str, Any], only: str) -> list[str]:
 
 
 def _chart(screen: Screen, weeks: list[dict[str, Any]]) -> list[str]:
-    """One line of bars for each kind of event, all to the same scale, a bar for each week."""
-    highest = max(max(week[kind] for kind in _LISTED) for week in weeks)
+    """Return a line of bars for each kind of event, with a bar for each week, all to the same scale."""
+    highest = max(max(week[kind] for kind in _KINDS) for week in weeks)
     lines = [screen.paint(f"weekly from {weeks[0]['week']}", "dim")]
-    for kind in _LISTED:
+    for kind in _KINDS:
         values = [week[kind] for week in weeks]
         bars = screen.paint(sparkline(values, highest), _COLOURS[kind])
         lines.append(f"{kind:<8}  {bars}  {sum(values):,}")
@@ -108,22 +107,22 @@ def _chart(screen: Screen, weeks: list[dict[str, Any]]) -> list[str]:
 
 
 def sparkline(values: list[int], highest: int) -> str:
-    """Bars as high as the values, of eight heights; nothing at all is a dot."""
+    """Return a bar for each value, of eight heights up to `highest`; zero is a dot."""
     steps = len(_BARS)
     heights = [min(-(-value * steps // max(highest, 1)), steps) for value in values]
     return "".join(_BARS[height - 1] if height > 0 else "·" for height in heights)
 
 
-def _table(screen: Screen, root: str, shown: list[dict[str, Any]], total: int) -> list[str]:
-    names = record_table.names_in(root, [record["path"] for record in shown]) if screen.is_terminal else []
+def _table(screen: Screen, root: str, record_data: list[dict[str, Any]], total: int) -> list[str]:
+    names = record_table.names_in(root, [record["path"] for record in record_data]) if screen.is_terminal else []
     rows = []
-    for at, record in enumerate(shown):
+    for position, record in enumerate(record_data):
         title, last = record["title"] or "(gone)", record["last_injected"]
-        counts = [str(record[kind]) for kind in _LISTED]
+        counts = [str(record[kind]) for kind in _KINDS]
         rows.append(
-            (title, *counts, timestamps.age(last), names[at]) if names else (*counts, last, record["id"], title)
+            (title, *counts, timestamps.age(last), names[position]) if names else (*counts, last, record["id"], title)
         )
     lines = [table(screen, _HEADS, rows, gives_way=0)] if rows else []
-    if total > len(shown):
-        lines.append(screen.paint(f"{total - len(shown):,} more; --limit shows them", "dim"))
+    if total > len(record_data):
+        lines.append(screen.paint(f"{total - len(record_data):,} more (use --limit)", "dim"))
     return lines

@@ -1,4 +1,4 @@
-"""`onrecord status`: what a memory holds, what waits, what changed, what was used, and the next thing to do."""
+"""`onrecord status`: summarize a store (records, drafts, changed files, usage), and suggest the next step."""
 
 from __future__ import annotations
 
@@ -25,19 +25,18 @@ from onrecord.text import plural
 from onrecord.usage.usage_log import EVENTS, Counts, per_record
 
 _DAYS = 7
-_MOST_CHECKED = 500
-"""Records whose files are compared, the newest first: a look at all of 200,000 would take minutes."""
+_MAX_CHECKED_RECORDS = 500
+"""The newest records, whose files are compared; checking 200,000 would take minutes."""
 
 _PATIENCE = 3.0
-"""Seconds that git may take in all to tell what became of files."""
+"""Seconds for all calls of git."""
 
-_MOST_NAMED = 3
-_LABEL = 13
-"""Columns of the words at the left."""
+_MAX_IDS = 3
+_LABEL_WIDTH = 13
 
 
 class _Step(NamedTuple):
-    """The next thing to do: why, and the command for it."""
+    """A thing to do: the reason and the command."""
 
     reason: str
     command: str
@@ -54,21 +53,21 @@ class _Status(NamedTuple):
     unreadable: int
     drafts: int
     changed: list[str]
-    """The ids of records whose files changed or are gone."""
+    """Ids of the records whose files changed or are gone."""
     checked: int
     anchored: int
-    shown: Counts
+    usage: Counts
     off: list[OffSwitch]
     agents: dict[str, bool]
-    """The coding agents that were found here, and whether each is connected."""
+    """Coding agents found on this machine; True for those that are connected."""
     shared: list[str]
-    """The names of the shared stores that are read here."""
+    """Names of the shared stores that are read here."""
     missing: list[str]
-    """The names of those that the project asks for and that are not connected."""
+    """Names of shared stores that the project asks for and that are not connected."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """It takes no argument of its own."""
+    """Add nothing: the command has no arguments of its own."""
 
 
 def run(args: argparse.Namespace) -> CommandResult:
@@ -81,20 +80,20 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _status(store: Store, settings: Settings) -> _Status:
-    opened = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
-    counts = listing.counts(opened)
-    changed, checked = _changed(store, opened)
+    store_index = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
+    totals = listing.counts(store_index)
+    changed, checked = _changed(store, store_index)
     week = per_record(store.root, timestamps.days_before(timestamps.now(), _DAYS)).values()
     return _Status(
         store.root,
-        {category: count for (category, status), count in counts.items() if status == "active"},
-        _added(((status, count) for (_, status), count in counts.items() if status != "active")),
-        len(listing.broken(opened)),
+        {category: count for (category, status), count in totals.items() if status == "active"},
+        _sums(((status, count) for (_, status), count in totals.items() if status != "active")),
+        len(listing.broken(store_index)),
         waiting.count(store.root),
         changed,
         checked,
-        listing.count_anchored(opened),
-        Counts(*(sum(getattr(each, kind) for each in week) for kind in EVENTS)),
+        listing.count_anchored(store_index),
+        Counts(*(sum(getattr(counts, kind) for counts in week) for kind in EVENTS)),
         list(off_switches(settings)),
         _agents(),
         [paths.store_name(store_ref.prefix) for store_ref in replicas.select(replicas.replicas(""), settings)],
@@ -108,26 +107,26 @@ def _agents() -> dict[str, bool]:
     return {table.BY_NAME[setup.host].title: states[setup].is_connected for setup in present}
 
 
-def _added(counts: Iterator[tuple[str, int]]) -> dict[str, int]:
+def _sums(named_counts: Iterator[tuple[str, int]]) -> dict[str, int]:
     totals: dict[str, int] = {}
-    for name, count in counts:
+    for name, count in named_counts:
         totals[name] = totals.get(name, 0) + count
     return totals
 
 
-def _changed(store: Store, opened: Index) -> tuple[list[str], int]:
-    """The ids of the newest records whose files are not what they were, and how many records were looked at."""
+def _changed(store: Store, store_index: Index) -> tuple[list[str], int]:
+    """Return the ids of the newest records whose files changed, and the number of records checked."""
     root = anchors.project_root(store.root)
     if not root:
         return [], 0
     freshness = Freshness(root, _PATIENCE)
-    records = listing.anchored(opened, _MOST_CHECKED)
+    records = listing.anchored(store_index, _MAX_CHECKED_RECORDS)
     notes = [(record_id, freshness.note(text)[0]) for record_id, text in watched(records, "checking files")]
     return [record_id for record_id, note in notes if note], len(records)
 
 
 def _steps(status: _Status) -> Iterator[_Step]:
-    """What could be done, the most useful first."""
+    """Yield things to do, the most useful first."""
     if status.unreadable:
         yield _Step(f"{plural(status.unreadable, 'file')} cannot be read", "onrecord doctor")
     for off in status.off:
@@ -138,9 +137,9 @@ def _steps(status: _Status) -> Iterator[_Step]:
     if status.drafts:
         yield _Step(_waiting(status.drafts), "onrecord review")
     if status.changed:
-        yield _Step("read the records whose files changed", "onrecord freshness --stale")
+        yield _Step("files of records changed", "onrecord freshness --stale")
     if not status.in_use:
-        yield _Step("the memory is empty", _first_command(status.root))
+        yield _Step("there are no records yet", _first_command(status.root))
 
 
 def _first_command(store_root: str) -> str:
@@ -148,8 +147,8 @@ def _first_command(store_root: str) -> str:
     return "onrecord import --dry-run" if root and sources.discover(root) else "onrecord save --help"
 
 
-def _waiting(drafts: int) -> str:
-    return f"{plural(drafts, 'draft')} {'waits' if drafts == 1 else 'wait'} for review"
+def _waiting(draft_count: int) -> str:
+    return f"{plural(draft_count, 'draft')} {'waits' if draft_count == 1 else 'wait'} for review"
 
 
 def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
@@ -163,11 +162,11 @@ def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
         "changed": status.changed,
         "checked": status.checked,
         "anchored": status.anchored,
-        "last_days": {"days": _DAYS, **{kind: getattr(status.shown, kind) for kind in EVENTS}},
+        "last_days": {"days": _DAYS, **{kind: getattr(status.usage, kind) for kind in EVENTS}},
         "agents": status.agents,
         "shared": status.shared,
         "asked_for": status.missing,
-        "off": [each._asdict() for each in status.off],
+        "off": [off._asdict() for off in status.off],
         "next": step._asdict() if step else None,
     }
 
@@ -183,7 +182,7 @@ def _text(screen: Screen, status: _Status, step: _Step | None) -> str:
 
 
 def _facts(status: _Status) -> Iterator[tuple[str, str]]:
-    """What is worth a line, each under its word."""
+    """Yield the facts that are worth a line, each with its label."""
     if status.in_use:
         by_size = sorted(status.in_use.items(), key=lambda item: -item[1])
         yield "in use", ", ".join(plural(count, name.replace("_", " ")) for name, count in by_size)
@@ -195,7 +194,7 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
         yield "drafts", _waiting(status.drafts)
     if status.changed:
         yield "files", _changed_text(status)
-    yield f"last {_DAYS} days", _week(status.shown)
+    yield f"last {_DAYS} days", _week(status.usage)
     connected = [title for title, is_connected in status.agents.items() if is_connected]
     if status.agents:
         yield "agents", f"connected: {', '.join(connected)}" if connected else "none is connected"
@@ -207,27 +206,27 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
 
 def _changed_text(status: _Status) -> str:
     count = len(status.changed)
-    more = f" and {count - _MOST_NAMED:,} more" if count > _MOST_NAMED else ""
+    more = f" and {count - _MAX_IDS:,} more" if count > _MAX_IDS else ""
     some = f", of the {status.checked:,} newest that name files" if status.checked < status.anchored else ""
     verb = "record is" if count == 1 else "records are"
-    return f"{count:,} {verb} about files that changed since{some}: {', '.join(status.changed[:_MOST_NAMED])}{more}"
+    return f"{count:,} {verb} about files that changed since{some}: {', '.join(status.changed[:_MAX_IDS])}{more}"
 
 
-def _week(shown: Counts) -> str:
-    if not (shown.injected or shown.pointed or shown.digest):
+def _week(counts: Counts) -> str:
+    if not (counts.injected or counts.pointed or counts.digest):
         return "no record was shown to an agent"
-    parts = [f"records shown {plural(shown.injected, 'time')}"]
-    parts += [f"{verb} {plural(count, 'time')}" for verb, count in _other_counts(shown) if count]
+    parts = [f"records shown {plural(counts.injected, 'time')}"]
+    parts += [f"{verb} {plural(count, 'time')}" for verb, count in _other_counts(counts) if count]
     return ", ".join(parts)
 
 
-def _other_counts(shown: Counts) -> Iterator[tuple[str, int]]:
-    yield "pointed to", shown.pointed
-    yield "opened", shown.opened
-    yield "in digests", shown.digest
+def _other_counts(counts: Counts) -> Iterator[tuple[str, int]]:
+    yield "pointed to", counts.pointed
+    yield "opened", counts.opened
+    yield "in digests", counts.digest
 
 
 def _labelled(screen: Screen, label: str, text: str) -> str:
-    indent = " " * _LABEL
+    indent = " " * _LABEL_WIDTH
     wrapped = wrap(clean(text), screen.width, indent).removeprefix(indent)
-    return screen.paint(f"{label:<{_LABEL}}", "bold" if label == "next" else "dim") + wrapped
+    return screen.paint(f"{label:<{_LABEL_WIDTH}}", "bold" if label == "next" else "dim") + wrapped

@@ -114,8 +114,8 @@ def sync_remote(
                 return engine.preview(replica, transport)
             return _sync_replica(replica, transport, missing=missing, patience=patience)
     except Offline as error:
-        since, left = replica.state.offline_since, len(sync_base.unpushed_paths(replica))
-        unpushed = f"; {plural(left, 'change')} to push" if left else ""
+        since, count = replica.state.offline_since, len(sync_base.unpushed_paths(replica))
+        unpushed = f"; {plural(count, 'change')} to push" if count else ""
         # A dry run writes no state, so `since` may be empty.
         error.message = f"{error.message}{f'; offline since {since}' if since else ''}{unpushed}"
         raise

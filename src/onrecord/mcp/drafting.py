@@ -26,7 +26,7 @@ from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
 from onrecord.store.writer import Writer
 
-_NO_TRIGGERS = "it has no triggers, so prompts in other words seldom find it; call save again with triggers and"
+_NO_TRIGGERS = "it has no triggers, so prompts in other words rarely find it; call save again with triggers and"
 _SESSION = f"mcp-{os.getpid()}-{time.time_ns():x}"
 """The session of this process, which may replace its own drafts."""
 
