@@ -29,9 +29,9 @@ def write(file: Path, fitted_on: Sequence[str], thresholds: Thresholds, models: 
 
 def _lines(fitted_on: Sequence[str], thresholds: Thresholds, models: Mapping[str, Model]) -> list[str]:
     return [
-        '"""Coefficients of the ranking and the gate. Written by `python -m bench fit`: do not edit.',
+        '"""Coefficients of the ranking and the relevance model. Written by `python -m bench fit`: do not edit.',
         "",
-        "Of each feature the weight in the ranking and in the gate; without a table of word vectors, those of words.",
+        "The weights of each feature in the ranking and in the relevance model, with and without word vectors.",
         *textwrap.wrap(f"Fitted on {', '.join(fitted_on)}.", 118),
         '"""',
         "",
@@ -50,7 +50,7 @@ def _table(name: str, model: Model) -> list[str]:
 def _rows(model: Model) -> Iterable[tuple[str, tuple[float, ...]]]:
     """The weights by feature; what compares scores has none in the ranking."""
     ranks = [model.rank.base, *model.rank.weights, *(0.0 for _ in relevance.RELATIVE)]
-    columns = zip(ranks, [model.gate.base, *model.gate.weights])
+    columns = zip(ranks, [model.relevance.base, *model.relevance.weights])
     return zip(("base", *relevance.NAMES[: model.features], *relevance.RELATIVE), columns)
 
 

@@ -1,4 +1,4 @@
-"""What ranking and gate learn from: the candidates of every prompt of a set, also in other stores.
+"""The examples that models are fitted on: the candidates of every prompt of a set, also in other stores.
 
 Finding them takes minutes, so they are kept in `.bench-cache` until the search or the set changes.
 """

@@ -1,4 +1,4 @@
-"""`python -m bench fit`: fit ranking and gate, choose thresholds on projects left out, and write the coefficients."""
+"""`python -m bench fit`: fit ranking and relevance model, choose thresholds, and write the coefficients."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ TECHNICAL = ("eslint", "peps", "ruff", "runbooks")
 _INVENTED = tuple(name for name in data.OWN_NAMES if name != data.HELD_OUT)
 
 _SIZES = (4, 12, 30)
-"""Records of the young stores that the gate also has to get right."""
+"""Records of the young stores that the relevance model also has to get right."""
 
 _YOUNG, _MERGED, _TECHNICAL = 0.3, 0.5, 0.25
 """How much a prompt counts in a young store, in one store of all projects, and in a technical set. Without the last
-the gate trusts too much in large stores of long texts; with more it serves real projects less."""
+the relevance model trusts too much in large stores of long texts; with more it serves real projects less."""
 
 _MOST_TECHNICAL, _MOST_STRANGE = 150, 50
 """Prompts of a technical set, and of each other set that are asked of it."""

@@ -125,7 +125,7 @@ def _with_triggers(bare: Set, triggers: dict[str, tuple[str, ...]]) -> Set:
 
 
 def ask(chosen: Set) -> list[Asked]:
-    """Every prompt of a set, answered by our ranking and gate and by BM25."""
+    """Every prompt of a set, answered by our ranking and relevance model and by BM25."""
     with Stage(chosen.records) as stage:
         systems = Systems(stage)
         return [Asked(prompt, systems.ours(prompt), systems.porter(prompt)) for prompt in chosen.prompts]

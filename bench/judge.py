@@ -1,8 +1,8 @@
-"""Whether the LLM judge is worth its second: precision and prompts served, next to the gate alone.
+"""The worth of the LLM judge: precision and prompts served, next to the relevance model alone.
 
 Each prompt is asked with its answer in the store and with the answer taken away; prompts that nothing answers are
-asked once. Three systems decide what is shown: the gate alone, the gate and the judge, and a judge that is never wrong
-about the same candidates, which is the most any model could reach.
+asked once. Three systems decide what is shown: the relevance model alone, that model and the
+judge, and a judge that is never wrong about the same candidates, which is the most any model could reach.
 """
 
 from __future__ import annotations
@@ -159,9 +159,9 @@ def _sample(chosen: Set, most: int) -> Set:
 def _systems(chosen: Set, settings: Settings, ask: BatchJudge | None) -> Iterator[tuple[str, list[Shown]]]:
     with Stage(chosen.records) as stage:
         asked = list(_asked(stage, chosen, settings))
-    yield "gate alone", [Shown(one, _cut(one.found, relevance.THRESHOLD, settings)) for one in asked]
+    yield "relevance model alone", [Shown(one, _cut(one.found, relevance.THRESHOLD, settings)) for one in asked]
     if ask is not None:
-        yield "gate + judge", [_shown(one, settings, ask) for one in asked]
+        yield "relevance model + judge", [_shown(one, settings, ask) for one in asked]
     yield "perfect judge", [_shown(one, settings, _perfect(one)) for one in asked]
 
 
@@ -235,7 +235,7 @@ def _share(shown: list[Shown], test: Callable[[Shown], bool]) -> float:
 
 
 def _row(figures: dict[str, Any]) -> str:
-    parts = [f"{figures['set']:10} {figures['system']:14}"]
+    parts = [f"{figures['set']:10} {figures['system']:23}"]
     parts += [f"{name} {figures[name]:.3f}" for name in ("precision", "served", "false", "sent")]
     if figures["tokens_in"]:
         parts.append(f"{figures['requests']} requests, {figures['failures']} failed, {figures['seconds']:.2f} s")

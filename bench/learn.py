@@ -1,4 +1,4 @@
-"""The linear models behind ranking and gate, and how they are fitted: numpy only, and the same every time."""
+"""The linear models of ranking and relevance, and how they are fitted: numpy only, and the same every time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Model(NamedTuple):
     features: int
     """How many of the features it weighs: all, or those of words only."""
     rank: Line
-    gate: Line
+    relevance: Line
 
 
 class Ranked(NamedTuple):
@@ -61,10 +61,10 @@ def fit(parts: Sequence[Part], features: int = len(relevance.NAMES)) -> Model:
     rank = _fit_rank(parts, features)
     judged = [part for part in parts if not part.is_ranked_only]
     prompts = [(each, part.importance) for part in judged for each in part.pools]
-    return Model(features, rank, _fit_gate(prompts, rank, features))
+    return Model(features, rank, _fit_relevance(prompts, rank, features))
 
 
-def _fit_gate(pools: Sequence[tuple[Pool, float]], rank: Line, features: int) -> Line:
+def _fit_relevance(pools: Sequence[tuple[Pool, float]], rank: Line, features: int) -> Line:
     rows, labels, weights = [], [], []
     for pool, importance in pools:
         table, truth, maybe = standing(pool, rank, features)
@@ -75,7 +75,7 @@ def _fit_gate(pools: Sequence[tuple[Pool, float]], rank: Line, features: int) ->
 
 
 def standing(pool: Pool, rank: Line, features: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The best matches of a pool as the gate sees them, and which of them are relevant, and perhaps relevant."""
+    """Return the features of the best matches of a pool, and which of them are relevant, and perhaps relevant."""
     table = pool.features[:, :features]
     scores = rank.of(table)
     order = np.argsort(-scores, kind="stable")
@@ -87,7 +87,7 @@ def standing(pool: Pool, rank: Line, features: int) -> tuple[np.ndarray, np.ndar
 def judge(model: Model, pool: Pool) -> Ranked:
     """What a model makes of a pool, most probable first."""
     table, labels, maybe = standing(pool, model.rank, model.features)
-    logits = model.gate.of(table)
+    logits = model.relevance.of(table)
     return Ranked(1 / (1 + np.exp(-np.clip(logits, -30, 30))), labels, maybe, pool)
 
 

@@ -41,11 +41,12 @@ def test_recorded_verdicts_give_the_same_figures_without_a_model(tmp_path: Path)
 
     again = figures(tmp_path / "again.json", "--replay", str(file))
 
-    judged = live["gate + judge"]
+    judged = live["relevance model + judge"]
     assert asked == judged["requests"] == len(file.read_text().splitlines()) > 0
     assert judged["tokens_in"] == 1_000 * asked
     # A prompt that was asked twice took two times, of which a replay takes the first.
-    assert again == {**live, "gate + judge": {**judged, "seconds": again["gate + judge"]["seconds"]}}
+    seconds = again["relevance model + judge"]["seconds"]
+    assert again == {**live, "relevance model + judge": {**judged, "seconds": seconds}}
 
 
 def test_notes_in_other_company_are_judged_as_they_were(tmp_path: Path) -> None:
@@ -54,7 +55,7 @@ def test_notes_in_other_company_are_judged_as_they_were(tmp_path: Path) -> None:
         configure(server)
         figures(tmp_path / "live.json", "--record", str(file))
 
-    fewer = figures(tmp_path / "fewer.json", "--replay", str(file), "--certain-out", "0.05")["gate + judge"]
+    fewer = figures(tmp_path / "fewer.json", "--replay", str(file), "--certain-out", "0.05")["relevance model + judge"]
 
     assert fewer["failures"] == 0
     assert 0 < fewer["requests"] < len(server.requests)
@@ -85,7 +86,7 @@ def test_what_was_not_recorded_counts_as_a_failure(tmp_path: Path) -> None:
     line = {"model": "m", "prompt": "p", "shown": ["n"], "kept": [], "tokens_in": 9, "tokens_out": 1, "seconds": 0.5}
     file.write_text(json.dumps(line) + "\n")
 
-    judged = figures(tmp_path / "f.json", "--replay", str(file))["gate + judge"]
+    judged = figures(tmp_path / "f.json", "--replay", str(file))["relevance model + judge"]
 
     assert judged["failures"] == judged["requests"] > 0
 
@@ -93,7 +94,7 @@ def test_what_was_not_recorded_counts_as_a_failure(tmp_path: Path) -> None:
 def test_a_model_that_fails_is_measured_as_it_is(tmp_path: Path) -> None:
     with ModelServer(answers({}, 500)) as server:
         configure(server)
-        judged = figures(tmp_path / "f.json", "--ask")["gate + judge"]
+        judged = figures(tmp_path / "f.json", "--ask")["relevance model + judge"]
 
     assert judged["failures"] == judged["requests"] == len(server.requests) > 0
 

@@ -16,7 +16,7 @@ def test_meaning_counts_where_enough_words_of_the_prompt_have_a_vector():
 
     assert len(in_english.rank) == len(relevance.NAMES)
     assert len(in_another_language.rank) == len(word_features.NAMES)
-    assert len(in_another_language.gate) == len(word_features.NAMES) + len(relevance.RELATIVE)
+    assert len(in_another_language.relevance) == len(word_features.NAMES) + len(relevance.RELATIVE)
 
 
 def test_without_a_table_features_of_meaning_change_nothing():
@@ -74,7 +74,7 @@ def store_of(tmp_path, fillers):
 
 
 @pytest.mark.parametrize("fillers", [0, 60, 1_000])
-def test_the_gate_is_not_fooled_by_the_size_of_the_store(tmp_path, fillers):
+def test_the_relevance_model_is_not_fooled_by_the_size_of_the_store(tmp_path, fillers):
     opened = store_of(tmp_path, fillers)
 
     def best(prompt):

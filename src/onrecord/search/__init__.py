@@ -1,1 +1,1 @@
-"""Finding memories: the words, the index over them, the ranking and the gate."""
+"""Finding memories: the words, the index over them, the ranking and the relevance model."""

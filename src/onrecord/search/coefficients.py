@@ -1,6 +1,6 @@
-"""Coefficients of the ranking and the gate. Written by `python -m bench fit`: do not edit.
+"""Coefficients of the ranking and the relevance model. Written by `python -m bench fit`: do not edit.
 
-Of each feature the weight in the ranking and in the gate; without a table of word vectors, those of words.
+The weights of each feature in the ranking and in the relevance model, with and without word vectors.
 Fitted on eslint, harbor, life-bevy, life-bitwarden, life-guardian, life-hass, life-numpy, life-opentofu, life-pandas,
 life-zoo, lumen, peps, ruff, runbooks, together.
 """

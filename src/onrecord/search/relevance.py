@@ -56,7 +56,7 @@ THRESHOLD = coefficients.THRESHOLD
 HIGH, MEDIUM = 0.85, 0.5
 
 NAMES = (*word_features.NAMES, *MEANING_NAMES)
-"""All features of a record for a prompt, which ranking and gate weigh, in order."""
+"""All features of a record for a prompt, which ranking and relevance model weigh, in order."""
 
 RELATIVE = ("share", "log_share", "score", "lead")
 """Features that compare a score with those of the other matches, beside the features of the record itself."""
@@ -70,11 +70,11 @@ the table hardly has, and what little is found by meaning is chance."""
 
 
 class Weights(coldstart.NamedTuple):
-    """The weights of the features in the ranking and in the gate, and what is added to both."""
+    """The weights of the features in the ranking and in the relevance model, and the constants of both."""
 
     base: tuple[float, float]
     rank: list[float]
-    gate: list[float]
+    relevance: list[float]
 
 
 def weights(vector_share: float) -> Weights:
@@ -107,7 +107,7 @@ def relative(scores: Sequence[float]) -> list[tuple[float, ...]]:
 def probability(weights: Weights, features: Sequence[float], relative_scores: Sequence[float]) -> float:
     """Return the probability that the record is relevant, by its text."""
     logit = weights.base[1]
-    for weight, feature in zip(weights.gate, (*features[: len(weights.rank)], *relative_scores)):
+    for weight, feature in zip(weights.relevance, (*features[: len(weights.rank)], *relative_scores)):
         logit += weight * feature
     return 1 / (1 + exp(-max(min(logit, 30.0), -30.0)))
 

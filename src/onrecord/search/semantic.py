@@ -29,8 +29,8 @@ MAX_NEAREST, MAX_NEAREST_IN_SEARCH = 5, 12
 """Records that are candidates by their meaning alone: for a prompt, and for a search."""
 
 _MIN_MEANING, _MIN_MEANING_IN_SEARCH = 0.25, 0.4
-"""The `meaning` that makes a record a candidate. A prompt's candidates have to pass the gate, but who asks sees them
-all: below 0.4 one in a hundred without a common word is relevant."""
+"""The `meaning` that makes a record a candidate. The relevance model filters those of a prompt, but a search shows
+them all: below 0.4 one in a hundred without a common word is relevant."""
 
 _MAX_BY_TEXT = 32
 """Records that are compared text by text, beside those found by words: of 430 they include .97 of the five closest."""
