@@ -86,7 +86,7 @@ def test_a_setting_and_a_value_are_not_taken_for_an_action(onrecord):
     outcome = onrecord("config", "retrieval.max_inject", "5")
 
     assert outcome.err == (
-        "BAD_INPUT: retrieval.max_inject is a setting; set changes it\n"
+        "BAD_INPUT: retrieval.max_inject is a setting; use set to change it\n"
         "fix: onrecord config set retrieval.max_inject 5\n"
     )
 

@@ -607,7 +607,7 @@ def test_in_a_project_its_own_files_are_written(project, home, onrecord):
     assert (project / ".codex" / "hooks.json").exists()
     assert not (home / ".codex").exists()
     refused = onrecord("connect", "pi", "--here", "--yes")
-    assert refused.err.startswith("BAD_INPUT: pi is connected for your user only")
+    assert refused.err.startswith("BAD_INPUT: pi can be connected for your user only")
     onrecord("connect", "--here", "--remove", "--yes")
     assert not (project / ".codex" / "hooks.json").exists()
 
@@ -637,7 +637,7 @@ def test_nothing_is_written_where_nobody_can_be_asked(home, onrecord):
     assert outcome == (
         1,
         "",
-        "BAD_INPUT: nobody can be asked here, so nothing was written\nfix: onrecord connect codex --mcp --yes\n",
+        "BAD_INPUT: not a terminal, so nothing was written (use --yes)\nfix: onrecord connect codex --mcp --yes\n",
     )
     assert files(home) == {}
 

@@ -148,7 +148,7 @@ def test_a_record_changed_meanwhile_is_not_overwritten_and_both_texts_are_kept(
     assert outcome.err.startswith("CHANGED_SINCE_READ: ")
     assert record(project)["content"] == theirs["content"]
     both = Path(kept_form(outcome.err)).read_text()
-    assert "<!-- ERROR context: somebody changed it meanwhile, to: Theirs. -->" in both
+    assert "<!-- ERROR context: it was changed meanwhile, to: Theirs. -->" in both
     assert "Imports must survive a power failure.\n" in both and "\n8 at a time.\n" in both and "- mine\n" in both
 
 

@@ -95,7 +95,7 @@ def test_a_file_is_made_once_and_written_only_when_it_changes(filled, onrecord):
 
     assert first.out.startswith("wrote MEMORY.md (2 records, about ")
     assert again.out.startswith("MEMORY.md is up to date (2 records, ")
-    assert first.err == "to have it renewed after every change: onrecord config set export.file MEMORY.md\n"
+    assert first.err == "to update it after every change: onrecord config set export.file MEMORY.md\n"
     onrecord("config", "set", "export.file", "MEMORY.md")
     assert onrecord("export", "--file=MEMORY.md").err == ""
     assert onrecord("export", "--file=../elsewhere.md").err == ""
@@ -128,7 +128,7 @@ def test_a_check_says_whether_the_file_is_what_the_records_say(filled, onrecord)
     assert (fresh.code, fresh.out) == (0, "MEMORY.md is up to date\n")
     assert (stale.code, stale.out) == (
         1,
-        f"MEMORY.md is out of date; to renew it: onrecord export --file {filled}/MEMORY.md\n",
+        f"MEMORY.md is out of date; to update it: onrecord export --file {filled}/MEMORY.md\n",
     )
     assert "Seven" in text
     assert missing.code == 1 and not (filled / "none.md").exists()

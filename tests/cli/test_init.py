@@ -66,9 +66,9 @@ def test_a_driver_of_ours_whose_program_is_gone_is_noticed_and_replaced(clone, o
     noticed = onrecord("doctor").out
     onrecord("init", "--merge-driver")
 
-    assert "git merges records with /old place/0.1.0/bin/onrecord, which is not there" in noticed
+    assert "git merges records with /old place/0.1.0/bin/onrecord, which does not exist" in noticed
     assert git(clone, "config", "merge.onrecord.driver") == works
-    assert "which is not there" not in onrecord("doctor").out
+    assert "which does not exist" not in onrecord("doctor").out
 
 
 def test_a_project_that_ignores_the_store_is_told(clone, onrecord):

@@ -487,7 +487,7 @@ class TestCommands:
             "confirmed .claude/memory/preferences/login-in-one-place.json\n"
             "  anchored to 1 file\n"
             "  src/auth.py is now src/login.py\n"
-            "  docs/none.md is not there and no longer watched\n"
+            "  docs/none.md does not exist and is no longer watched\n"
         )
         assert self.states(saved, capsys) == {"fresh": 1, "unanchored": 1}
         assert self.record(saved)["related_files"] == ["src/login.py", "docs/none.md"]
@@ -518,7 +518,7 @@ class TestCommands:
         (home / ".claude" / "memory").mkdir(parents=True)
 
         assert main(["freshness", "--user"]) == 1
-        assert capsys.readouterr().err.startswith("BAD_INPUT: this store is tied to no project's files")
+        assert capsys.readouterr().err.startswith("BAD_INPUT: this store does not belong to a project with files")
 
     def states(self, project: GitProject, capsys: pytest.CaptureFixture[str]) -> dict[str, int]:
         assert main(["freshness", "--json", "--project", str(project.root)]) == 0

@@ -1,4 +1,4 @@
-"""`onrecord audit`: the share of records that are duplicate, outdated or unsafe; other tools' notes are only read."""
+"""`onrecord audit`: the rates of duplicate, outdated and unsafe records, in a store or in the notes of other tools."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ CHECKS = (
     "duplicates", "superseded", "changed", "missing", "overlong", "secrets", "junk",
 )  # fmt: skip
 SERIOUS = ("superseded", "secrets")
-"""What `--strict` refuses: an agent would follow what no longer holds, or a credential would be published."""
+"""Checks that `--strict` refuses: an agent would follow an outdated record, or a credential would be published."""
 
-_MOST_SHOWN, _MOST_IDS = 5, 6
+_MAX_FINDINGS, _MAX_IDS = 5, 6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[CHECK=]RATE",
-        help="exit with 1 if a rate is above this, for one check or for all (repeatable; 0.05 and 5%% are the same)",
+        help="exit with 1 if the rate of this check, or of any, is higher (repeatable; 0.05 and 5%% are the same)",
     )
     parser.add_argument(
         "--strict",
@@ -43,9 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--category", default="", metavar="NAME", help="only the records of this category")
     folder = parser.add_mutually_exclusive_group()
-    folder.add_argument("--claude-memory", metavar="DIR", help="read an auto memory folder of Claude Code instead")
+    folder.add_argument("--claude-memory", metavar="DIR", help="read a folder of Claude Code's auto memory instead")
     folder.add_argument("--markdown", metavar="DIR", help="read a folder of Markdown notes instead")
-    parser.add_argument("--all", action="store_true", help=f"show every finding, not {_MOST_SHOWN} of each kind")
+    parser.add_argument("--all", action="store_true", help=f"show every finding, not only {_MAX_FINDINGS} of each kind")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     measures = report.audit(items, known_facts, lambda texts: watched(texts, "comparing records"))
     if folder:
         measures = {name: _for_others(measure) for name, measure in measures.items()}
-    measures = {name: _placed(measure, arguments.store_flags(args)) for name, measure in measures.items()}
+    measures = {name: _with_flags(measure, arguments.store_flags(args)) for name, measure in measures.items()}
     above = [name for name, measure in measures.items() if (measure.rate or 0) > limits.get(name, 1)]
     data = {
         "store": where,
@@ -73,14 +73,14 @@ def run(args: argparse.Namespace) -> CommandResult:
         "checks": {name: _data(measure, limits.get(name)) for name, measure in measures.items()},
         "above": above,
     }
-    shown = None if args.all else _MOST_SHOWN
+    limit = None if args.all else _MAX_FINDINGS
     warning = (
         f"left out: {plural(len(broken), 'file')} that cannot be read; to see why: onrecord doctor" if broken else ""
     )
     refused = [*above, *(["records that cannot be read"] if broken else [])] if args.strict else []
     return CommandResult(
         data,
-        lambda screen: _text(screen, measures, above, shown),
+        lambda screen: _text(screen, measures, above, limit),
         status=1 if above or refused else 0,
         warning=warning,
         note=f"refused by --strict: {', '.join(refused)}" if refused else "",
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _material(store: Store, category: str) -> tuple[Sequence[AuditItem], Evidence, list[str]]:
-    """Return the records to audit, what is known of them, and the paths of those that cannot be read."""
+    """Return the records to audit, the evidence about them, and the paths of records that cannot be read."""
     scanned = list(watched(store.scan(category), "reading records"))
     entries = [each for each in scanned if isinstance(each, Entry)]
     broken = [each.path for each in scanned if isinstance(each, Broken)]
@@ -97,13 +97,13 @@ def _material(store: Store, category: str) -> tuple[Sequence[AuditItem], Evidenc
 
 
 def _for_others(measure: Measure) -> Measure:
-    """The same without our own commands: they do not work on the notes of other tools."""
+    """Return `measure` without our own commands, which do not work on the notes of other tools."""
     fix = "correct or remove the note; it was only read"
     return measure._replace(findings=tuple(finding._replace(fix=fix) for finding in measure.findings))
 
 
-def _placed(measure: Measure, where: str) -> Measure:
-    findings = tuple(each._replace(fix=output.add_store_flags(each.fix, where)) for each in measure.findings)
+def _with_flags(measure: Measure, flags: str) -> Measure:
+    findings = tuple(finding._replace(fix=output.add_store_flags(finding.fix, flags)) for finding in measure.findings)
     return measure._replace(findings=findings)
 
 
@@ -140,7 +140,7 @@ def _data(measure: Measure, limit: float | None) -> dict[str, Any]:
     }
 
 
-def _text(screen: Screen, measures: dict[str, Measure], above: list[str], most: int | None) -> str:
+def _text(screen: Screen, measures: dict[str, Measure], above: list[str], limit: int | None) -> str:
     rows = []
     for name, measure in measures.items():
         rate = "not measured" if measure.rate is None else f"{measure.rate:.1%}"
@@ -148,16 +148,16 @@ def _text(screen: Screen, measures: dict[str, Measure], above: list[str], most: 
         rows.append((name, rate, count, "too high" if name in above else ""))
     lines = [table(screen, ("check", "rate", "records", ""), rows)]
     for name, measure in measures.items():
-        lines += _findings(screen, name, measure, most)
+        lines += _findings(screen, name, measure, limit)
     return "\n".join(lines)
 
 
-def _findings(screen: Screen, name: str, measure: Measure, most: int | None) -> list[str]:
+def _findings(screen: Screen, name: str, measure: Measure, limit: int | None) -> list[str]:
     if not measure.findings:
         return []
     lines = ["", screen.paint(name, "bold")]
-    for finding in measure.findings[:most]:
-        lines.append(labelled(screen, ", ".join(finding.ids[:_MOST_IDS]), finding.message, indent="  "))
+    for finding in measure.findings[:limit]:
+        lines.append(labelled(screen, ", ".join(finding.ids[:_MAX_IDS]), finding.message, indent="  "))
         lines.append(labelled(screen, "fix", finding.fix, indent="    "))
-    left = len(measure.findings) - (len(measure.findings) if most is None else most)
-    return [*lines, f"  and {left:,} more (--all shows them)"] if left > 0 else lines
+    hidden = 0 if limit is None else len(measure.findings) - limit
+    return [*lines, f"  and {hidden:,} more (--all shows them)"] if hidden > 0 else lines

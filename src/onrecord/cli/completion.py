@@ -1,7 +1,7 @@
-"""`onrecord completion SHELL`: the script that lets bash, zsh or fish complete commands, options, ids and settings.
+"""`onrecord completion SHELL`: a script that lets bash, zsh or fish complete commands, options, ids and settings.
 
-Each script asks `onrecord __complete` and quotes what comes back: strangers choose the names of records and drafts.
-It asks the `onrecord` of the path alone. A program of that name in the folder is not run by pressing Tab.
+Each script runs `onrecord __complete` and quotes its output: strangers may have named the records and drafts.
+It runs the `onrecord` of the PATH only. Pressing Tab does not run a program of that name in the current folder.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
 from onrecord.text import plural
 
-_MOST = 200
-"""Words in an answer: a shell asks before it lists as many."""
+_MAX_WORDS = 200
+"""Candidates to print: a shell asks before it lists so many."""
 
-_MOST_RECORDS_READ = 5_000
+_MAX_TAGGED_RECORDS = 5_000
 """Records whose tags are counted, the newest first."""
 
-_MOST_DRAFTS_READ = 50
-_DESCRIPTION = 60
-_STATUS = {"restore": "retired", "unarchive": "archived"}
-"""Commands for records of one status alone; the others get active ones offered."""
+_MAX_DRAFT_TITLES = 50
+_MEANING_WIDTH = 60
+_STATUSES = {"restore": "retired", "unarchive": "archived"}
+"""The status of the records that a command takes; for all others it is active."""
 
 _SETTABLE = ("id", "title", "confidence", "scope")
 _BASH = r"""# Completion of onrecord for bash. In ~/.bashrc: eval "$(onrecord completion bash)"
@@ -115,32 +115,32 @@ SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 class Word(NamedTuple):
-    """Something that may be typed, and what it is."""
+    """A word that may be typed, and what it means."""
 
     text: str
     meaning: str = ""
 
 
 class CommandLine(NamedTuple):
-    """The words before the one that is typed, by the arguments they are for, and what that one is for."""
+    """The words before the last one, by the argument that they belong to, and the argument of the last one."""
 
     parser: Parser
     values: dict[str, list[str]]
-    """What was given for each argument and option, by its name."""
+    """The values of each argument and option, by its name."""
     awaited: argparse.Action | None
-    """The option or argument whose value is typed; None where nothing more is taken."""
+    """The option or argument of the last word; None if no more is taken."""
     is_value: bool
-    """Whether it is the value of an option, which may begin with a hyphen."""
+    """True if it is the value of an option, which may begin with a hyphen."""
     actions: tuple[argparse.Action, ...] = ()
     """The actions of the command, if one of them may come next."""
 
     def value(self, name: str) -> str:
-        """The last value of an argument or option; empty if there is none."""
+        """Return the last value of an argument or option; empty if there is none."""
         return (self.values.get(name) or [""])[-1]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell that you type commands in")
+    parser.add_argument("shell", choices=tuple(SCRIPTS), help="your shell")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
@@ -149,49 +149,49 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def print_candidates(words: Sequence[str]) -> int:
-    """Print the answer; where something is wrong there is nothing to offer, and no place to say so."""
-    shell, *typed = map(unquote, words) if words[:1] == ["bash"] else words or [""]
+    """Print the candidates for the last of `words`; after an error none, since there is nowhere to report it."""
+    shell, *line = map(unquote, words) if words[:1] == ["bash"] else words or [""]
     try:
-        offered = candidates(typed[:-1], "".join(typed[-1:]), splits_values=shell == "bash")
+        found = candidates(line[:-1], "".join(line[-1:]), splits_values=shell == "bash")
     except (OnrecordError, OSError):
-        offered = []
-    if offered is None:
+        found = []
+    if found is None:
         say("files", Screen())
         return 0
-    lines = [f"{word.text}\t{fit(clean(word.meaning), _DESCRIPTION)}" for word in offered]
+    lines = [f"{word.text}\t{fit(clean(word.meaning), _MEANING_WIDTH)}" for word in found]
     say("\n".join(["words", *lines]), Screen())
     return 0
 
 
 def candidates(before: list[str], last: str, *, splits_values: bool) -> list[Word] | None:
-    """What may stand in the place of the last word; None for the name of a file."""
+    """Return the candidates for the last word of a line; None for the name of a file."""
     from onrecord.cli import common_parser, parser_of
 
     before, last, head = split_values(before, last)
     line = parse_line(common_parser(), before)
-    at = line.parser.first_word(before)
-    if at < len(before) and before[at] != "help":
-        if before[at] not in COMMANDS:
+    position = line.parser.first_word(before)
+    if position < len(before) and before[position] != "help":
+        if before[position] not in COMMANDS:
             return []
-        line = parse_line(parser_of(before[at]), [*before[:at], *before[at + 1 :]])
+        line = parse_line(parser_of(before[position]), [*before[:position], *before[position + 1 :]])
     elif not line.is_value and not last.startswith("-"):
         return _matching((Word(name, row.summary) for name, row in COMMANDS.items()), last)
     if last.startswith("-") and not line.is_value:
         return _matching(_options(line), last)
-    offered = _offered(line, last)
-    return None if offered is None else _matching(offered, last, "" if splits_values else head)
+    words = _values(line, last)
+    return None if words is None else _matching(words, last, "" if splits_values else head)
 
 
-def _matching(offered: Iterable[Word], beginning: str, head: str = "") -> list[Word]:
-    """The words with a beginning, each behind the option that it is the value of."""
-    whole = (word for word in offered if word.text.startswith(beginning) and word.text.isprintable())
-    return [word._replace(text=head + word.text) for word in islice(whole, _MOST)]
+def _matching(words: Iterable[Word], beginning: str, head: str = "") -> list[Word]:
+    """Return the words with this beginning, each after `head`, the option whose value it is."""
+    matches = (word for word in words if word.text.startswith(beginning) and word.text.isprintable())
+    return [word._replace(text=head + word.text) for word in islice(matches, _MAX_WORDS)]
 
 
 def split_values(before: list[str], last: str) -> tuple[list[str], str, str]:
-    """The words with each `--option=value` as two, and what stands before the value that is typed.
+    """Return the words with each `--option=value` as two, the last word, and the `--option=` before it.
 
-    bash has split them already, with the sign as a word of its own.
+    bash has split them already, with the equals sign as a word of its own.
     """
     words: list[str] = []
     for word in before:
@@ -212,16 +212,16 @@ def _is_option(words: list[str]) -> bool:
 
 
 def unquote(word: str) -> str:
-    """A word as the command will get it, from the way it is typed."""
+    """Return a word as the command will get it, without its quotes."""
     try:
         parts = shlex.split(word)
-    except ValueError:  # a quote that is still open
+    except ValueError:  # an open quote
         return word.lstrip("'\"")
     return parts[0] if len(parts) == 1 else word
 
 
 def parse_line(parser: Parser, words: list[str]) -> CommandLine:
-    """The line before the word that is typed."""
+    """Return the words before the last one by their arguments."""
     has_action = parser.first_word(words) < len(words)
     actions = () if has_action else tuple(dict(help.sections(parser)).get("actions", ()))
     parser, words = parser.for_action(words)
@@ -245,19 +245,19 @@ def parse_line(parser: Parser, words: list[str]) -> CommandLine:
 
 
 def _options(line: CommandLine) -> Iterator[Word]:
-    """The options that may still be given."""
+    """Yield the options that may still be given."""
     for action in line.parser._actions:
         is_repeatable = isinstance(action, argparse._AppendAction)
         if action.option_strings and (is_repeatable or action.dest not in line.values):
             yield Word(action.option_strings[-1], (action.help or "").replace("%%", "%"))
 
 
-def _offered(line: CommandLine, beginning: str) -> Iterable[Word] | None:
-    """What the awaited option or argument takes; None for the name of a file, nothing for free text."""
+def _values(line: CommandLine, beginning: str) -> Iterable[Word] | None:
+    """Return values for the awaited option or argument; None for the name of a file, nothing for free text."""
     action = line.awaited
     if line.actions and not line.is_value:
-        words = [Word(each.dest, each.help or "") for each in line.actions]
-        default = _BY_METAVAR.get(str(action.metavar)) if action else None
+        words = [Word(action.dest, action.help or "") for action in line.actions]
+        default = _BY_METAVAR.get(str(line.awaited.metavar)) if line.awaited else None
         return [*words, *(default(line, beginning) if default else ())]
     if action is None:
         return ()
@@ -267,8 +267,8 @@ def _offered(line: CommandLine, beginning: str) -> Iterable[Word] | None:
         return None
     if action.dest == "category":
         return _categories()
-    offer = _BY_METAVAR.get(str(action.metavar))
-    return offer(line, beginning) if offer else ()
+    find_words = _BY_METAVAR.get(str(action.metavar))
+    return find_words(line, beginning) if find_words else ()
 
 
 def _categories() -> Iterator[Word]:
@@ -278,7 +278,7 @@ def _categories() -> Iterator[Word]:
 
 
 def _root(line: CommandLine) -> str:
-    """The store that the line is about."""
+    """Return the root of the store that the line is about."""
     if "user" in line.values:
         return paths.user_store()
     if "remote" in line.values:
@@ -289,14 +289,17 @@ def _root(line: CommandLine) -> str:
 
 
 def _records(line: CommandLine, beginning: str) -> list[Word]:
-    """The ids with a beginning, and their titles: asked of the index, which knows 200,000 as quickly as ten."""
+    """Return the ids with this beginning, and their titles, from the index: it finds them as quickly among 200,000."""
     from onrecord.search import index, listing
 
     root = _root(line)
     if not os.path.isdir(root):
         return []
-    status = _STATUS.get(line.parser.name, "active")
-    return [Word(*each) for each in listing.named(index.open(root, hook=True), beginning, status, _MOST)]
+    status = _STATUSES.get(line.parser.name, "active")
+    return [
+        Word(*id_and_title)
+        for id_and_title in listing.named(index.open(root, hook=True), beginning, status, _MAX_WORDS)
+    ]
 
 
 def _tags(line: CommandLine, beginning: str) -> list[Word]:
@@ -305,12 +308,12 @@ def _tags(line: CommandLine, beginning: str) -> list[Word]:
     root = _root(line)
     if not os.path.isdir(root):
         return []
-    counts = Counter(listing.newest_tags(index.open(root, hook=True), _MOST_RECORDS_READ))
+    counts = Counter(listing.newest_tags(index.open(root, hook=True), _MAX_TAGGED_RECORDS))
     return [Word(tag, plural(count, "record")) for tag, count in sorted(counts.items())]
 
 
 def _drafts(line: CommandLine, beginning: str) -> Iterator[Word]:
-    """The drafts by their names; of the first few the titles are read, too."""
+    """Yield the names of drafts, the first ones with their titles."""
     from onrecord.record.drafts import Draft
     from onrecord.store import record_names
     from onrecord.store.inbox import Inbox
@@ -318,7 +321,7 @@ def _drafts(line: CommandLine, beginning: str) -> Iterator[Word]:
     box = Inbox(_root(line))
     names = (name[: -len(".json")] for name in record_names.in_folder(box.root, paths.INBOX))
     for number, name in enumerate(name for name in names if name.startswith(beginning)):
-        draft = box.find(name) if number < _MOST_DRAFTS_READ else None
+        draft = box.find(name) if number < _MAX_DRAFT_TITLES else None
         yield Word(name, draft.record.title if isinstance(draft, Draft) else "")
 
 
@@ -345,7 +348,7 @@ def _setting_values(line: CommandLine, beginning: str) -> Iterator[Word]:
 
 
 def _fields(line: CommandLine, beginning: str) -> Iterator[Word]:
-    """What `--set` is for: the fields of the category, and those of every record that have no option of their own."""
+    """Yield the fields for `--set`: those of the category, and those of every record without an option of their own."""
     from onrecord.record import compose, schema
 
     category = line.value("category")
@@ -367,7 +370,7 @@ def _agents(line: CommandLine, beginning: str) -> Iterator[Word]:
 def _remotes(line: CommandLine, beginning: str) -> Iterator[Word]:
     from onrecord.shared import remotes
 
-    return (Word(each.name, each.url) for each in remotes.connected())
+    return (Word(remote.name, remote.url) for remote in remotes.connected())
 
 
 _BY_METAVAR: dict[str, Callable[[CommandLine, str], Iterable[Word]]] = {

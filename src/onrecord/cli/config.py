@@ -1,4 +1,4 @@
-"""`onrecord config`: the settings that hold and where each comes from; `set` and `unset` change the store's file."""
+"""`onrecord config`: the settings and their origin; `set` and `unset` change the store's file."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from onrecord.setting_table import SETTINGS, Setting, setting
 from onrecord.settings import Settings, load_settings
 from onrecord.store.store import Store
 
-_LARGEST = 1_000_000
-"""Bytes of a config file: all settings together take 5 kB."""
+_MAX_BYTES = 1_000_000
+"""All settings together take 5 kB."""
 
-_BY_HAND = "correct it by hand first; nothing was written"
+_BY_HAND = "correct the file by hand; nothing was written"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     change = actions.add_parser("set", help="change a setting")
     change.add_argument("key", metavar="KEY", help="a setting such as retrieval.max_inject")
     change.add_argument("value", metavar="VALUE", help="its new value")
-    unset = actions.add_parser("unset", help="go back to the default of a setting")
+    unset = actions.add_parser("unset", help="reset a setting to its default")
     unset.add_argument("key", metavar="KEY", help="a setting such as retrieval.max_inject")
 
 
@@ -49,9 +49,9 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _needs_set(key: str, text: str) -> BadInput:
-    """Return the error for `config KEY VALUE`; raise BadInput if there is no such setting."""
+    """Return the error for `config KEY VALUE`. Raises BadInput if there is no such setting."""
     _declared(key)
-    return BadInput(f"{key} is a setting; set changes it", fix=f"onrecord config set {key} {shlex.quote(text)}")
+    return BadInput(f"{key} is a setting; use set to change it", fix=f"onrecord config set {key} {shlex.quote(text)}")
 
 
 def _declared(key: str) -> Setting:
@@ -84,7 +84,7 @@ def _show(settings: Settings, key: str | None) -> CommandResult:
     def text(screen: Screen) -> str:
         cells = [(row["key"], json.dumps(row["value"], ensure_ascii=False), row["origin"], row["doc"]) for row in rows]
         lines = (
-            [_group(screen, *map(clean, each)) for each in cells] if screen.is_terminal else [table(screen, (), cells)]
+            [_group(screen, *map(clean, row)) for row in cells] if screen.is_terminal else [table(screen, (), cells)]
         )
         for problem in problems:
             message = f"{problem['file']}: {problem['key']} {problem['message']}"
@@ -95,7 +95,7 @@ def _show(settings: Settings, key: str | None) -> CommandResult:
 
 
 def _group(screen: Screen, key: str, value: str, origin: str, doc: str) -> str:
-    """A setting as a person reads it: its value, where that comes from unless it is the default, and what it does."""
+    """Return the lines of a setting for people: its value, what it does, and its origin unless it is the default."""
     lines = [f"{screen.paint(key, 'bold')} = {value}", wrap(doc, screen.width, "    ")]
     if origin != "default":
         lines.append(screen.paint(f"    set in {origin}", "yellow"))
@@ -103,7 +103,7 @@ def _group(screen: Screen, key: str, value: str, origin: str, doc: str) -> str:
 
 
 def _value(settings: Settings, key: str) -> Any:
-    """The value that holds, as the type its default has."""
+    """Return the effective value, in the type of the default."""
     default = _declared(key).default
     if key == "retrieval.min_probability":
         return selection.thresholds_for(settings, (), is_first=False).rule
@@ -119,7 +119,7 @@ def _value(settings: Settings, key: str) -> Any:
 
 
 def _parsed(key: str, text: str, *, trusted: bool) -> object:
-    """The value a person typed, if the setting takes it."""
+    """Return the typed value if the setting accepts it. Raises BadInput."""
     try:
         value = text if isinstance(_declared(key).default, str) else json.loads(text)
     except (ValueError, RecursionError):
@@ -130,8 +130,8 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
     settings.take(paths.CONFIG, trusted, {key: value})
     for problem in settings.problems:
         reason = problem.message.split(";")[0]
-        is_refused_here = _declared(key).user_only and not trusted
-        fix = f"onrecord config set --user {key} {shlex.quote(text)}" if is_refused_here else f"onrecord config {key}"
+        is_user_only = _declared(key).user_only and not trusted
+        fix = f"onrecord config set --user {key} {shlex.quote(text)}" if is_user_only else f"onrecord config {key}"
         raise BadInput(f"{key} {reason}", fix=fix)
     return value
 
@@ -156,7 +156,7 @@ def _change(store: Store, key: str, value: object) -> CommandResult:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        raw = json.loads(files.read_inside(*os.path.split(path), _LARGEST).decode("utf-8-sig"))
+        raw = json.loads(files.read_inside(*os.path.split(path), _MAX_BYTES).decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
@@ -167,7 +167,7 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _put(raw: dict[str, Any], key: str, value: object) -> None:
-    """Set or remove a dotted key, where the file has it: nested, or written out with its dots."""
+    """Set or remove a dotted key where the file has it: nested, or with the dots in its name."""
     if key in raw:
         parts, inner = [key], raw
     else:

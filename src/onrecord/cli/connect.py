@@ -1,4 +1,4 @@
-"""`onrecord connect`: let coding agents use the memory, list those that do, or take the connection away."""
+"""`onrecord connect`: connect coding agents to the memory, list them, or remove the connection."""
 
 from __future__ import annotations
 
@@ -23,25 +23,28 @@ from onrecord.hosts.host_files import HostSetup
 from onrecord.record.schema import shorten
 from onrecord.text import plural
 
-_PATIENCE = 120
-"""Seconds for a command of a host: it may fetch something."""
+_COMMAND_SECONDS = 120
+"""Time for a command of a host: it may download something."""
 
-_NEAR = 0.75
-"""Share of letters in common that a typing error leaves; `vscode` has 0.67 of those of `codex`."""
+_MIN_SIMILARITY = 0.75
+"""Similarity of a misspelt name to the right one; that of `vscode` to `codex` is 0.67."""
 
 _STATES = {"missing": "no", "current": "yes", "outdated": "outdated", "plugin": "by its plugin"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "hosts", nargs="*", metavar="AGENT", help=f"one of {', '.join(hosts.BY_NAME)} (default: every one found here)"
+        "hosts",
+        nargs="*",
+        metavar="AGENT",
+        help=f"one of {', '.join(hosts.BY_NAME)} (default: all found on this machine)",
     )
-    parser.add_argument("--list", action="store_true", help="list the agents, which are installed and which connected")
-    parser.add_argument("--remove", action="store_true", help="take the connection away")
+    parser.add_argument("--list", action="store_true", help="list the agents, and which are installed and connected")
+    parser.add_argument("--remove", action="store_true", help="remove the connection")
     parser.add_argument("--dry-run", action="store_true", help="show what would change and write nothing")
     parser.add_argument("--yes", action="store_true", help="write without asking")
     parser.add_argument("--mcp", action="store_true", help="also give the agent Onrecord's MCP server")
-    parser.add_argument("--here", action="store_true", help="in the project's own files, not in those of your user")
+    parser.add_argument("--here", action="store_true", help="in the project's own files instead of your user's")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
@@ -72,9 +75,9 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _setups(names: Sequence[str], project: str, *, is_removal: bool) -> list[HostSetup]:
-    """The agents that were named; without a name those found here, or to remove, those that are connected."""
+    """Return the agents in `names`; without names those found here, or for a removal those that are connected."""
     if names:
-        return _in_scope(list(dict.fromkeys(map(_named, names))), project, is_named=True)
+        return _in_scope(list(dict.fromkeys(map(_setup, names))), project, is_named=True)
     if is_removal:
         return [setup for setup in hosts.setups() if connection.state(setup, project).is_connected]
     setups = [setup for setup in hosts.setups() if connection.installed(setup).is_there]
@@ -83,30 +86,30 @@ def _setups(names: Sequence[str], project: str, *, is_removal: bool) -> list[Hos
     return _in_scope(setups, project, is_named=False)
 
 
-def _named(name: str) -> HostSetup:
-    """The agent of a name, which may be that of its program; BadInput with the nearest if there is none."""
+def _setup(name: str) -> HostSetup:
+    """Return the agent with this name, or with a program of this name. Raises BadInput with the nearest name."""
     names = {word: setup for setup in hosts.setups() for word in (setup.host, *setup.programs)}
     if name.lower() in names:
         return names[name.lower()]
-    nearest = difflib.get_close_matches(name.lower(), names, n=1, cutoff=_NEAR)
+    nearest = difflib.get_close_matches(name.lower(), names, n=1, cutoff=_MIN_SIMILARITY)
     hint = f"did you mean {names[nearest[0]].host}? " if nearest else ""
-    raise BadInput(f"no agent is called {shorten(name)!r}", fix=f"{hint}they are listed by: onrecord connect --list")
+    raise BadInput(f"no agent is called {shorten(name)!r}", fix=f"{hint}to list them: onrecord connect --list")
 
 
 def _in_scope(setups: list[HostSetup], project: str, *, is_named: bool) -> list[HostSetup]:
-    """Those that have files in a project, where it is about a project."""
+    """Return the agents that can be connected in a project, if `project` is given. Raises BadInput."""
     if not project:
         return setups
-    without = [setup for setup in setups if not setup.project_folder]
-    if without and is_named:
-        raise BadInput(f"{without[0].host} is connected for your user only", fix="leave out --here")
-    if len(without) == len(setups):
+    user_only = [setup for setup in setups if not setup.project_folder]
+    if user_only and is_named:
+        raise BadInput(f"{user_only[0].host} can be connected for your user only", fix="leave out --here")
+    if len(user_only) == len(setups):
         raise BadInput("no agent found here can be connected in a project", fix="leave out --here")
     return [setup for setup in setups if setup.project_folder]
 
 
 def _plan(setup: HostSetup, project: str, *, is_named: bool, is_removal: bool, mcp: bool) -> Plan:
-    """What is to be done for an agent; one that was not named stops no other if its files cannot be read."""
+    """Return the plan for an agent; if its files cannot be read, raise BadInput only if the agent was named."""
     try:
         if is_removal:
             return connection.removal(setup, project)
@@ -118,10 +121,10 @@ def _plan(setup: HostSetup, project: str, *, is_named: bool, is_removal: bool, m
         return Plan(setup.host, [], notes=[error.message], why_empty="left as it is")
 
 
-def _consent(asker: Asker, plans: list[Plan], unasked: str) -> None:
-    """Raise BadInput unless the person agrees to the plans; `unasked` is the command that does not ask."""
+def _consent(asker: Asker, plans: list[Plan], command: str) -> None:
+    """Raise BadInput unless the person agrees to the plans; `command` is the one that does not ask."""
     if not asker.can_ask:
-        raise BadInput("nobody can be asked here, so nothing was written", fix=unasked)
+        raise BadInput("not a terminal, so nothing was written (use --yes)", fix=command)
     for plan in plans:
         for line in _summary(plan):
             print(clean(line))
@@ -133,7 +136,7 @@ def _consent(asker: Asker, plans: list[Plan], unasked: str) -> None:
 
 
 def _summary(plan: Plan) -> list[str]:
-    """What will be written, a line for each file."""
+    """Return what will be written, a line for each file."""
     lines = []
     for change in plan.changes:
         marks = [line[:1] for line in change.diff().splitlines()[2:]]
@@ -144,20 +147,20 @@ def _summary(plan: Plan) -> list[str]:
 
 
 def _run(command: list[str]) -> None:
-    """Run a command of a host; what it prints matters only if it fails."""
-    typed = shlex.join([os.path.basename(command[0]), *command[1:]])
+    """Run a command of a host, without its output. Raises CommandFailed."""
+    line = shlex.join([os.path.basename(command[0]), *command[1:]])
     streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "errors": "replace"}
     try:
-        done = subprocess.run(command, timeout=_PATIENCE, check=False, **streams)
+        result = subprocess.run(command, timeout=_COMMAND_SECONDS, check=False, **streams)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise CommandFailed(f"{typed}: {error}", fix=f"run it yourself: {typed}") from error
-    if done.returncode:
-        last = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["it failed"]
-        raise CommandFailed(f"{typed}: {last[0]}", fix=f"run it yourself: {typed}")
+        raise CommandFailed(f"{line}: {error}", fix=f"run it yourself: {line}") from error
+    if result.returncode:
+        last = (result.stderr or result.stdout).strip().splitlines()[-1:] or ["it failed"]
+        raise CommandFailed(f"{line}: {last[0]}", fix=f"run it yourself: {line}")
 
 
 def _preview(plan: Plan) -> list[str]:
-    """The lines that change in files of others, and which files are ours as a whole."""
+    """Return the lines that change in files of others, and the names of files that are all ours."""
     lines = []
     for change in plan.changes:
         if change.is_own_file:
@@ -169,14 +172,14 @@ def _preview(plan: Plan) -> list[str]:
 
 
 def _steps(plans: list[Plan], *, is_removal: bool) -> list[str]:
-    """What the user has to do afterwards."""
+    """Return what the user has to do afterwards."""
     setups = [hosts.setup(plan.name) for plan in plans if plan.name in hosts.BY_NAME]
     titles = {setup.host: hosts.BY_NAME[setup.host].title for setup in setups}
     if is_removal:
-        return [f"Start {title} anew." for title in titles.values()]
+        return [f"Restart {title}." for title in titles.values()]
     steps = [step.format(title=titles[setup.host]) for setup in setups for step in setup.next_steps]
     if any(plan.project for plan in plans):
-        steps.append("The files name paths of this machine, so do not commit them.")
+        steps.append("The files contain paths of this machine, so do not commit them.")
     has_entries = any(plan.changes for plan in plans if plan.name in hosts.BY_NAME)
     if has_entries and host_files.shell_command() != "onrecord":
         words = host_files.program()
@@ -206,12 +209,12 @@ def _text(screen: Screen, plans: list[Plan], steps: list[str], *, is_removal: bo
 
 def _outcome(plan: Plan, *, is_removal: bool, dry_run: bool) -> str:
     if plan.is_empty:
-        return plan.why_empty or ("not connected" if is_removal else "connected already, nothing to change")
+        return plan.why_empty or ("not connected" if is_removal else "already connected, nothing to change")
     verb = "removed" if is_removal else "written" if plan.name not in hosts.BY_NAME else "connected"
     verb = f"would be {verb}" if dry_run else verb
-    places = list(dict.fromkeys(change.path for change in plan.changes))
-    folder = os.path.commonpath(places) if len(places) > 1 else ""
-    names = [f"{len(places)} files in {folder}"] if folder else places
+    files = list(dict.fromkeys(change.path for change in plan.changes))
+    folder = os.path.commonpath(files) if len(files) > 1 else ""
+    names = [f"{len(files)} files in {folder}"] if folder else files
     return f"{verb} ({', '.join([*names, *(['by its own commands'] if plan.commands else [])])})"
 
 

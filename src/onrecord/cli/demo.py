@@ -1,4 +1,4 @@
-"""`onrecord demo`: a sample project in a temporary folder, made with the real commands and asked by the real hooks."""
+"""`onrecord demo`: a conversation in a sample project, made with the real commands and hooks in a temporary folder."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ words were written for this demo; no model is asked."""
 _CLOSING = """Next:
   onrecord try --project FOLDER   what your agent would have been shown for
                                   your last prompts there; writes nothing"""
-_SPEAKER = 10
-"""Columns before what somebody says."""
+_SPEAKER_WIDTH = 10
+"""Columns for the name of the speaker."""
 
 
 class Turn(NamedTuple):
-    """A prompt, what the hook added to it (None: there was no hook), and what an agent then said."""
+    """A prompt, what the hook added to it (None: there was no hook), and the agent's answer."""
 
     caption: str
     prompt: str
@@ -133,7 +133,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 @contextmanager
 def sample_project(keep: bool = False) -> Iterator[str]:
-    """A folder for the sample project, with a home, a cache and a state folder beside it."""
+    """Make a folder for the sample project, with a home, a cache and a state folder beside it."""
     folder = tempfile.mkdtemp(prefix="onrecord-demo-")
     try:
         with paths.override({name: os.path.join(folder, below) for name, below in _LOCAL.items()}):
@@ -144,7 +144,7 @@ def sample_project(keep: bool = False) -> Iterator[str]:
 
 
 def conversation(project: str) -> Iterator[Turn]:
-    """An agent's turns in the sample project, with what the hook really adds to each prompt."""
+    """Make the sample project and yield the turns of a conversation, each with what the hook really adds."""
     _write_code(project)
     for words in _records():
         _command(project, *words)
@@ -176,39 +176,39 @@ def _command(project: str, *words: str) -> None:
 
 
 def _added(project: str, prompt: str) -> str:
-    """The rules that the hook adds to a prompt, without the markup around them."""
+    """Return the rules that the hook adds to a prompt, without their markup."""
     context = _hook(project, "user_prompt_submit", prompt=prompt)
     return " ".join(html.unescape(rule) for rule in re.findall(r">([^<]+)</result>", context))
 
 
 def _hook(project: str, event: str, **fields: object) -> str:
-    """What a hook shows the agent: it runs as the agent would run it, in a process of its own."""
+    """Run a hook in a process of its own, as an agent does, and return what it shows the agent."""
     payload = {"session_id": f"demo-{event}", "cwd": project, "transcript_path": "", **fields}
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     program = f"import sys; sys.path.insert(0, {source!r}); from onrecord.hooks import main; main([{event!r}])"
-    done = subprocess.run(
+    process = subprocess.run(
         (sys.executable, "-S", "-E", "-c", program), input=json.dumps(payload).encode(), capture_output=True, check=True
     )
-    # A hook never fails aloud: a failure would look like silence here.
+    # A hook never fails visibly: here a failure would look like silence.
     for when, what, error in state_file.recent_failures():
         raise RuntimeError(f"{when} {what}: {error}")
-    return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]) if done.stdout else ""
+    return str(json.loads(process.stdout)["hookSpecificOutput"]["additionalContext"]) if process.stdout else ""
 
 
 def _turns_text(screen: Screen, turns: list[Turn]) -> str:
     lines = [_OPENING, ""]
     for turn in turns:
         lines.append(screen.paint(turn.caption, "bold"))
-        lines.append(_said(screen, "you", turn.prompt))
+        lines.append(_speech(screen, "you", turn.prompt))
         if turn.added is not None:
-            lines.append(_said(screen, "memory", turn.added or "(nothing)", "green"))
-        lines += [_said(screen, "agent", turn.answer), ""]
+            lines.append(_speech(screen, "memory", turn.added or "(nothing)", "green"))
+        lines += [_speech(screen, "agent", turn.answer), ""]
     return "\n".join([*lines, _CLOSING])
 
 
-def _said(screen: Screen, who: str, text: str, *styles: str) -> str:
-    """What somebody says, in a column of its own beside the name."""
-    first, *more = wrap(clean(text), _WIDTH - _SPEAKER).split("\n")
-    label = f"  {who}".ljust(_SPEAKER)
+def _speech(screen: Screen, speaker: str, text: str, *styles: str) -> str:
+    """Return a text in a column of its own, beside the name of its speaker."""
+    first, *more = wrap(clean(text), _WIDTH - _SPEAKER_WIDTH).split("\n")
+    label = f"  {speaker}".ljust(_SPEAKER_WIDTH)
     lines = [screen.paint(label, "dim") + screen.paint(first, *styles)]
-    return "\n".join([*lines, *(" " * _SPEAKER + screen.paint(line, *styles) for line in more)])
+    return "\n".join([*lines, *(" " * _SPEAKER_WIDTH + screen.paint(line, *styles) for line in more)])

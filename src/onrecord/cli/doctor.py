@@ -1,4 +1,4 @@
-"""`onrecord doctor`: what is wrong, how bad it is, and what to do about it."""
+"""`onrecord doctor`: the problems of a memory and an installation, how severe they are, and how to fix them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from onrecord.store.store import Store
 from onrecord.text import plural
 
 _REGISTER = "onrecord init --merge-driver"
-_DECIDED = "deleted when you accept or reject them"
+_UNTIL_DECIDED = "deleted when you accept or reject them"
 _COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--fix", action="store_true", help="carry out the repairs that lose nothing")
+    parser.add_argument("--fix", action="store_true", help="make the repairs that lose nothing")
     parser.add_argument("--category", default="", metavar="NAME", help="only the records of this category")
     parser.add_argument("--privacy", action="store_true", help="list what is stored on this machine, and for how long")
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     root = paths.project_root(args.project)
     with Progress("examining the installation"):
         findings = [*machine.examine(), *agents.examine_claude_code(root), *agents.examine_connections(root)]
-    done: list[str] = []
+    repairs: list[str] = []
     try:
         stores = list(_stores(arguments.store_of(args)))
     except UnsafePath as error:
@@ -50,21 +50,25 @@ def run(args: argparse.Namespace) -> CommandResult:
         findings += [*store_checks.examine_switches(settings), *store_checks.examine_remotes(settings)]
     for store in stores:
         if args.fix and store.exists:
-            done += store_checks.repair(store)
+            repairs += store_checks.repair(store)
         flags = " --user" if store.root == paths.user_store() else arguments.store_flags(args)
-        findings += [each._replace(fix=output.add_store_flags(each.fix, flags)) for each in _in_store(store, category)]
+        findings += [_with_flags(finding, flags) for finding in _in_store(store, category)]
     if not args.user and stores:
         findings += _git(Project(args.project).root)
     findings += old_name.examine(root)
-    findings = [each._replace(fix=output.add_store_flags(each.fix, arguments.store_flags(args))) for each in findings]
-    data = {"findings": [finding._asdict() for finding in findings], "repaired": done}
+    findings = [_with_flags(finding, arguments.store_flags(args)) for finding in findings]
+    data = {"findings": [finding._asdict() for finding in findings], "repaired": repairs}
     status = 1 if any(finding.severity == "error" for finding in findings) else 0
-    result = CommandResult(data, lambda screen: _text(screen, findings, done), status)
+    result = CommandResult(data, lambda screen: _text(screen, findings, repairs), status)
     return result.warned(*(warning for store in stores for warning in store.warnings))
 
 
+def _with_flags(finding: Finding, flags: str) -> Finding:
+    return finding._replace(fix=output.add_store_flags(finding.fix, flags))
+
+
 def _stores(store: Store) -> Iterator[Store]:
-    """Yield the store and, if there is one, the user's: it is read in every session, too."""
+    """Yield the store and, if it exists, the user's, which is read in every session too."""
     yield store
     user = Store(paths.user_store())
     if user.exists and user.root != store.root:
@@ -83,9 +87,11 @@ def _in_store(store: Store, category: str) -> Iterator[Finding]:
 
 
 def _privacy(stores: Iterable[Store]) -> CommandResult:
-    """Return what is stored about sessions and for whom, on this machine and in the stores' inboxes."""
+    """Return what is stored about sessions and for how long, on this machine and in the stores' inboxes."""
     inboxes = [
-        machine.measure(os.path.join(store.root, paths.INBOX), "drafts that wait for review")._replace(until=_DECIDED)
+        machine.measure(os.path.join(store.root, paths.INBOX), "drafts that wait for review")._replace(
+            until=_UNTIL_DECIDED
+        )
         for store in stores
     ]
     items = [item for item in (*inboxes, *machine.replicas(), *machine.all_own_files()) if item.files]
@@ -99,14 +105,16 @@ def _privacy(stores: Iterable[Store]) -> CommandResult:
 
 def _stored(screen: Screen, item: OwnFiles) -> Iterator[str]:
     yield fitted(screen, item.what, "  ")
-    deleted = f"deleted {item.days} days after its last change" if item.days else item.until
-    yield f"  {plural(item.files, 'file')}, {readable(item.size)}, oldest of {item.oldest[:10]}; {deleted}"
+    lifetime = f"deleted {item.days} days after its last change" if item.days else item.until
+    yield f"  {plural(item.files, 'file')}, {readable(item.size)}, oldest of {item.oldest[:10]}; {lifetime}"
 
 
 def _git(root: str) -> Iterator[Finding]:
     try:
         if git_files.ignores(root, f".claude/memory/{paths.INDEX_MD}"):
-            yield Finding("warning", "git", "git ignores the store, so nobody else sees it", "check the .gitignore")
+            yield Finding(
+                "warning", "git", "git ignores the store, so other people do not see it", "check the .gitignore"
+            )
         elif git_files.is_clone(root):
             yield from _merge_driver(root)
     except Unwritable as error:
@@ -115,15 +123,15 @@ def _git(root: str) -> Iterator[Finding]:
 
 def _merge_driver(root: str) -> Iterator[Finding]:
     driver = git_files.merge_driver(root)
-    lost = git_files.missing_program(driver)
+    missing = git_files.missing_program(driver)
     if not driver:
         yield Finding("note", "git", "the merge driver is not set up", _REGISTER)
-    elif lost:
-        yield Finding("warning", "git", f"git merges records with {lost}, which is not there", _REGISTER)
+    elif missing:
+        yield Finding("warning", "git", f"git merges records with {missing}, which does not exist", _REGISTER)
 
 
-def _text(screen: Screen, findings: list[Finding], done: list[str]) -> str:
-    lines = [f"{screen.paint('repaired', 'green')}: {clean(repair)}" for repair in done]
+def _text(screen: Screen, findings: list[Finding], repairs: list[str]) -> str:
+    lines = [f"{screen.paint('repaired', 'green')}: {clean(repair)}" for repair in repairs]
     for finding in findings:
         lines.append(labelled(screen, finding.severity, finding.what, _COLOURS[finding.severity]))
         if finding.fix:

@@ -1,4 +1,4 @@
-"""`onrecord edit ID`: change a record in a form in your editor; the difference is shown before it is written."""
+"""`onrecord edit ID`: change a record in a form in your editor; the changes are shown before they are written."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _WITHOUT_ASKING = "--yes writes without asking"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add(parser, "id")
     parser.add_argument("--yes", action="store_true", help="write the change without asking")
-    parser.add_argument("--from", dest="text", metavar="FILE", help="open a form that was kept")
-    parser.add_argument("--force", action="store_true", help="also name related files that are not there yet")
+    parser.add_argument("--from", dest="text", metavar="FILE", help="resume from a form that was kept")
+    parser.add_argument("--force", action="store_true", help="accept related files that do not exist yet")
     arguments.add(parser, "--summary", "--allow-secret", "--dry-run")
 
 
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 class _Options(NamedTuple):
-    """How a change is written: without a question, with missing files, with what summary; and where the store is."""
+    """Options of the command, and the flags that name the store."""
 
     yes: bool
     force: bool
@@ -55,14 +55,14 @@ class _Options(NamedTuple):
 
 
 class _Revision(NamedTuple):
-    """A change of a record: what somebody changed in its form, and the record that this makes."""
+    """A change of a record: the fields changed in its form, and the resulting record."""
 
     patch: Mapping[str, Any]
     record: Memory
 
 
 class _Edit:
-    """The change of one record in its form."""
+    """One record, while it is edited in its form."""
 
     def __init__(self, writer: Writer, before: Entry, asker: Asker, options: _Options, begun: str | None) -> None:
         self.asker = asker
@@ -77,17 +77,17 @@ class _Edit:
         )
 
     def run(self) -> CommandResult:
-        """Have the form filled in, ask, and write."""
+        """Open the form, ask whether to write the change, and write it."""
         while True:
-            change = self.file.fill(self._revised)
+            change = self.file.fill(self._revise)
             if change.record is self.before.memory:
                 self.file.delete()
                 return self._updated(self.before)
-            if self.options.yes or self.asker.is_dry_run or self._asked(change) == "y":
-                return self._written(change)
+            if self.options.yes or self.asker.is_dry_run or self._read_answer(change) == "y":
+                return self._write(change)
 
-    def _asked(self, change: _Revision) -> str:
-        """What shall become of a change: `y` or `e`; Stopped if nothing shall."""
+    def _read_answer(self, change: _Revision) -> str:
+        """Ask whether to write: `y`, or `e` to edit again. Raises Stopped on no."""
         if self.asker.is_json:
             raise self.file.add_resume_fix(Stopped("nothing was changed", fix=_WITHOUT_ASKING))
         say(form_file.render_difference(self.before.memory, change.record, self.screen), self.screen)
@@ -103,13 +103,20 @@ class _Edit:
             raise self.file.add_resume_fix(Stopped("nothing was changed", fix=hint))
         return answer
 
-    def _written(self, change: _Revision) -> CommandResult:
-        about: dict[str, Any] = {"summary": self.options.summary, "allow_secret": self.options.allow_secret}
+    def _write(self, change: _Revision) -> CommandResult:
+        summary, allow_secret = self.options.summary, self.options.allow_secret
         try:
-            after = self.writer.update(self.before.path, change.patch, self.before.hash, may_shrink=True, **about)
+            after = self.writer.update(
+                self.before.path,
+                change.patch,
+                self.before.hash,
+                may_shrink=True,
+                summary=summary,
+                allow_secret=allow_secret,
+            )
         except Changed as error:
             self._keep_both(change.patch)
-            error.fix = "it has your text, and theirs as comments"
+            error.fix = "the form has your text, and theirs as comments"
             raise self.file.add_resume_fix(error) from error
         except OnrecordError as error:
             raise self.file.add_resume_fix(error) from error
@@ -120,15 +127,15 @@ class _Edit:
         return updated(self.writer.store, self.before, after, dry_run=self.asker.is_dry_run)
 
     def _keep_both(self, patch: Mapping[str, Any]) -> None:
-        """Put the change into a form of the record as somebody else left it, with their text where both changed it."""
+        """Write a form of the current record with the change, and with their text where both changed a field."""
         now = memory.to_json(self.writer.store.get(self.before.path).memory)
         theirs = _flat(drafts.difference(self.shown, self._parsed(self._rendered(now))))
         both = [name for name in _flat(patch) if name in theirs]
-        problems = [FieldProblem(name, f"somebody changed it meanwhile, to: {_words(theirs[name])}") for name in both]
+        problems = [FieldProblem(name, f"it was changed meanwhile, to: {_words(theirs[name])}") for name in both]
         self.file.write(form.insert_problems(self._rendered(drafts.apply(now, patch)), problems))
 
-    def _revised(self, fields: Mapping[str, Any]) -> _Revision:
-        """The change that the fields of the form make; an error says what is wrong with which of them."""
+    def _revise(self, fields: Mapping[str, Any]) -> _Revision:
+        """Return the change that the fields of the form make. Raises OnrecordError with the problems of the fields."""
         patch = drafts.difference(self.shown, fields)
         record = self.before.memory
         files, force = patch.get("related_files"), self.options.force
@@ -149,7 +156,7 @@ class _Edit:
 
 
 def _flat(patch: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a patch and those of its content side by side."""
+    """Return the fields of a patch and of its content in one mapping."""
     return {**{key: value for key, value in patch.items() if key != "content"}, **patch.get("content", {})}
 
 

@@ -28,13 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     default = "default: markdown; agents for a file"
     parser.add_argument("--format", choices=tuple(_FORMATS), help=default)
     arguments.add(parser, "--category", "--tag")
-    parser.add_argument("--all", action="store_true", help="retired, archived and superseded records too")
+    parser.add_argument("--all", action="store_true", help="include retired, archived and superseded records")
     target = parser.add_mutually_exclusive_group()
-    file = "make FILE of a line for each record, or renew it; a file of somebody else is refused"
+    file = "write or update FILE, one line per record; refuses a file that onrecord did not create"
     target.add_argument("--file", metavar="FILE", default="", help=file)
-    into = "put the same lines into FILE, in the place of those it put there before; all else stays"
+    into = "write the same lines into a section of FILE, or update it; the rest of FILE is not changed"
     target.add_argument("--into", metavar="FILE", default="", help=into)
-    check = "write nothing, exit with 1 if FILE, or the file of the setting export.file, is out of date"
+    check = "write nothing; exit with 1 if FILE, or the file in the setting export.file, is out of date"
     parser.add_argument("--check", action="store_true", help=check)
 
 
@@ -45,50 +45,50 @@ def run(args: argparse.Namespace) -> CommandResult:
         for name, value in (("--file", args.file), ("--into", args.into), ("--check", args.check)):
             is_for_agents = args.format in (None, "agents")
             arguments.exclude(name, value, {"--all": args.all, f"--format {args.format}": not is_for_agents})
-        file = args.file or args.into or _named(store)
-        read = (entry.memory for entry in watched(store.entries(), "reading records"))
-        page = generated_page.plan(file, read, only, may_add=bool(args.into))
-        return _checked(page, arguments.store_flags(args)) if args.check else _written(page, store)
-    every = [entry.memory for entry in watched(store.entries(), "reading records")]
-    records = [record for record in every if (args.all or record.is_current) and only.accepts(record)]
-    form = args.format or "markdown"
-    text = _FORMATS[form](records)
-    data = {"format": form, "count": len(records), "records": [memory.to_json(record) for record in records]}
+        file = args.file or args.into or _configured_file(store)
+        records = (entry.memory for entry in watched(store.entries(), "reading records"))
+        page = generated_page.plan(file, records, only, may_add=bool(args.into))
+        return _check(page, arguments.store_flags(args)) if args.check else _write(page, store)
+    exported = [
+        entry.memory
+        for entry in watched(store.entries(), "reading records")
+        if (args.all or entry.memory.is_current) and only.accepts(entry.memory)
+    ]
+    name = args.format or "markdown"
+    text = _FORMATS[name](exported)
+    data = {"format": name, "count": len(exported), "records": [memory.to_json(record) for record in exported]}
     return CommandResult(data, lambda screen: text.rstrip("\n"))
 
 
-def _named(store: Store) -> str:
+def _configured_file(store: Store) -> str:
     name, root = load_settings(store.root).text("export.file"), anchors.project_root(store.root)
     if not name or not root:
-        raise BadInput("--check needs to know which file", fix="add --file FILE, or set export.file")
+        raise BadInput("--check needs a file", fix="add --file FILE, or set export.file")
     return generated_page.resolve(root, name)
 
 
 def _how_to_keep(store: Store, file: str) -> str:
-    """How a file of the project is renewed by itself; empty where a setting names one already."""
+    """Return how to keep a file of the project up to date; empty if the setting names one already."""
     root = os.path.realpath(anchors.project_root(store.root) or os.devnull)
     if load_settings(store.root).text("export.file") or not paths.is_within(root, file):
         return ""
     name = shlex.quote(os.path.relpath(os.path.realpath(file), root).replace(os.sep, "/"))
-    return clean(f"to have it renewed after every change: onrecord config set export.file {name}")
+    return clean(f"to update it after every change: onrecord config set export.file {name}")
 
 
-def _written(page: GeneratedPage, store: Store) -> CommandResult:
-    """Make or renew a file."""
+def _write(page: GeneratedPage, store: Store) -> CommandResult:
     page.write()
-    shown, cost = (
-        clean(os.path.relpath(page.file)),
-        f"{plural(page.lines, 'record')}, about {count_tokens(page.section):,} tokens",
-    )
-    line = f"{shown} is up to date ({cost})" if page.is_fresh else f"wrote {shown} ({cost})"
+    name = clean(os.path.relpath(page.file))
+    size = f"{plural(page.lines, 'record')}, about {count_tokens(page.section):,} tokens"
+    line = f"{name} is up to date ({size})" if page.is_fresh else f"wrote {name} ({size})"
     return CommandResult(_data(page), lambda screen: line, note=_how_to_keep(store, page.file))
 
 
-def _checked(page: GeneratedPage, where: str) -> CommandResult:
-    """Return whether a file is up to date, and the command that renews it."""
-    shown = clean(os.path.relpath(page.file))
-    fix = clean(f"to renew it: onrecord export --file {shlex.quote(page.file)}{where}")
-    line = f"{shown} is up to date" if page.is_fresh else f"{shown} is out of date; {fix}"
+def _check(page: GeneratedPage, where: str) -> CommandResult:
+    """Return whether a file is up to date, and the command that updates it."""
+    name = clean(os.path.relpath(page.file))
+    fix = clean(f"to update it: onrecord export --file {shlex.quote(page.file)}{where}")
+    line = f"{name} is up to date" if page.is_fresh else f"{name} is out of date; {fix}"
     return CommandResult(_data(page), lambda screen: line, status=0 if page.is_fresh else 1)
 
 

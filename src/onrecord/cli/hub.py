@@ -1,4 +1,4 @@
-"""`onrecord hub`: make the database of a hub, say who belongs to which team, and see what it holds."""
+"""`onrecord hub`: set up the database of a hub, manage the members of teams, and show what is in it."""
 
 from __future__ import annotations
 
@@ -24,22 +24,28 @@ VARIABLE = "ONRECORD_HUB_URL"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     database = argparse.ArgumentParser(add_help=False)
     database.add_argument("--url", default="", help=f"address of the database, or a remote (default: ${VARIABLE})")
-    database.add_argument("--team", metavar="NAME", default="", help="the team (default: what follows # in the URL)")
+    database.add_argument("--team", metavar="NAME", default="", help="the team (default: the part after # in the URL)")
     actions = parser.add_subparsers(prog=parser.prog, dest="action", metavar="ACTION", required=True, help="what to do")
-    init = actions.add_parser("init", parents=[database], help="make or update the tables, and a team")
+    init = actions.add_parser("init", parents=[database], help="create or update the tables, and a team")
     init.add_argument("address", nargs="?", metavar="URL", default="", help="the same as --url")
     review = init.add_mutually_exclusive_group()
-    review.add_argument("--review", action="store_const", const=True, help="writers of the team only send drafts")
-    review.add_argument("--no-review", dest="review", action="store_const", const=False, help="no longer")
-    grant = actions.add_parser("grant", parents=[database], help="make a login a member of the team")
+    review.add_argument("--review", action="store_const", const=True, help="writers of the team can only send drafts")
+    review.add_argument(
+        "--no-review",
+        dest="review",
+        action="store_const",
+        const=False,
+        help="writers of the team can change records again",
+    )
+    grant = actions.add_parser("grant", parents=[database], help="add a login to the team")
     grant.add_argument("login", metavar="LOGIN", help="a login of the database")
     grant.add_argument("role", metavar="ROLE", help="reader, writer or reviewer")
-    grant.add_argument("--create", action="store_true", help="make the login, with a password you type")
-    revoke = actions.add_parser("revoke", parents=[database], help="take a member off the team")
+    grant.add_argument("--create", action="store_true", help="create the login, with a password that you type")
+    revoke = actions.add_parser("revoke", parents=[database], help="remove a member from the team")
     revoke.add_argument("login", metavar="LOGIN", help="a login of the database")
     forget = actions.add_parser("forget", parents=[database], help="delete the earlier versions of a record")
     forget.add_argument("path", metavar="PATH", help="the record, such as decisions/use-uv.json")
-    actions.add_parser("status", parents=[database], help="list the teams, their members, and what is there")
+    actions.add_parser("status", parents=[database], help="list the teams, their members and records")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
@@ -47,14 +53,14 @@ def run(args: argparse.Namespace) -> CommandResult:
 
     address = getattr(args, "address", "")
     arguments.exclude("--url", args.url, {"URL": address})
-    where = remotes.parse_team_address(_url(args.url or address))
+    team_address = remotes.parse_team_address(_url(args.url or address))
     if args.team:
         remotes.refuse_team(args.team)
-        where = where._replace(team=args.team)
-    # `init` is for tables of any version, and the others ask for what every version has.
-    hub = hub_connection.Hub(where, lambda session: None)
+        team_address = team_address._replace(team=args.team)
+    # `init` takes tables of any version, and the other actions need what every version has.
+    hub = hub_connection.Hub(team_address, lambda session: None)
     with closing(hub), hub.translating_errors():
-        session, team = hub.session(), where.team
+        session, team = hub.session(), team_address.team
         if args.action == "init":
             return _init(session, team, args.review)
         if args.action == "grant":
@@ -66,7 +72,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _url(typed: str) -> str:
-    """Return the address that was typed, that of a remote, or that of the environment; never one of a project."""
+    """Return the address typed, of a remote, or of the environment; never one of a project. Raises BadInput."""
     typed = typed or os.environ.get(VARIABLE, "")
     if not typed:
         raise BadInput("no hub is named", fix=f"add --url postgresql://HOST/DATABASE, or set {VARIABLE}")
@@ -80,14 +86,14 @@ def _init(session: HubSession, team: str, review: bool | None) -> CommandResult:
     is_new = hub_teams.make_team(session, team, review)
     data = {"schema_before": before, "schema": after, "team": team, "is_new": is_new}
     tables = f"updated from schema {before} to {after}" if before < after else f"up to date: schema {after}"
-    lines = [f"tables {tables if before else 'made'}", f"team {team} {'made' if is_new else 'is there'}"]
+    lines = [f"tables {tables if before else 'created'}", f"team {team} {'created' if is_new else 'exists'}"]
     return CommandResult(
         data, lambda screen: "\n".join(lines), note="next: `onrecord hub grant LOGIN ROLE`" if is_new else ""
     )
 
 
 def _grant(session: HubSession, team: str, login: str, role: str, password: str | None) -> CommandResult:
-    """Make a login a member of the team; with a password, make the login first."""
+    """Add a login to the team; with a password, create the login first."""
     from onrecord.shared import hub_teams
 
     with session.transaction():
@@ -99,7 +105,7 @@ def _grant(session: HubSession, team: str, login: str, role: str, password: str 
 
 
 def _password(can_ask: bool) -> str:
-    """A password typed unseen, or the first line of standard input; others can see the words of a command."""
+    """Return a password typed unseen, or a line of standard input: other users can see the arguments of a command."""
     if not can_ask:
         password = sys.stdin.readline().rstrip("\r\n")
     else:
@@ -128,33 +134,33 @@ def _forget(session: HubSession, team: str, path: str) -> CommandResult:
     if not count:
         raise NotFound(f"the hub has no earlier version of {path!r}", fix="give a path such as decisions/use-uv.json")
     data = {"team": team, "path": path, "versions": count}
-    note = "replicas and backups may still hold them"
+    note = "replicas and backups may still have them"
     return CommandResult(data, lambda screen: f"deleted {plural(count, 'earlier version')} of {clean(path)}", note=note)
 
 
 def _status(session: HubSession, team: str) -> CommandResult:
-    """Return what the hub has; only of `team` unless that is empty."""
+    """Return what is in the hub, only of `team` unless it is empty."""
     from onrecord.shared import hub_schema, hub_teams
 
     hub_schema.check(session)
-    listed = [each for each in hub_teams.list_teams(session) if not team or each.name == team]
+    teams = [row for row in hub_teams.list_teams(session) if not team or row.name == team]
     data = {
         "server": session.info.server_version,
         "schema": hub_schema.version(session),
-        "teams": [{**team._asdict(), "members": [each._asdict() for each in team.members]} for team in listed],
+        "teams": [{**row._asdict(), "members": [member._asdict() for member in row.members]} for row in teams],
     }
-    return CommandResult(data, lambda screen: _text(screen, data, listed))
+    return CommandResult(data, lambda screen: _text(screen, data, teams))
 
 
-def _text(screen: Screen, data: dict[str, Any], listed: list[Team]) -> str:
-    lines = [f"PostgreSQL {data['server'] // 10_000}, schema {data['schema']}, {plural(len(listed), 'team')}"]
-    for team in listed:
+def _text(screen: Screen, data: dict[str, Any], teams: list[Team]) -> str:
+    lines = [f"PostgreSQL {data['server'] // 10_000}, schema {data['schema']}, {plural(len(teams), 'team')}"]
+    for team in teams:
         review = ", writers send drafts" if team.asks_for_review else ""
         counts = (team.records, "record"), (team.drafts, "draft"), (team.deleted, "deleted record")
-        held = ", ".join(plural(count, noun) for count, noun in counts)
+        contents = ", ".join(plural(count, noun) for count, noun in counts)
         lines += [
             "",
-            f"{screen.paint(clean(team.name), 'bold')}: {held}, {plural(team.replaced, 'earlier version')}{review}",
+            f"{screen.paint(clean(team.name), 'bold')}: {contents}, {plural(team.replaced, 'earlier version')}{review}",
         ]
         lines += [table(screen, ("login", "role"), team.members)] if team.members else ["no members"]
     return "\n".join(lines)

@@ -97,7 +97,7 @@ class HostSetup(NamedTuple):
     """Its own folder for skills, where it does not read ~/.agents/skills."""
     project_folder: str = ""
     """The folder in a project that has the same files; empty if none is safe to write."""
-    next_steps: tuple[str, ...] = ("Start {title} anew.",)
+    next_steps: tuple[str, ...] = ("Restart {title}.",)
     """Instructions for the user after connecting."""
 
     def path(self, file: str, project: str = "") -> str:

@@ -60,7 +60,7 @@ def test_init_makes_the_tables_once_and_a_team_each_time(postgres, onrecord, mon
 
     assert first == {"schema_before": 0, "schema": VERSION, "team": "default", "is_new": True}
     assert second == {"schema_before": VERSION, "schema": VERSION, "team": "platform", "is_new": True}
-    assert third.out == f"tables up to date: schema {VERSION}\nteam platform is there\n"
+    assert third.out == f"tables up to date: schema {VERSION}\nteam platform exists\n"
     assert postgres.execute("SELECT name, asks_for_review FROM onrecord.teams ORDER BY 1", database=database) == [
         ("default", False),
         ("platform", False),
@@ -201,7 +201,7 @@ def test_earlier_versions_are_deleted_for_good(owner, onrecord):
     outcome = onrecord("hub", "forget", path, "--team=platform")
     again = onrecord("hub", "forget", path, "--team=platform")
 
-    assert outcome == (0, f"deleted 1 earlier version of {path}\n", "replicas and backups may still hold them\n")
+    assert outcome == (0, f"deleted 1 earlier version of {path}\n", "replicas and backups may still have them\n")
     assert again.err.startswith(f"NOT_FOUND: the hub has no earlier version of '{path}'")
     assert owner.rows("SELECT path FROM onrecord.history") == [("decisions/other.json",)]
     assert list(walt.pull(cursor).versions) == []
