@@ -1,4 +1,4 @@
-"""Markdown knowledge banks, read as people write them."""
+"""Markdown knowledge banks as people write them, and which of their entries are about the work."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onrecord import state_file
+from onrecord import coldstart, state_file
 from onrecord.digest import knowledge_bank
 from onrecord.digest.selection import DigestCandidate
+from tests import without_fts5
 
 FIRST = "0000-000000000"
 """How recent the first entry of a file is that has no date."""
@@ -219,3 +220,49 @@ def test_any_text_is_a_bank(text: str) -> None:
     for lesson in parse(text):
         assert lesson.title and lesson.observations >= 1 and 1 <= lesson.confidence <= 3
         assert "\n" not in lesson.title + lesson.text
+
+
+def titled_lessons(*titles: str) -> list[DigestCandidate]:
+    return [DigestCandidate(title, "pattern", title, f"{title}: Look twice.", "", is_local=True) for title in titles]
+
+
+@pytest.mark.parametrize(
+    ("intent", "matching"),
+    [
+        ("parser reading files", ["The parser reads files", "A file is read twice"]),
+        ("parser", ["The parser reads files"]),
+        ("parser colours invoices", []),
+        ("twice", ["A file is read twice"]),
+        ("", []),
+    ],
+)
+def test_an_entry_has_at_least_half_of_the_words_and_a_single_one_in_its_title(
+    intent: str, matching: list[str]
+) -> None:
+    entries = titled_lessons("The parser reads files", "Deploys happen on Monday", "A file is read twice")
+
+    assert sorted(knowledge_bank.relevance(entries, intent)) == sorted(matching)
+
+
+def test_more_of_the_words_is_more_relevant() -> None:
+    relevance = knowledge_bank.relevance(titled_lessons("Parser", "Parser of files"), "parser files")
+
+    assert relevance == {"Parser": 0.5, "Parser of files": 1.0}
+
+
+def test_scripts_without_spaces_match() -> None:
+    assert list(knowledge_bank.relevance(titled_lessons("設定ファイルを読み込む", "Deploys"), "設定ファイル")) == [
+        "設定ファイルを読み込む"
+    ]
+
+
+@given(st.text(max_size=80), st.lists(st.text(max_size=40), max_size=4))
+def test_any_text_is_a_query_that_sqlite_accepts(text: str, titles: list[str]) -> None:
+    assert all(0 < share <= 1 for share in knowledge_bank.relevance(titled_lessons(*titles), text).values())
+
+
+def test_without_fts5_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coldstart, "connect", without_fts5.connect)
+
+    with pytest.raises(knowledge_bank.Unavailable):
+        knowledge_bank.relevance(titled_lessons("parser"), "parser")

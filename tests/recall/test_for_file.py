@@ -1,17 +1,20 @@
-"""Which memories belong to a file."""
+"""The records that belong to a file, also after git renamed it."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
+import onrecord
 from onrecord import paths
 from onrecord.recall import for_file
 from onrecord.recall.stores import Stores
 from onrecord.search import index, indexing
 from tests.agent_context import file_context
+from tests.git_project import GitCalls, GitProject
 from tests.known_project import known_project
 
 
@@ -124,3 +127,115 @@ def test_files_outside_the_project_have_nothing_beside_them(project, path):
     project.save("constraint", constraint("Everything", scope={"paths": ["**"]}))
 
     assert file_context(project, path) == ""
+
+
+BODY = "".join(f"def handler_{number}(): return {number}\n" for number in range(40))
+RULE = {"title": "No floats", "severity": "high", "rule": "No floats for money.", "impact": ["x"]}
+
+
+@pytest.fixture
+def git_project(tmp_path: Path) -> GitProject:
+    git_project = GitProject(tmp_path / "project")
+    git_project.write("src/session.py", BODY)
+    git_project.write("src/other.py", "other\n" * 30)
+    git_project.commit()
+    onrecord.open(str(git_project.root)).save("constraint", {**RULE, "related_files": ["src/session.py"]})
+    return git_project
+
+
+def aged(git_project: GitProject) -> None:
+    """Make every file look older than the clock's doubt, so that verdicts on it are remembered."""
+    for path in git_project.root.rglob("*"):
+        if path.is_file() and ".git" not in path.parts:
+            os.utime(path, (1_700_000_000, 1_700_000_000))
+
+
+def titles_after_rename(git_project: GitProject, path: str) -> list[str]:
+    project = onrecord.open(str(git_project.root))
+    rows = for_file.records_about(index.open(project.store.root), project.root, path)
+    return [row.title for row in rows]
+
+
+def context_after_rename(git_project: GitProject, path: str) -> str:
+    return file_context(onrecord.open(str(git_project.root)), path, f"session-{path}")
+
+
+def test_a_file_renamed_edited_and_committed_brings_its_rule_under_the_new_path(git_project: GitProject) -> None:
+    git_project.git("mv", "src/session.py", "src/store.py")
+    git_project.write("src/store.py", BODY + "def more(): return 1\n")
+    git_project.commit()
+
+    assert "No floats for money." in context_after_rename(git_project, "src/store.py")
+    assert "No floats for money." in context_after_rename(git_project, "src/session.py")
+    assert titles_after_rename(git_project, "src/other.py") == []
+
+
+def test_a_file_renamed_twice_is_followed(git_project: GitProject) -> None:
+    git_project.git("mv", "src/session.py", "src/store.py")
+    git_project.commit()
+    git_project.git("mv", "src/store.py", "vault.py")
+    git_project.commit()
+
+    assert titles_after_rename(git_project, "vault.py") == ["No floats"]
+    assert titles_after_rename(git_project, "src/store.py") == []
+
+
+def test_a_rename_that_is_staged_only_counts_and_one_that_git_was_not_told_of(git_project: GitProject) -> None:
+    git_project.git("mv", "src/session.py", "src/store.py")
+    assert titles_after_rename(git_project, "src/store.py") == ["No floats"]
+
+    git_project.git("reset", "-q", "--hard")
+    os.rename(git_project.root / "src/session.py", git_project.root / "src/untracked.py")
+    assert titles_after_rename(git_project, "src/untracked.py") == ["No floats"]
+
+
+def test_a_file_that_was_deleted_gives_its_rule_to_no_other(git_project: GitProject) -> None:
+    git_project.git("rm", "-q", "src/session.py")
+    git_project.write("src/new.py", "something = 'else'\n" * 20)
+    git_project.commit()
+
+    assert titles_after_rename(git_project, "src/new.py") == titles_after_rename(git_project, "src/other.py") == []
+
+
+def test_one_symbol_of_a_renamed_file_is_enough(git_project: GitProject) -> None:
+    rule = {**RULE, "title": "Symbol", "related_files": ["src/other.py", "src/session.py#handler_3"]}
+    onrecord.open(str(git_project.root)).save("constraint", rule)
+    git_project.git("mv", "src/session.py", "src/store.py")
+    git_project.commit()
+
+    assert titles_after_rename(git_project, "src/store.py") == ["No floats", "Symbol"]
+
+
+def test_git_is_asked_once_for_each_commit_and_never_while_no_file_is_lost(
+    git_project: GitProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aged(git_project)
+    asked = GitCalls(monkeypatch)
+    titles_after_rename(git_project, "src/other.py")
+    assert asked.times == 0
+
+    git_project.git("mv", "src/session.py", "src/store.py")
+    git_project.commit()
+    assert titles_after_rename(git_project, "src/store.py") == ["No floats"]
+    first = asked.times
+    assert first > 0
+
+    assert titles_after_rename(git_project, "src/store.py") == ["No floats"]
+    assert titles_after_rename(git_project, "src/other.py") == []
+    git_project.commit("unrelated")
+    assert titles_after_rename(git_project, "src/store.py") == ["No floats"]
+    assert asked.times == first
+
+
+def test_a_git_without_time_is_asked_again_at_the_next_file(
+    git_project: GitProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git_project.git("mv", "src/session.py", "src/store.py")
+    git_project.write("src/store.py", BODY + "def more(): return 1\n")
+    git_project.commit()
+    patience = for_file._MAX_GIT_SECONDS
+    monkeypatch.setattr(for_file, "_MAX_GIT_SECONDS", 0.000_1)
+    assert titles_after_rename(git_project, "src/store.py") == []
+
+    monkeypatch.setattr(for_file, "_MAX_GIT_SECONDS", patience)
+    assert titles_after_rename(git_project, "src/store.py") == ["No floats"]

@@ -1,8 +1,15 @@
+"""The models of relevance: for prompts, for searches as people type them, and the keyword scorer."""
+
+from __future__ import annotations
+
 import pytest
 
-from onrecord.search import coefficients, index, relevance, word_features
+from onrecord.search import coefficients, index, query, rank, relevance, search_coefficients, word_features
+from onrecord.search.candidates import Filter
+from onrecord.settings import Settings
 from tests import searching
-from tests.records import decision, put
+from tests.known_project import known_project
+from tests.records import decision, put, sample
 
 
 def test_the_coefficients_fit_the_features():
@@ -84,3 +91,140 @@ def test_the_relevance_model_is_not_fooled_by_the_size_of_the_store(tmp_path, fi
     assert best("are alembic migrations applied before or after the deploy?") >= relevance.THRESHOLD
     assert best("make the button on the settings page blue") < relevance.THRESHOLD
     assert best("thanks, looks good") < relevance.THRESHOLD
+
+
+SESSIONS = {"title": "Sessions live in Postgres", "tags": ["auth"], "context": "Redis lost sessions on failover",
+            "decision": "Sessions are rows in auth.sessions, 14 day expiry", "rationale": "one fewer moving part",
+            "triggers": ["where do we keep login state?"]}  # fmt: skip
+TITLES = (
+    "Auth tokens expire after an hour",
+    "Authentication goes through Keycloak",
+    "Authorization is checked in the gateway",
+    "Queues drain nightly",
+    "Invoices are numbered per year",
+)
+
+
+@pytest.fixture
+def project(tmp_path):
+    fields = {"context": "c", "decision": "It is so.", "rationale": "r"}
+    decisions = [SESSIONS, *({"title": title, **fields} for title in TITLES)]
+    return known_project(tmp_path / "project", *(("decision", decision) for decision in decisions))
+
+
+def titles(project, text):
+    return [hit.title for hit in project.search(text)]
+
+
+def test_the_words_of_a_trigger_are_a_good_match(project):
+    best = project.search("login state")[0]
+
+    assert best.title == "Sessions live in Postgres"
+    assert best.probability >= relevance.MEDIUM
+
+
+def test_a_word_of_one_title_is_a_good_match(project):
+    for word in ("keycloak", "nightly", "invoices", "postgres"):
+        assert project.search(word)[0].probability >= relevance.MEDIUM, word
+
+
+def test_a_word_is_found_together_with_the_words_that_begin_like_it(project):
+    listed = titles(project, "auth")
+
+    assert listed[0] == "Auth tokens expire after an hour"
+    assert {"Authentication goes through Keycloak", "Authorization is checked in the gateway"} <= set(listed)
+
+
+def test_the_beginning_of_a_word_finds_that_word_first(project):
+    assert titles(project, "authoriz")[0] == "Authorization is checked in the gateway"
+    assert titles(project, "authent")[0] == "Authentication goes through Keycloak"
+
+
+def test_words_of_a_sentence_are_not_taken_for_beginnings(project):
+    assert "Authorization is checked in the gateway" not in titles(
+        project, "every auth token shall expire within an hour"
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["login state", "auth", "postgres", "nightly drain", "expire", "zebra crossing", "the"]
+)
+def test_noise_is_not_listed_and_the_best_come_first(project, text):
+    chances = [hit.probability for hit in project.search(text)]
+
+    assert all(chance >= search_coefficients.FLOOR for chance in chances)
+    assert chances == pytest.approx(sorted(chances, reverse=True), abs=0.05)
+
+
+def test_without_vectors_words_alone_decide(project):
+    values = dict.fromkeys(relevance.NAMES, 0.0)
+    nothing = relevance.search_score(list(values.values()))
+    values.update(coverage=1.0, title_asked=1.0, in_title=1.0, title_both=1.0, matches=0.7, mass=0.5)
+
+    assert relevance.shifted(0.5, relevance.search_score(list(values.values()))) > 0.9
+    assert relevance.shifted(0.5, nothing) < 0.2
+
+
+def test_the_weights_are_of_features_there_are():
+    names = {*search_coefficients.WEIGHTS, *search_coefficients.WORDS_WEIGHTS}
+
+    assert names <= set(relevance.NAMES)
+    assert 0 < search_coefficients.FLOOR < search_coefficients.ASKED_POINTER < search_coefficients.ASKED < 1
+
+
+def points(prompt, title, tags=(), text=""):
+    class Row:
+        title_terms = " ".join(query.terms.stream(title))
+        tag_terms = " ".join(query.terms.stream(" ".join(tags)))
+        body_terms = " ".join(query.terms.stream(text))
+        category = "decision"
+
+    return relevance.keyword_points(set(query.parse(prompt).terms), Row)
+
+
+@pytest.mark.parametrize(
+    ("record", "score"),
+    [
+        ({"title": "Redis"}, 2),
+        ({"title": "x", "tags": ["redis"]}, 3),
+        ({"title": "Redistribution"}, 1),
+        ({"title": "x", "text": "redis"}, 1),
+        ({"title": "Redis", "tags": ["redis"], "text": "redis redis"}, 6),
+        ({"title": "nothing"}, 0),
+    ],
+)
+def test_score(record, score):
+    assert points("redis", **record) == score
+
+
+@pytest.mark.parametrize(
+    ("prompt", "title", "score"),
+    [
+        ("redis", "Redis", 3),
+        ("redis queue", "Redis", 4),
+        ("redis queue worker", "Redis", 4),
+        ("queue worker", "Postgres", 0),
+    ],
+)
+def test_what_a_category_is_for_adds_two_points_at_most_to_a_record_that_scores(tmp_path, prompt, title, score):
+    root = str(tmp_path / "memory")
+    put(root, decision("it", title, "", updated_at="2025-01-01T00:00:00Z"))
+    settings = Settings()
+    described = {"categories.decision.description": "redis queue worker", "categories.runbook.description": "redis"}
+    settings.take("test", True, {"retrieval.match_strategy": "title_tags", **described})
+
+    matches = searching.find(index.in_memory(root), prompt, now="2026-03-02T00:00:00Z", settings=settings)
+
+    assert [match.score for match in matches] == [score][: bool(score)]
+
+
+def test_recent_records_come_first_among_equals(tmp_path):
+    root = str(tmp_path / "memory")
+    put(root, decision("old", "Redis", "", updated_at="2025-01-01T00:00:00Z"))
+    put(root, decision("fresh", "Redis", "", updated_at="2026-03-01T00:00:00Z"))
+    put(root, sample(id="gone", title="Redis", superseded_by="fresh"))
+
+    found = rank.by_keywords(index.in_memory(root), query.parse("redis"), Filter(now="2026-03-02T00:00:00Z"))
+
+    assert [(match.id, match.score) for match in found] == [("fresh", 3), ("old", 2)]
+    assert all(isinstance(match, rank.Match) for match in found)

@@ -1,8 +1,9 @@
-"""Text to vector and products of vectors, against plain sums."""
+"""Texts as vectors and products of vectors, against plain sums; and the table that ships with the package."""
 
 from __future__ import annotations
 
 import math
+import os
 import re
 import unicodedata
 
@@ -17,12 +18,12 @@ from tests import tiny_table
 TOKENS = tiny_table.tokens(["sign log", "users people", "session", "redis", "##ing ##s", "token tokens"])
 
 
-def of(made: Vectorizer, text: str) -> bytes:
-    return made.vector(vectors.words(text))
+def vector_of(vectorizer: Vectorizer, text: str) -> bytes:
+    return vectorizer.vector(vectors.words(text))
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Vectorizer:
+def vectorizer(tmp_path_factory: pytest.TempPathFactory) -> Vectorizer:
     return Vectorizer(vectors.open_table(str(tiny_table.write(tmp_path_factory.mktemp("table") / "words.vec", TOKENS))))
 
 
@@ -67,10 +68,10 @@ ORDINARY = st.lists(st.sampled_from("sign users Sessions redis logIn tokens xyz 
 
 
 @given(ORDINARY.map(" ".join))
-def test_a_vector_is_the_sum_of_its_words_at_one_length(made, text):
+def test_a_vector_is_the_sum_of_its_words_at_one_length(vectorizer, text):
     expected = plain_vector(text)
 
-    vector = of(made, text)
+    vector = vector_of(vectorizer, text)
 
     assert len(vector) == len(expected)
     assert vectors.signed(vector) == pytest.approx([value * LENGTH for value in expected], abs=0.6)
@@ -78,35 +79,35 @@ def test_a_vector_is_the_sum_of_its_words_at_one_length(made, text):
 
 def test_a_dimension_that_is_nearly_all_of_a_vector_is_cut_to_a_byte(tmp_path):
     rows = {"up": (0.01, [127] + [0] * 127), "down": (0.01, [-127] + [1] * 127)}
-    made = Vectorizer(vectors.open_table(str(tiny_table.write(tmp_path / "words.vec", rows))))
+    vectorizer = Vectorizer(vectors.open_table(str(tiny_table.write(tmp_path / "words.vec", rows))))
 
-    assert vectors.signed(of(made, "up")) == [127] + [0] * 127
-    assert vectors.signed(of(made, "down"))[0] == -128
-
-
-def test_words_that_cannot_be_looked_up_have_no_vector(made):
-    assert of(made, "") == of(made, "日本語") == b""
-    assert not made.word("x" * 41).tokens
-    assert not made.word("abcdefghi").tokens, "nine pieces say nothing"
-    assert made.word("abcdefgh").tokens == 8
+    assert vectors.signed(vector_of(vectorizer, "up")) == [127] + [0] * 127
+    assert vectors.signed(vector_of(vectorizer, "down"))[0] == -128
 
 
-def test_letters_lose_their_accents(made):
+def test_words_that_cannot_be_looked_up_have_no_vector(vectorizer):
+    assert vector_of(vectorizer, "") == vector_of(vectorizer, "日本語") == b""
+    assert not vectorizer.word("x" * 41).tokens
+    assert not vectorizer.word("abcdefghi").tokens, "nine pieces say nothing"
+    assert vectorizer.word("abcdefgh").tokens == 8
+
+
+def test_letters_lose_their_accents(vectorizer):
     assert vectors.words("Größe der Sitzungen, señal") == ["grosse", "der", "sitzungen", "senal"]
-    assert of(made, "Sígn") == of(made, "sign")
+    assert vector_of(vectorizer, "Sígn") == vector_of(vectorizer, "sign")
 
 
-def test_only_the_first_160_tokens_count(made):
-    many, single = of(made, "redis " * 160 + "users " * 200), of(made, "redis")
+def test_only_the_first_160_tokens_count(vectorizer):
+    many, single = vector_of(vectorizer, "redis " * 160 + "users " * 200), vector_of(vectorizer, "redis")
 
     assert max(abs(a - b) for a, b in zip(many, single)) <= 1
 
 
-def test_a_text_of_unknown_words_costs_only_so_many_lookups(made, monkeypatch):
+def test_a_text_of_unknown_words_costs_only_so_many_lookups(vectorizer, monkeypatch):
     asked = []
-    monkeypatch.setattr(made.table, "row_of", lambda token: asked.append(token) or -1)
+    monkeypatch.setattr(vectorizer.table, "row_of", lambda token: asked.append(token) or -1)
 
-    of(made, " ".join(f"unknown{number}" for number in range(2_000)))
+    vector_of(vectorizer, " ".join(f"unknown{number}" for number in range(2_000)))
 
     assert len(asked) < 49 * 19
 
@@ -157,6 +158,47 @@ def test_two_tables_have_two_identities(tmp_path):
 
 def test_scales_that_no_training_gives_count_nothing(tmp_path):
     rows = {"nan": (math.nan, [1] * 128), "huge": (1e30, [1] * 128), "minus": (-1.0, [1] * 128)}
-    made = Vectorizer(vectors.open_table(str(tiny_table.write(tmp_path / "words.vec", rows))))
+    vectorizer = Vectorizer(vectors.open_table(str(tiny_table.write(tmp_path / "words.vec", rows))))
 
-    assert of(made, "nan huge minus") == b""
+    assert vector_of(vectorizer, "nan huge minus") == b""
+
+
+MAX_TABLE_BYTES = 6_000_000
+
+
+@pytest.fixture(scope="module")
+def shipped_vectorizer() -> vectors.Vectorizer:
+    return vectors.Vectorizer(vectors.open_table(vectors.FILE))
+
+
+def cosine(shipped_vectorizer: vectors.Vectorizer, first: str, second: str) -> float:
+    columns = vectors.columns(shipped_vectorizer.vector(vectors.words(second)), vectors.DIMENSIONS)
+    return (
+        vectors.products(vectors.signed(shipped_vectorizer.vector(vectors.words(first))), columns, 1)[0]
+        / vectors.LENGTH**2
+    )
+
+
+def test_the_table_is_whole_and_small(shipped_vectorizer):
+    shipped_vectorizer.table.check()
+
+    assert os.path.getsize(vectors.FILE) <= MAX_TABLE_BYTES
+
+
+@pytest.mark.parametrize(
+    ("text", "near", "far"),
+    [
+        ("people get signed out after a deploy", "users are logged out by a release", "the invoice is rounded twice"),
+        ("the page takes ages to load", "slow rendering of the dashboard", "rotate the signing key"),
+        ("where do we put secrets?", "passwords and tokens are stored in the vault", "tabs, not spaces"),
+        ("which db do we use", "the database is PostgreSQL", "buttons are blue"),
+    ],
+)
+def test_texts_of_one_meaning_are_nearer_than_others(shipped_vectorizer, text, near, far):
+    assert cosine(shipped_vectorizer, text, near) > cosine(shipped_vectorizer, text, far) + 0.15
+
+
+def test_a_text_is_as_near_to_itself_as_can_be(shipped_vectorizer):
+    assert cosine(shipped_vectorizer, "retry the paymentService", "retry the payment service") == pytest.approx(
+        1, abs=0.01
+    )

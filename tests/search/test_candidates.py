@@ -1,4 +1,4 @@
-"""Records that claim to replace each other: whatever the links are, the newest that holds is shown."""
+"""Successors of records that replace each other, also in a circle: the newest that is in force is shown."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""The question to the judge, and the parsing of its answer."""
+
 from __future__ import annotations
 
 import json
