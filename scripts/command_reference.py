@@ -60,7 +60,7 @@ def _section(name: str) -> Iterator[str]:
         yield from ("", f"{title[0].upper()}{title[1:]}:", "", *_table(actions))
     yield from ("", "```sh")
     for example in COMMANDS[name].examples:
-        yield from (f"# {example.meaning}", help.typed(example))
+        yield from (f"# {example.meaning}", help.shell_line(example))
     yield "```"
 
 

@@ -23,7 +23,7 @@ def project(tmp_path_factory):
     return folder
 
 
-def shown(project, *words, **env):
+def paged_text(project, *words, **env):
     with TerminalSession(*words, cwd=project, env=env) as session:
         assert session.end() == 0
         return session.text
@@ -45,7 +45,7 @@ def shown(project, *words, **env):
     ],
 )
 def test_what_is_paged(project, words, env, is_paged):
-    text = shown(project, *words, **env)
+    text = paged_text(project, *words, **env)
 
     assert "Reason number 39." in text or "short" in words
     assert ("paged:" in text) == is_paged
@@ -77,4 +77,4 @@ def test_an_interrupt_is_the_pagers(project):
 
 
 def test_a_pager_that_is_left_early_is_no_failure(project):
-    assert "Long" in shown(project, "show", "long", PAGER="head -1")
+    assert "Long" in paged_text(project, "show", "long", PAGER="head -1")

@@ -1,65 +1,90 @@
+"""Single keys, in a real terminal and without one."""
+
 from __future__ import annotations
 
 import io
+import re
+import sys
 
 import pytest
 
-from onrecord.cli.output import Screen, clean, clean_lines, fit, table, width_of, wrap
+from onrecord.cli import terminal
+from tests.terminal_session import CTRL_C, CTRL_D, TerminalSession
 
-TERMINAL = Screen(30, is_terminal=True)
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
 
-
-@pytest.mark.parametrize(
-    ("text", "width"), [("", 0), ("abc", 3), ("시간", 4), ("ｆｕｌｌ", 8), ("é", 1), ("e\u0301", 1), ("日本 x", 6)]
-)
-def test_width(text, width):
-    assert width_of(text) == width
-
-
-@pytest.mark.parametrize(
-    ("text", "width", "fitted"),
-    [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("시간은", 5, "시간…"), ("시간은", 4, "시…"), ("a b c d", 4, "a b…")],
-)
-def test_fit(text, width, fitted):
-    assert fit(text, width) == fitted
-    assert width_of(fit(text, width)) <= width
-
-
-def test_wrap_breaks_at_spaces_and_leaves_long_words_whole():
-    assert wrap("one two three incomprehensibilities x", 12, "  ") == (
-        "  one two\n  three\n  incomprehensibilities\n  x"
-    )
+READER = """
+import sys; sys.path.insert(0, sys.argv[1])
+from onrecord.cli import terminal
+print("ready", flush=True)
+while True:
+    try:
+        pressed = terminal.read_key()
+    except (EOFError, KeyboardInterrupt) as error:
+        print(type(error).__name__, flush=True)
+        break
+    print(f"<{pressed}>", flush=True)
+    if pressed == "!":
+        raise ValueError("the program fails here")
+"""
 
 
-def test_a_pipe_gets_tab_separated_cells_without_heads():
-    assert table(Screen(), ("id", "title"), [("a", "x\ty"), ("b", "z")]) == "a\tx y\nb\tz"
+@pytest.fixture
+def reader(tmp_path, request):
+    source = str(request.config.rootpath / "src")
+    with TerminalSession(source, cwd=tmp_path, program=(sys.executable, "-S", "-c", READER)) as session:
+        session.expect("ready")
+        yield session
 
 
-def test_a_terminal_gets_aligned_columns_by_displayed_width():
-    assert table(TERMINAL, ("id", "title"), [("시간", "x"), ("abcdef", "y")]) == ("id      title\n시간    x\nabcdef  y")
+def test_keys_are_read_without_enter_and_by_name(reader):
+    pressed = {
+        "a": "a", "é": "é", "시": "시", "🦊": "🦊", " ": " ", "\r": "enter", "\t": "tab", "\x7f": "backspace",
+        "\x1b[A": "up", "\x1bOB": "down", "\x1b[C": "right", "\x1b[D": "left", "\x1b[H": "home", "\x1b[4~": "end",
+        "\x1b[5~": "page up", "\x1b[6~": "page down", "\x1b": "escape",
+    }  # fmt: skip
+
+    for sent, name in pressed.items():
+        reader.press(sent)
+        reader.expect(f"<{name}>")
 
 
-def test_the_last_column_gives_way_first_then_the_widest():
-    rows = [("a" * 12, "t" * 40)]
+def test_keys_typed_ahead_are_kept_and_unknown_ones_are_no_answer(reader):
+    reader.send("ab\x1b[1;5Pc\x01d")
 
-    assert table(TERMINAL, ("id", "title"), rows).splitlines()[1] == "a" * 12 + "  " + "t" * 15 + "…"
-    assert table(TERMINAL, ("id", "title"), [("a" * 40, "t" * 40)]).splitlines()[1] == (
-        "a" * 17 + "…  " + "t" * 9 + "…"
-    )
+    assert re.findall("<(.)>", reader.expect("<d>")) == ["a", "b", "c", "d"]
 
 
-@pytest.mark.parametrize(
-    ("style", "code"), [("bold", 1), ("dim", 2), ("red", 31), ("green", 32), ("yellow", 33), ("cyan", 36)]
-)
-def test_styles_are_those_that_every_terminal_has(style, code):
-    assert Screen(80, True, True).paint("x", style) == f"\x1b[{code}mx\x1b[0m"
+@pytest.mark.parametrize(("sent", "ending"), [(CTRL_C, "KeyboardInterrupt"), (CTRL_D, "EOFError"), ("!", "ValueError")])
+def test_the_terminal_is_given_back_however_it_ends(reader, sent, ending):
+    reader.press(sent)
+    reader.expect(ending)
+    reader.end()
+
+    assert reader.echoes()
 
 
-def test_a_file_is_never_painted():
-    assert Screen.of(io.StringIO()).paint("x", "red") == "x"
-    assert Screen(80, True, True).paint("x", "red", "bold") == "\x1b[31;1mx\x1b[0m"
+def test_an_end_of_input_typed_ahead_is_one(reader):
+    reader.send(CTRL_D)
+
+    reader.expect("EOFError")
 
 
-def test_clean_text_has_nothing_invisible():
-    assert clean("a\x1b[31m\u202eb\nc") == "a [31mb c"
-    assert clean_lines("a\nb\x07\r\nc") == ["a", "b ", "c"]
+def test_a_pressed_key_is_not_echoed(reader):
+    reader.press("x")
+
+    assert reader.expect("<x>").strip() == "<x>"
+
+
+@pytest.mark.parametrize(("typed", "key"), [("a\n", "a"), ("  yes\n", "y"), ("\n", "enter"), ("q", "q")])
+def test_without_a_terminal_a_line_is_an_answer(monkeypatch, typed, key):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+
+    assert terminal.read_key() == key
+
+
+def test_without_a_terminal_the_end_of_the_input_is_no_answer(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+
+    with pytest.raises(EOFError):
+        terminal.read_key()

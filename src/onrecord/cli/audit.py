@@ -56,12 +56,12 @@ def run(args: argparse.Namespace) -> CommandResult:
     if folder:
         items = memories.claude_memory(folder) if args.claude_memory else memories.markdown_folder(folder)
         where = folder
-        known_facts = Evidence(missing=report.lost_files(items, os.path.abspath(args.project)))
+        evidence = Evidence(missing=report.lost_files(items, os.path.abspath(args.project)))
     else:
         store = arguments.existing_store(args)
         category = compose.category_of(args.category) if args.category else ""
-        where, (items, known_facts, broken) = store.root, _material(store, category)
-    measures = report.audit(items, known_facts, lambda texts: watched(texts, "comparing records"))
+        where, (items, evidence, broken) = store.root, _material(store, category)
+    measures = report.audit(items, evidence, lambda texts: watched(texts, "comparing records"))
     if folder:
         measures = {name: _for_others(measure) for name, measure in measures.items()}
     measures = {name: _with_flags(measure, arguments.store_flags(args)) for name, measure in measures.items()}
@@ -90,10 +90,10 @@ def run(args: argparse.Namespace) -> CommandResult:
 def _material(store: Store, category: str) -> tuple[Sequence[AuditItem], Evidence, list[str]]:
     """Return the records to audit, the evidence about them, and the paths of records that cannot be read."""
     scanned = list(watched(store.scan(category), "reading records"))
-    entries = [each for each in scanned if isinstance(each, Entry)]
-    broken = [each.path for each in scanned if isinstance(each, Broken)]
-    facts = report.collect(store, entries, lambda each: watched(each, "looking at files"))
-    return [audit_item.from_record(entry.memory) for entry in entries], facts, broken
+    entries = [item for item in scanned if isinstance(item, Entry)]
+    broken = [item.path for item in scanned if isinstance(item, Broken)]
+    evidence = report.collect(store, entries, lambda entries: watched(entries, "checking files"))
+    return [audit_item.from_record(entry.memory) for entry in entries], evidence, broken
 
 
 def _for_others(measure: Measure) -> Measure:

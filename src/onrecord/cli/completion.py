@@ -152,13 +152,13 @@ def print_candidates(words: Sequence[str]) -> int:
     """Print the candidates for the last of `words`; after an error none, since there is nowhere to report it."""
     shell, *line = map(unquote, words) if words[:1] == ["bash"] else words or [""]
     try:
-        found = candidates(line[:-1], "".join(line[-1:]), splits_values=shell == "bash")
+        suggestions = candidates(line[:-1], "".join(line[-1:]), splits_values=shell == "bash")
     except (OnrecordError, OSError):
-        found = []
-    if found is None:
+        suggestions = []
+    if suggestions is None:
         say("files", Screen())
         return 0
-    lines = [f"{word.text}\t{fit(clean(word.meaning), _MEANING_WIDTH)}" for word in found]
+    lines = [f"{word.text}\t{fit(clean(word.meaning), _MEANING_WIDTH)}" for word in suggestions]
     say("\n".join(["words", *lines]), Screen())
     return 0
 

@@ -148,9 +148,9 @@ def _change(store: Store, key: str, value: object) -> CommandResult:
         _put(raw, key, value)
         if json.dumps(raw) != before:
             files.write(path, (json.dumps(raw, ensure_ascii=False, indent=2) + "\n").encode("utf-8"))
-    shown = "default" if value is None else json.dumps(value, ensure_ascii=False)
+    text = "default" if value is None else json.dumps(value, ensure_ascii=False)
     return CommandResult(
-        {"key": key, "value": value, "file": path}, lambda screen: fitted(screen, clean(f"{key} = {shown} in {path}"))
+        {"key": key, "value": value, "file": path}, lambda screen: fitted(screen, clean(f"{key} = {text} in {path}"))
     )
 
 

@@ -84,7 +84,7 @@ _SPEAKER_WIDTH = 10
 """Columns for the name of the speaker."""
 
 
-class Turn(NamedTuple):
+class DemoTurn(NamedTuple):
     """A prompt, what the hook added to it (None: there was no hook), and the agent's answer."""
 
     caption: str
@@ -93,26 +93,26 @@ class Turn(NamedTuple):
     added: str | None = ""
 
 
-FORGETFUL = Turn(
+FORGETFUL = DemoTurn(
     "Without Onrecord",
     "Users are logged out after every deploy. Add Redis for the sessions.",
     "I'll add a Redis container and store the sessions there.",
     None,
 )
 TURNS = (
-    Turn(
+    DemoTurn(
         "With Onrecord: the hook adds a decision of the team, and the answer changes",
         FORGETFUL.prompt,
         "Not Redis: it lost the sessions before. They are rows in auth.sessions, so I'll find out what empties that"
         " table in a deploy.",
     ),
-    Turn(
+    DemoTurn(
         "A prompt that no record is about: nothing is added",
         "Translate the footer into Danish.",
         "Done: templates/footer.html.",
     ),
 )
-LATER = Turn(
+LATER = DemoTurn(
     "The team replaces the decision: asked about the old one, the new one is added",
     "Add a column to the table where sessions live in Postgres.",
     "Sessions no longer live in that table. I'll put the value into the cookie, which has to stay below 2 KB.",
@@ -143,7 +143,7 @@ def sample_project(keep: bool = False) -> Iterator[str]:
             shutil.rmtree(folder)
 
 
-def conversation(project: str) -> Iterator[Turn]:
+def conversation(project: str) -> Iterator[DemoTurn]:
     """Make the sample project and yield the turns of a conversation, each with what the hook really adds."""
     _write_code(project)
     for words in _records():
@@ -195,7 +195,7 @@ def _hook(project: str, event: str, **fields: object) -> str:
     return str(json.loads(process.stdout)["hookSpecificOutput"]["additionalContext"]) if process.stdout else ""
 
 
-def _turns_text(screen: Screen, turns: list[Turn]) -> str:
+def _turns_text(screen: Screen, turns: list[DemoTurn]) -> str:
     lines = [_OPENING, ""]
     for turn in turns:
         lines.append(screen.paint(turn.caption, "bold"))

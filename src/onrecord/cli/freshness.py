@@ -50,13 +50,13 @@ def _freshness(store: Store, asker: Asker, ids: Sequence[str], *, only_stale: bo
         entry for entry in store.entries() if entry.memory.is_current
     ]
     checked = report.check_all(store, watched(entries, "checking files"))
-    listed = [record for record in checked if record.is_stale or not only_stale]
+    reports = [record for record in checked if record.is_stale or not only_stale]
     states = Counter(verdict.state for record in checked for verdict in record.verdicts)
     states[UNANCHORED] = sum(len(record.loose) for record in checked)
-    data = {"records": [_data(record) for record in listed], "files": dict(sorted(states.items()))}
+    data = {"records": [_data(record) for record in reports], "files": dict(sorted(states.items()))}
     if not asker.is_json:
-        record_table.save_listing(ListedPath(store.root, record.entry.path) for record in listed)
-    return CommandResult(data, lambda screen: _text(screen, store.root, listed, states))
+        record_table.save_listing(ListedPath(store.root, record.entry.path) for record in reports)
+    return CommandResult(data, lambda screen: _text(screen, store.root, reports, states))
 
 
 def _data(checked: RecordFreshness) -> dict[str, Any]:
@@ -78,13 +78,13 @@ def _data(checked: RecordFreshness) -> dict[str, Any]:
     return {"id": record.id, "path": checked.entry.path, "anchors": rows, "unanchored": list(checked.loose)}
 
 
-def _text(screen: Screen, root: str, listed: list[RecordFreshness], states: Counter[str]) -> str:
+def _text(screen: Screen, root: str, reports: list[RecordFreshness], states: Counter[str]) -> str:
     if not sum(states.values()):
         return "no record names a file"
     if screen.is_terminal:
-        lines = list(_listing(screen, listed, record_table.names_in(root, [record.entry.path for record in listed])))
+        lines = list(_listing(screen, reports, record_table.names_in(root, [record.entry.path for record in reports])))
     else:
-        rows = [(record.entry.memory.id, *row) for record in listed for row in _rows(record, screen)]
+        rows = [(record.entry.memory.id, *row) for record in reports for row in _rows(record, screen)]
         lines = [table(screen, (), rows)] if rows else []
     counts = ", ".join(
         f"{count:,} {screen.paint(state, _COLOURS.get(state, 'dim'))}" for state, count in states.items() if count
@@ -92,8 +92,8 @@ def _text(screen: Screen, root: str, listed: list[RecordFreshness], states: Coun
     return "\n".join([*lines, counts])
 
 
-def _listing(screen: Screen, listed: list[RecordFreshness], names: list[str]) -> Iterator[str]:
-    for number, (checked, name) in enumerate(zip(listed, names), 1):
+def _listing(screen: Screen, reports: list[RecordFreshness], names: list[str]) -> Iterator[str]:
+    for number, (checked, name) in enumerate(zip(reports, names), 1):
         record = checked.entry.memory
         yield record_table.head(screen, number, record.title)
         yield record_table.facts(record.category, timestamps.age(record.updated_at), name)

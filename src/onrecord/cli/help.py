@@ -145,11 +145,11 @@ def page(parser: Parser, screen: Screen) -> str:
     own = [example for example in command.examples if f"onrecord {example.command} ".startswith(f"{parser.prog} ")]
     lines += ["", screen.paint("examples:", "bold")]
     for example in own or command.examples:
-        lines += [screen.paint(f"  # {example.meaning}", "dim"), f"  {typed(example)}"]
+        lines += [screen.paint(f"  # {example.meaning}", "dim"), f"  {shell_line(example)}"]
     return "\n".join(lines)
 
 
-def typed(example: Example) -> str:
+def shell_line(example: Example) -> str:
     """Return an example as it is typed in a shell."""
     return "onrecord " + example.command.replace("\n", "\n  ")
 
@@ -244,6 +244,6 @@ def _plain(message: str) -> str:
 def _hint(message: str, options: Iterable[str]) -> str:
     """Return "did you mean" with the nearest option, if one was misspelt."""
     _, unknown, words = message.partition("unrecognized arguments: ")
-    typed = words.split()[0] if unknown and words.strip() else ""
-    nearest = next(iter(difflib.get_close_matches(typed, list(options), n=1)), "")
+    word = words.split()[0] if unknown and words.strip() else ""
+    nearest = next(iter(difflib.get_close_matches(word, list(options), n=1)), "")
     return f"; did you mean {nearest}?" if nearest else ""

@@ -71,12 +71,12 @@ def run(args: argparse.Namespace) -> CommandResult:
         return _forget(session, team, args.path) if args.action == "forget" else _status(session, args.team)
 
 
-def _url(typed: str) -> str:
+def _url(address: str) -> str:
     """Return the address typed, of a remote, or of the environment; never one of a project. Raises BadInput."""
-    typed = typed or os.environ.get(VARIABLE, "")
-    if not typed:
+    address = address or os.environ.get(VARIABLE, "")
+    if not address:
         raise BadInput("no hub is named", fix=f"add --url postgresql://HOST/DATABASE, or set {VARIABLE}")
-    return typed if "://" in typed else remotes.get(typed).url
+    return address if "://" in address else remotes.get(address).url
 
 
 def _init(session: HubSession, team: str, review: bool | None) -> CommandResult:

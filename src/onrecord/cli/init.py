@@ -38,16 +38,18 @@ def _init(store: Store, root: str, *, merge_driver: bool) -> CommandResult:
     """
     is_new = not store.exists
     with store.writing():
-        written = git_files.ensure(store.root)
+        new_files = git_files.ensure(store.root)
         if not os.path.exists(os.path.join(store.root, paths.INDEX_MD)):
             store.rebuild_index_md()
-            written.append(paths.INDEX_MD)
+            new_files.append(paths.INDEX_MD)
     notes = _git_notes(root, merge_driver) if root else []
-    data = {"store": store.root, "created": is_new, "written": written, "notes": notes}
+    data = {"store": store.root, "created": is_new, "written": new_files, "notes": notes}
 
     def text(screen: Screen) -> str:
         verb = screen.paint("created", "green") if is_new else "there is a memory at"
-        return "\n".join([f"{verb} {clean(store.root)}", *(f"  wrote {name}" for name in written), *map(clean, notes)])
+        return "\n".join(
+            [f"{verb} {clean(store.root)}", *(f"  wrote {name}" for name in new_files), *map(clean, notes)]
+        )
 
     return CommandResult(data, text)
 

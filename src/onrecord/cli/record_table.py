@@ -90,15 +90,15 @@ def coloured(screen: Screen, snippet: str) -> str:
     return " ".join(words)
 
 
-def names(listed: Sequence[ListedPath]) -> list[str]:
+def names(listed_paths: Sequence[ListedPath]) -> list[str]:
     """Return what to type for records of several stores; outside the project's store it begins with a flag."""
     by_path = {}
-    for root in dict.fromkeys(record.root for record in listed):
-        in_store = [record.path for record in listed if record.root == root]
+    for root in dict.fromkeys(record.root for record in listed_paths):
+        in_store = [record.path for record in listed_paths if record.root == root]
         flag = paths.store_flag(paths.prefix_of(root))
         names = names_in(root, in_store)
         by_path.update({ListedPath(root, path): f"{flag}{name}" for path, name in zip(in_store, names)})
-    return [by_path[record] for record in listed]
+    return [by_path[record] for record in listed_paths]
 
 
 def names_in(root: str, record_paths: Sequence[str]) -> list[str]:
@@ -107,21 +107,23 @@ def names_in(root: str, record_paths: Sequence[str]) -> list[str]:
     return [short_names[path] for path in record_paths]
 
 
-def save_listing(listed: Iterable[ListedPath]) -> None:
+def save_listing(listed_paths: Iterable[ListedPath]) -> None:
     """Keep the paths of a listing on a terminal, so that they can be named by number."""
     file = _file()
     if file is not None and sys.stdout.isatty():
         file.replace(
-            json.dumps([list(record) for record in islice(listed, _MAX_NUMBERED)]).encode("utf-8", "surrogatepass")
+            json.dumps([list(record) for record in islice(listed_paths, _MAX_NUMBERED)]).encode(
+                "utf-8", "surrogatepass"
+            )
         )
 
 
-def listed_path(typed: str) -> ListedPath | None:
+def listed_path(text: str) -> ListedPath | None:
     """Return the path with this number in the last listing; None for any other text or number."""
-    if not (typed.isascii() and typed.isdigit() and len(typed) <= len(str(_MAX_NUMBERED))):
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(_MAX_NUMBERED))):
         return None
-    listed = _last_listing()
-    return listed[int(typed) - 1] if 1 <= int(typed) <= len(listed) else None
+    listed_paths = _last_listing()
+    return listed_paths[int(text) - 1] if 1 <= int(text) <= len(listed_paths) else None
 
 
 def _last_listing() -> list[ListedPath]:

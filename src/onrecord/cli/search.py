@@ -93,15 +93,15 @@ def _search_stores(project: Project, only: StoreRef | None, request: _Request, *
         include_retired=request.include_retired,
         only=only,
     )
-    listed = [ListedPath(*hit.location) for hit in hits]
+    listed_paths = [ListedPath(*hit.location) for hit in hits]
 
     def lines(screen: Screen) -> str:
         if not screen.is_terminal:
             return "\n".join(_hit_lines(hit) for hit in hits)
-        return "\n".join(_numbered_lines(screen, hits, record_table.names(listed))) or record_table.NOTHING
+        return "\n".join(_numbered_lines(screen, hits, record_table.names(listed_paths))) or record_table.NOTHING
 
     if not is_json:
-        record_table.save_listing(listed)
+        record_table.save_listing(listed_paths)
     return CommandResult({"query": request.text, "results": [_hit_data(hit) for hit in hits]}, lines)
 
 

@@ -249,10 +249,10 @@ def _pick_by_number(question: str, lines: Sequence[str]) -> int | None:
     """Pick on a terminal that only prints: numbered lines, and a number typed with Enter."""
     print("\n".join((question, *(f"{number:>3}  {line}" for number, line in enumerate(lines, 1)))), flush=True)
     try:
-        typed = read_line("number: ").strip()
+        number = read_line("number: ").strip()
     except EOFError:
         return None
-    return int(typed) - 1 if typed.isascii() and typed.isdigit() and 1 <= int(typed) <= len(lines) else None
+    return int(number) - 1 if number.isascii() and number.isdigit() and 1 <= int(number) <= len(lines) else None
 
 
 def open_editor(path: str) -> None:

@@ -1,4 +1,4 @@
-"""Which record a command acts on, where nobody can be asked: reading takes what fits, changing the whole name alone."""
+"""The record that a command acts on without a terminal: reading takes a match, changing needs the full name."""
 
 from __future__ import annotations
 
