@@ -1,4 +1,4 @@
-"""A page generated from the records, for agents that can only read a file. Changes of records update it."""
+"""A page generated from the records, for agents that can only read files. It is updated when a record changes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from onrecord.store.store import Store
 
 _MAX_BYTES = 2_000_000
-"""Size of a page that a section is added to; no agent can use a larger AGENTS.md."""
+"""Largest file that a section is added to; an agent could not use a larger AGENTS.md."""
 
 _ENDINGS = (".md", ".mdc", ".txt")
-"""Of files that `export.file` may name: a project's settings must not overwrite what a program reads."""
+"""The only file types that `export.file` may name: a project's settings must not overwrite code or configuration."""
 
 
 class GeneratedPage(NamedTuple):
@@ -34,7 +34,7 @@ class GeneratedPage(NamedTuple):
     section: str
     """Our part of the text."""
     lines: int
-    """Number of records, one in each line."""
+    """Number of records in the section; each takes one line."""
 
     @property
     def is_fresh(self) -> bool:
@@ -51,7 +51,8 @@ def plan(
 ) -> GeneratedPage:
     """Return the page with its section updated. Raises BadInput.
 
-    A file without a section of ours is refused unless `may_add`. Without a filter, the one in the file is used.
+    A file that has text but no section of ours is refused unless `may_add` is set. If `section_filter` is
+    ALL_RECORDS, the filter that the existing section names is used.
     """
     before = _read(file)
     if before and not may_add and export.BEGIN not in before:
@@ -65,7 +66,7 @@ def plan(
     after = export.replace_section(before, section)
     if after is None:
         marks = f"{export.BEGIN} and {export.END}"
-        raise BadInput(f"{file!r} has more or less than one pair of marks", fix=f"leave one pair of {marks}, or none")
+        raise BadInput(f"{file!r} must have exactly one pair of marks", fix=f"leave one pair of {marks}, or none")
     return GeneratedPage(os.path.abspath(file), before, after, section, len(current))
 
 
@@ -84,7 +85,7 @@ def renew(store: Store) -> None:
 
 
 def resolve(root: str, name: str) -> str:
-    """Return the real path of the file `name` of `export.file`. Raises BadInput or UnsafePath."""
+    """Return the real path of `name`, the value of the setting `export.file`. Raises BadInput or UnsafePath."""
     file = files.inside(root, name)
     parts = os.path.relpath(file, os.path.realpath(root)).lower().split(os.sep)
     if not file.lower().endswith(_ENDINGS) or ".git" in parts:

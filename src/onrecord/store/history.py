@@ -2,7 +2,7 @@
 
 A change is logged with the old text of each file. The file is in the user's state folder, not in the store: otherwise
 anyone who can write to the repository could plant text for an undo to write. One line is added before a change is made
-and one after it, so the line of a killed writer tells what it may have changed.
+and one after it, so if a writer is killed, the first line still shows which files it may have changed.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 FOLDER = "history"
 SYNC = "sync"
-"""The action of a change that took over what others wrote in a shared store. It cannot be undone."""
+"""The action of a change that copied other people's changes from a shared store. It cannot be undone."""
 
 _MAX_BYTES = 16_000_000
-"""Size of one store's history, above which the older half is dropped. A change of one record takes 2,000 to 4,000."""
+"""Largest history of a store; beyond it, the older half is dropped. One changed record takes 2,000 to 4,000 bytes."""
 
 _MAX_CHANGE_CHARACTERS = 6_000_000
-"""Length of one change, so that several fit; of a larger one only the file names are logged."""
+"""Longest change that is logged with its texts, so that several fit in a history; a longer one has only file names."""
 
 NewTexts = Mapping[str, Union[str, None]]
 """The new text of each file of a change by its path; None for a file to delete."""
@@ -54,7 +54,7 @@ class LoggedFile(NamedTuple):
 
 
 class LoggedChange(NamedTuple):
-    """A change as logged: when it was made, what kind, by whom, and its files."""
+    """A change in the log: when it was made, by whom, which action it was, and its files."""
 
     id: str
     at: str
@@ -68,7 +68,7 @@ class LoggedChange(NamedTuple):
     """The id of the change that it undid."""
 
     is_done: bool = False
-    """False if its writer was killed before it could log that the change was made."""
+    """False if the writer was killed before it logged the end of the change."""
 
     is_undone: bool = False
 
@@ -146,7 +146,7 @@ def _change(fields: Mapping[str, Any]) -> LoggedChange | None:
 
 
 class Undone(NamedTuple):
-    """The result of an undo: the change that was undone, the files restored, and the files left as they are."""
+    """The result of an undo: the change that was undone, the files restored, and the files skipped."""
 
     change: LoggedChange
     restored: tuple[LoggedFile, ...]
@@ -167,7 +167,7 @@ def undo(store: Store, change_id: str = "", *, skip_changed: bool = False) -> Un
 
 
 def _find_change(root: str, history: Sequence[LoggedChange], change_id: str) -> LoggedChange:
-    """Return the change to undo: the one with this id, or the last one made here that is no undo and not undone yet."""
+    """Return the change with this id, or the last one made here that can be undone. An undo cannot be undone itself."""
     candidates = [change for change in history if not change.undoes and change.action != "undo"]
     if change_id:
         candidates = [change for change in candidates if change.id.startswith(change_id)]
@@ -202,7 +202,7 @@ def _has_happened(root: str, change: LoggedChange) -> bool:
 
 
 def _split_by_state(root: str, change: LoggedChange) -> tuple[tuple[LoggedFile, ...], tuple[LoggedFile, ...]]:
-    """Return the files that are as `change` left them, and those changed since; not those that are as before."""
+    """Return the files still as `change` left them, and the files changed since, without those already restored."""
     hashes = [(file, current_hash(root, file.path), text_hash(file.before)) for file in change.files]
     unchanged = tuple(file for file, now, before in hashes if now == file.after and now != before)
     changed = tuple(file for file, now, before in hashes if now not in (file.after, before))

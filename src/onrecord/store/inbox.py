@@ -35,7 +35,7 @@ class Inbox:
     def put(self, draft: Draft, *, replacing: bool = False) -> Draft:
         """Write a draft and return it with its hash. Raises AlreadyExists.
 
-        It replaces a draft of the same name from the same session; with `replacing`, from any session.
+        A draft of the same name is replaced if it is from the same session; with `replacing`, from any session.
         """
         if not replacing:
             self.refuse_taken(draft)
@@ -45,7 +45,7 @@ class Inbox:
         return draft._replace(hash=content_hash(data))
 
     def refuse_taken(self, draft: Draft) -> None:
-        """Raise AlreadyExists if another session's draft has that name."""
+        """Raise AlreadyExists if a draft of another session has the same name."""
         if self._is_taken(draft):
             fix = f"onrecord review --accept {draft.name}; or: onrecord review --reject {draft.name}; then save again"
             raise AlreadyExists(f"there is a draft {draft.name!r} in the inbox already", fix=fix)
@@ -89,7 +89,7 @@ class Inbox:
         return [draft for draft in self.scan() if isinstance(draft, Draft)]
 
     def newest(self, limit: int, prefix: str = "") -> list[Draft]:
-        """Return the drafts in the `limit` files written last, newest first; no other file is read."""
+        """Return the drafts in the `limit` newest files, newest first, without reading any other file."""
         try:
             with os.scandir(files.inside(self.root, paths.INBOX)) as entries:
                 times = [

@@ -23,7 +23,7 @@ HEADER = (
 
 
 def line(record: Memory) -> str:
-    """Return `- [CATEGORY] title -> path #tags:a,b`; title and tags have no line break, `->` or `#tags:`."""
+    """Return `- [CATEGORY] title -> path #tags:a,b`, without line breaks, `->` or `#tags:` in the title and tags."""
     tags = ",".join(one_line(tag).replace(",", " ") for tag in record.tags)
     return f"- [{record.category.upper()}] {one_line(record.title)} -> {record.path} #tags:{tags}"
 
@@ -34,7 +34,7 @@ def render(records: Iterable[Memory]) -> str:
 
 
 def revise(text: str, *, removed_paths: Iterable[str], records: Iterable[Memory]) -> str:
-    """Return the page without the records at `removed_paths` and with new lines for `records`; reads no record."""
+    """Return the page without `removed_paths` and with new lines for `records`, without reading any record file."""
     records = tuple(records)
     # This must be fast with 200,000 lines: a dictionary drops duplicates and keeps the order, and sorting lines that
     # are nearly sorted costs next to nothing.

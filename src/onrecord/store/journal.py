@@ -1,7 +1,7 @@
-"""The journal of a store: every change is written down before it is made, so that the next writer can finish it.
+"""The journal of a store: a change is written here first, so that the next writer can finish it after a crash.
 
-Anyone may edit the journal, like any other file. A step that no batch could have written is skipped, and so is a step
-on a file that was changed since.
+The journal is an ordinary file that anyone may edit. So a step is skipped if no batch could have written it, or if its
+file was changed since.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def begin(root: str, new_texts: NewTexts, action: str, undoes: str = "") -> str:
 
 
 def end(root: str, change_id: str = "") -> None:
-    """Delete the journal, and note in the history that the change was made."""
+    """Delete the journal, and log in the history that the change was made."""
     files.remove(_file(root))
     if change_id:
         history.end(root, change_id)
@@ -66,7 +66,7 @@ def _logged_files(root: str, new_texts: NewTexts) -> Iterator[LoggedFile]:
 
 
 def finish(root: str) -> None:
-    """Make the rest of an interrupted change."""
+    """Make the remaining steps of an interrupted change."""
     for path, step in _steps(root).items():
         if _is_ours(root, path, step) and current_hash(root, path) == step[0]:
             _write(os.path.join(root, path), step[1])
@@ -86,7 +86,7 @@ def _steps(root: str) -> dict[str, list[str]]:
 
 
 def _is_ours(root: str, path: str, value: Any) -> bool:
-    """True if a batch could have written `value`."""
+    """True if a batch could have written `value` as the step for `path`."""
     folder, _, name = path.partition("/")
     if "/" in name or not name.endswith(".json") or name[0] == "." or not isinstance(value, list) or len(value) != 2:
         return False

@@ -18,7 +18,7 @@ _MAX_UNCHANGED = 24
 """Characters of the longest id that is its own short name."""
 
 _BEGINNING, _HASH = 16, 6
-"""Characters of a short name: at most so many from the beginning of the id, and those of a hash of the path."""
+"""Length of the two parts of a short name: the beginning of the id (at most), and a hash of the path."""
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 """Characters that mean nothing special to a shell: agents run commands with these names, and strangers choose ids."""
@@ -42,7 +42,7 @@ def is_shell_safe(name: str) -> bool:
 
 
 def with_short_name(root: str, name: str) -> list[str]:
-    """Return the paths of the records whose short name, one with a hash, is `name`: one or none."""
+    """Return the path of the record whose short name is `name`, if that name ends in a hash: a list of one or none."""
     beginning, _, path_hash = name.rpartition(".")
     if len(path_hash) != _HASH or not _SAFE.issuperset(beginning + path_hash):
         return []

@@ -24,7 +24,7 @@ _MIN_SIMILARITY = 0.7
 """Similarity at which one word may be a misspelling of the other: that of `sesion` and `sessions` is 0.86."""
 
 _MIN_BEGINNING, _MAX_BEGINNING = 4, 20
-"""Characters of the beginning of a name that is shown in place of the name."""
+"""Characters of a shortened name: the beginning that is shown in place of the whole name."""
 
 _MIN_SHARE = 0.5
 """Share of the typed letters that a suggested name must contain."""
@@ -54,7 +54,7 @@ def match_names(text: str, paths: Iterable[str]) -> NameMatch:
 def match_titles(text: str, titles: Iterable[tuple[str, str]]) -> NameMatch:
     """Return the paths whose titles have all words of `text`.
 
-    An id lacks the last words of a long title, and all words in another script.
+    Titles find more than ids do: an id lacks the last words of a long title, and all words that are not in ASCII.
     """
     folder, name, _ = _parts(text)
     words = [word for word in _TITLE_BREAK.split(name) if word]
@@ -66,7 +66,7 @@ def match_titles(text: str, titles: Iterable[tuple[str, str]]) -> NameMatch:
 
 
 def _match_words(words: Collection[str], split_names: Collection[tuple[str, list[str]]]) -> NameMatch:
-    """Return the paths whose parts are or begin with all `words`; whole words take precedence."""
+    """Return the paths whose names have all `words` as whole words, or else as beginnings of words."""
     whole = tuple(path for path, parts in split_names if set(words).issubset(parts))
     begun = tuple(path for path, parts in split_names if all(_starts_part(word, parts) for word in words))
     return NameMatch(WORDS, whole or begun) if whole or begun else NameMatch("", ())
@@ -92,7 +92,8 @@ def name_of(path: str) -> str:
 def shortest_names(paths: Iterable[str], among: Iterable[str]) -> dict[str, str]:
     """Return for each path the shortest beginning of its name that is unique `among` all paths.
 
-    It ends with a whole word if possible. Where it would be long or unsafe in a shell, it is the record's short name.
+    A beginning ends with a whole word if possible. If it would be long or unsafe in a shell, the record's short name is
+    returned instead.
     """
     from bisect import bisect_left
 
@@ -103,13 +104,13 @@ def shortest_names(paths: Iterable[str], among: Iterable[str]) -> dict[str, str]
         position = bisect_left(names, name.lower())
         neighbours = [*names[max(position - 1, 0) : position], *names[position + 1 : position + 2]]
         beginning = _beginning(name, max((_common_length(name.lower(), other) for other in neighbours), default=0) + 1)
-        is_own = name.lower() not in neighbours and not beginning.isdigit() and record_names.is_shell_safe(beginning)
-        result[path] = beginning if is_own and len(beginning) <= _MAX_BEGINNING else record_names.short_name(path)
+        is_usable = name.lower() not in neighbours and not beginning.isdigit() and record_names.is_shell_safe(beginning)
+        result[path] = beginning if is_usable and len(beginning) <= _MAX_BEGINNING else record_names.short_name(path)
     return result
 
 
 def _beginning(name: str, minimum: int) -> str:
-    """Return a beginning of `name` with at least `minimum` characters, up to the end of a word if that is short."""
+    """Return at least the first `minimum` characters of `name`, and the rest of the word if that is not too long."""
     minimum = max(minimum, _MIN_BEGINNING)
     word_end = f"{name}-".find("-", minimum)
     return name[: word_end if 0 <= word_end <= _MAX_BEGINNING else minimum]
@@ -160,11 +161,11 @@ def _spellings(words: Collection[str], vocabulary: Collection[str]) -> dict[str,
 
 
 def not_found(root: str, text: str, paths: Collection[str]) -> NotFound:
-    """Return the error that no record matches `text`; it suggests those with similar names."""
-    near = [name_of(path) for path in similar_paths(text, paths)]
+    """Return the error for a `text` that matches no record; it suggests records with similar names."""
+    names = [name_of(path) for path in similar_paths(text, paths)]
     search = f"onrecord search {quote(shorten(text.replace('-', ' ')))}"
-    fix = f"onrecord show {quote(near[0])}; {search}" if near else search
-    return NotFound(f"no memory {shorten(text)!r} in {root}{did_you_mean(near)}", fix=fix)
+    fix = f"onrecord show {quote(names[0])}; {search}" if names else search
+    return NotFound(f"no memory {shorten(text)!r} in {root}{did_you_mean(names)}", fix=fix)
 
 
 def did_you_mean(names: list[str]) -> str:
@@ -173,7 +174,7 @@ def did_you_mean(names: list[str]) -> str:
 
 
 def ambiguous(text: str, paths: Collection[str]) -> Ambiguous:
-    """Return the error that `text` matches several records; it lists up to ten by their short names."""
+    """Return the error for a `text` that matches several records; it lists up to ten by their short names."""
     names = [record_names.short_name(path) for path in sorted(paths)]
     message = ambiguity_message(text, names, "records")
     return Ambiguous(message, fix=f"onrecord show {quote(names[0])}; or type more of the name you mean")
@@ -181,5 +182,5 @@ def ambiguous(text: str, paths: Collection[str]) -> Ambiguous:
 
 def ambiguity_message(text: str, names: Sequence[str], what: str) -> str:
     """Return the message that lists up to ten of the names that `text` matches."""
-    more = f" and {len(names) - _MAX_LISTED:,} more" if len(names) > _MAX_LISTED else ""
-    return f"{shorten(text)!r} matches {len(names):,} {what}: {', '.join(names[:_MAX_LISTED])}{more}"
+    rest = f" and {len(names) - _MAX_LISTED:,} more" if len(names) > _MAX_LISTED else ""
+    return f"{shorten(text)!r} matches {len(names):,} {what}: {', '.join(names[:_MAX_LISTED])}{rest}"

@@ -1,6 +1,6 @@
 """A store: the record files on disk, which are the source of truth. Everything else can be rebuilt from them.
 
-A change of any number of files is one step, made under the lock and through the journal.
+A change to any number of files is one step: it is made under the store's lock, and either completely or not at all.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LOCK = ".lock"
 
 
 class Entry(NamedTuple):
-    """A record as read: its path, and the hash to update it with."""
+    """A record that was read, its path, and the hash of that version, which an update must name."""
 
     memory: Memory
     path: str
@@ -52,7 +52,7 @@ class Store:
     def __init__(self, root: str) -> None:
         self.root = root
         self.warnings: list[str] = []
-        """Failures after a change was made, which do not undo it."""
+        """Failures that came after a change was made; the change stays."""
         self.last_change = ""
         """The id of the last change made through this object."""
 
@@ -65,7 +65,7 @@ class Store:
 
     @property
     def is_interrupted(self) -> bool:
-        """True if a writer was killed during a change, which the next writer will finish."""
+        """True if a writer was killed during a change. The next writer will finish that change."""
         return journal.is_open(self.root)
 
     def read(self, path: str) -> Entry:
@@ -90,7 +90,7 @@ class Store:
             raise BadRecord(f"{label}: {reason}", fix="check the file's type and permissions") from error
 
     def scan(self, category: str = "") -> Iterator[Union[Entry, Broken]]:
-        """Yield all record files, or those of one category; files that cannot be read as Broken."""
+        """Yield the records of the store, or of one category; a file that cannot be read is yielded as Broken."""
         for folder in [schema.FOLDERS[category]] if category else schema.FOLDERS.values():
             try:
                 names = record_names.read_folder(self.root, folder)
@@ -128,7 +128,7 @@ class Store:
         return self.read(matches[0])
 
     def find_paths(self, reference: str) -> list[str]:
-        """Return the paths that `reference` may mean (see `get`): more than one only for an id."""
+        """Return the paths that `reference` may mean (see `get`). Only an id can mean more than one."""
         return self._paths_of(reference) or record_names.with_short_name(self.root, reference)
 
     def has(self, record_id: str) -> bool:
@@ -165,7 +165,7 @@ class Store:
             return batch.put(record)
 
     def refuse_existing(self, record_id: str) -> None:
-        """Raise AlreadyExists if there is anything at that id's path, even a folder or a broken link."""
+        """Raise AlreadyExists if the path of `record_id` is taken, even by a folder or a broken link."""
         for path in self._candidates(record_id):
             if os.path.lexists(os.path.join(self.root, path)):
                 fix = _fix_for_existing(self, path, record_id)
@@ -176,10 +176,10 @@ class Store:
         is_draft = path.startswith(f"{paths.INBOX}/")
         current = content_hash(self._data(path, path)) if is_draft else self.read(path).hash
         if current != expected_hash:
-            again = "onrecord inbox" if is_draft else f"onrecord show {path} --json"
+            command = "onrecord inbox" if is_draft else f"onrecord show {path} --json"
             raise Changed(
                 f"{path} was changed since it was read (it is {current} now, not {shorten(expected_hash, 40)})",
-                fix=f"read it again: {again}; then apply the change to that",
+                fix=f"read it again: {command}; then apply the change to that",
             )
 
     @contextmanager
@@ -212,12 +212,12 @@ class Store:
             journal.end(self.root)
 
     def warn(self, error: Unwritable) -> None:
-        """Add the warning that the records were written, but `index.md` or the journal could not be."""
+        """Add a warning: the records were written, but writing `index.md` or the journal failed."""
         self.warnings.append(f"the records are saved, but {error.message}; then: onrecord doctor --fix")
         state_file.log_failure("index.md", error.message)
 
     def renew_page(self) -> None:
-        """Update the page that the settings name, if any; a failure does not undo the change."""
+        """Update the page that the settings name, if any. A failure only adds a warning."""
         from onrecord.store import generated_page
 
         try:
@@ -245,7 +245,7 @@ class Batch:
         self._drops: list[str] = []
 
     def put(self, record: Memory, *, over: Memory | None = None) -> Entry:
-        """Add a record to write. Raises Invalid, but not for flaws that the old version `over` had already."""
+        """Add a record to write. Raises Invalid, except for flaws that the old version, `over`, has too."""
         flaws = memory.new_flaws(memory.to_json(record), memory.to_json(over)) if over else memory.flaws(record)
         if flaws:
             raise Invalid(
@@ -255,13 +255,13 @@ class Batch:
         return Entry(record, record.path, content_hash(memory.render(record)))
 
     def put_draft(self, draft: Draft) -> None:
-        """Add a draft to write. Raises Changed if the file is not the version that the draft was read from."""
+        """Add a draft to write. Raises Changed if its file was changed since the draft was read."""
         if draft.hash:
             self._store.expect(f"{paths.INBOX}/{draft.name}.json", draft.hash)
         self._texts[f"{paths.INBOX}/{draft.name}.json"] = drafts.render(draft).decode("utf-8")
 
     def restore(self, path: str, text: str) -> None:
-        """Add a file to write as it was before."""
+        """Add a file to restore to the old `text`."""
         if not path.startswith(f"{paths.INBOX}/"):
             self.written[path] = memory.parse(text.encode("utf-8"), path)
         self._texts[path] = text
@@ -271,7 +271,7 @@ class Batch:
         self._drops.append(path)
 
     def drop_draft(self, name: str, expected_hash: str = "") -> None:
-        """Add a draft to delete. Raises NotFound if it is gone, and Changed if it does not have the hash."""
+        """Add a draft to delete. Raises NotFound if it is gone, and Changed if its hash is not `expected_hash`."""
         path = f"{paths.INBOX}/{name}.json"
         if not os.path.lexists(files.inside(self._store.root, path)):
             raise NotFound(f"the draft {shorten(name)!r} is no longer in the inbox", fix="onrecord inbox")
@@ -287,7 +287,7 @@ class Batch:
         for path in new_texts:
             files.inside(root, path)
         self.change_id = journal.begin(root, new_texts, self.action, self.undoes)
-        # The records are on the disk now: a failure below must not be reported as if they were not.
+        # The records are on disk now, so a failure below is only a warning.
         try:
             page = index_md.read(root)
             if page:

@@ -1,6 +1,6 @@
 """Counts the drafts that wait in a store's inbox, for the digest, `list`, `doctor` and the status line.
 
-A session's start runs this, so it only counts files and does not load `inbox`.
+This runs at the start of every session, so it only counts files and does not import the module `inbox`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from onrecord import files, paths
 from onrecord.errors import UnsafePath
 
 _MAX_FILES = 1_000
-"""Files that are counted: "1,000 drafts" says as much as any larger number."""
+"""Counting stops here: to a user, "1,000 drafts" says as much as any larger number."""
 
 
 def count(store_root: str) -> int:

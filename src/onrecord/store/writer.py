@@ -1,4 +1,4 @@
-"""The writer: every change of records and drafts, made as one step under the store's lock."""
+"""The writer: makes all changes to records and drafts, each as one step under the store's lock."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Writer:
     def save(self, record: Memory, *, supersedes: str = "", draft: Draft | None = None) -> Entry:
         """Write a new record, link the one it supersedes, and delete the draft it was made from, in one step.
 
-        A category with a limit of active records retires the oldest ones. Raises AlreadyExists.
+        If the category limits its active records, the oldest ones over the limit are retired. Raises AlreadyExists.
         """
         record = anchors.add_missing(record, self._project, self.now)
         with self.store.writing("accept" if draft else "save") as batch:
@@ -57,14 +57,14 @@ class Writer:
         return entry
 
     def draft(self, drafts: Iterable[Draft], action: str = "draft") -> str:
-        """Write drafts to the inbox, over those of the same name, and return the id of the change."""
+        """Write drafts to the inbox, replacing those of the same name, and return the id of the change."""
         with self.store.writing(action) as batch:
             for draft in drafts:
                 batch.put_draft(draft)
         return batch.change_id
 
     def accept(self, drafts: Sequence[Draft], action: str = "accept") -> tuple[list[Entry], str]:
-        """Turn drafts into records in one change, under unused ids and with their links.
+        """Turn drafts into records with unused ids, and link the records they supersede, in one change.
 
         Return the records and the id of the change.
         """
@@ -102,7 +102,7 @@ class Writer:
             batch.put(record, over=old_version)
 
     def reject(self, name: str, expected_hash: str = "") -> None:
-        """Delete a draft; with a hash, only that version. Raises NotFound or Changed."""
+        """Delete a draft; with `expected_hash`, only if it is that version. Raises NotFound or Changed."""
         with self.store.writing("reject") as batch:
             batch.drop_draft(name, expected_hash)
 
@@ -129,7 +129,7 @@ class Writer:
         may_shrink: bool = False,
         draft: Draft | None = None,
     ) -> Entry:
-        """Apply a patch to the version with this hash; a new title renames the record if its slug changes.
+        """Apply a patch to the record, which must be the version `expected_hash`. A new title may also change its id.
 
         The draft that the patch was made from is deleted in the same step. Raises Changed and NotFound.
         """
@@ -173,7 +173,7 @@ class Writer:
                 batch.put(record._replace(supersedes=supersedes), over=record)
 
     def reanchor(self, reference: str, moved: Mapping[str, str], *, expected_hash: str = "") -> Entry:
-        """Confirm that a record is right for its files as they are now; `moved` maps old paths to new ones."""
+        """Record that the user confirmed a record against its current files; `moved` maps old paths to new ones."""
         change = HistoryEntry(self.now, "Confirmed against its files", "anchors")
         return self._step(
             "reanchor",
@@ -204,7 +204,7 @@ class Writer:
             return batch.put(decide(record), over=record)
 
     def _current(self, reference: str, expected_hash: str) -> Memory:
-        """Return the record as it is under the lock. Raises Changed, NotFound or Ambiguous."""
+        """Read the record again under the lock and return it. Raises Changed, NotFound or Ambiguous."""
         entry = self.store.get(reference)
         if expected_hash:
             self.store.expect(entry.path, expected_hash)
@@ -218,7 +218,7 @@ class Writer:
             return batch.put(linked, over=before), batch.put(successor, over=after)
 
     def replace_shared(self, shared_name: str, new: str) -> Entry:
-        """Make the record `new` supersede a record of a shared store, `platform:ID`, which stays as it is."""
+        """Make `new` supersede a record of a shared store, such as `platform:ID`. The shared record is not changed."""
         with self.store.writing("supersede") as batch:
             after = self.store.get(new).memory
             return batch.put(lifecycle.add_supersedes(after, shared_name, self.now), over=after)
@@ -245,7 +245,7 @@ class Writer:
     def collect(self, *, dry_run: bool = False) -> list[CollectedRecord]:
         """Retire records past their retention, and delete those retired longer ago than the grace period.
 
-        Raises BadInput if a settings file cannot be read: it may set a longer time.
+        Raises BadInput if a settings file cannot be read, because that file may set a longer retention.
         """
         for problem in self.settings.retention_problems:
             fix = f"correct {problem.file} first: it says how long records are kept; nothing was deleted"
