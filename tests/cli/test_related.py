@@ -38,7 +38,7 @@ def code(project):
 def test_a_file_or_part_that_is_not_there_is_refused_with_a_guess(code, onrecord, related, what, guess):
     outcome = onrecord(*SAVE, "--related", related)
 
-    fix = f"{guess}correct it, or add --force for a file that will come"
+    fix = f"{guess}correct it, or add --force for a file that does not exist yet"
     assert outcome.err == f"BAD_INPUT: related file '{related}' {what}\nfix: {fix}\n"
     assert not (code / ".claude").exists()
     assert onrecord(*SAVE, "--related", related, "--force").code == 0

@@ -1,1 +1,1 @@
-"""Anchors tie records to files, and checks show which of these files have changed since."""
+"""Anchors link records to files, and checks show which of these files have changed since."""

@@ -45,7 +45,7 @@ def add_missing(record: Memory, root: str, now: str) -> Memory:
 
 
 def renew(before: Memory, after: Memory, root: str, now: str) -> Memory:
-    """Return the updated record `after` with its anchors, which are taken anew if its content changed."""
+    """Return the updated record `after` with anchors for its files; new ones if the record's content changed."""
     if root and after.content != before.content and after.anchors == before.anchors:
         head = _head(root)
         after = after._replace(anchors=tuple(_retake(anchor, root, head, now) for anchor in after.anchors))
@@ -55,7 +55,7 @@ def renew(before: Memory, after: Memory, root: str, now: str) -> Memory:
 
 
 def confirm(record: Memory, root: str, now: str, moved: Mapping[str, str]) -> Memory:
-    """Return `record` anchored to its files as they are now; `moved` maps old to new paths. Drops missing files."""
+    """Return `record` with new anchors for its current files, without missing ones. `moved` maps old to new paths."""
     files = tuple(dict.fromkeys(moved.get(file, file) for file in record.related_files))
     bare = tuple(Anchor(moved.get(a.path, a.path), symbol=a.symbol, unknown=a.unknown) for a in record.anchors)
     record = add_missing(record._replace(related_files=files, anchors=bare), root, now)

@@ -1,8 +1,8 @@
 """Freshness checks: have the files that a record is about changed since it was saved?
 
-Usually none has, and then a check costs one `stat` for each file and a read of the verdict cache. A file whose `stat`
-differs is hashed, and git runs only for a file whose content differs. Hooks check the records they are about to show,
-so this module imports next to nothing at the top (see `coldstart`).
+Usually no file has changed. Then a check costs one `stat` for each file and a read of the verdict cache. A file whose
+`stat` differs is hashed, and git runs only for a file whose content differs. Hooks check the records they are about to
+show, so this module imports next to nothing at the top (see `coldstart`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PATIENCE = 0.5
 """Seconds that git may take in total while a hook waits."""
 
 CPU_SHARE = 0.4
-"""Share of these seconds that may be spent on comparing content: 0.2 s in a hook."""
+"""Share of `PATIENCE` that may be spent on comparing content: 0.2 s in a hook."""
 
 MAX_ANCHORS = 12
 """Anchors that a hook checks for one record."""
@@ -40,7 +40,7 @@ _MAX_PATH_CHARACTERS = 80
 
 
 class IndexedAnchor(NamedTuple):
-    """An anchor as the search index stores it: identifies a file as it was when a record about it was saved."""
+    """An anchor in the form that the search index stores: the version of a file when its record was saved."""
 
     path: str
     id: str
@@ -56,7 +56,7 @@ class Verdict(NamedTuple):
     anchor: IndexedAnchor
     state: str
     now: str
-    """The current path of the file, which differs from the anchor's after a rename that git knows of."""
+    """The current path of the file. It differs from the anchor's path if git shows that the file was renamed."""
 
     commits: int = -1
     """Number of commits that changed the file since; -1 if unknown."""
@@ -89,7 +89,10 @@ class Freshness:
         self._head: str | None = None
 
     def note(self, anchors: str) -> tuple[str, bool]:
-        """Return the warning to show with a record, and True if a file is missing; `anchors` are as indexed."""
+        """Return the warning to show with a record, and True if a file is missing.
+
+        `anchors` is the JSON text from the search index.
+        """
         if not anchors:
             return "", False
         parts = coldstart.loads(anchors)
@@ -97,7 +100,7 @@ class Freshness:
         return warning(verdicts, len(parts) - len(verdicts)), any(verdict.state == MISSING for verdict in verdicts)
 
     def check(self, anchor: IndexedAnchor) -> Verdict:
-        """Return the verdict on `anchor`, from the cache if the file looks the same as then."""
+        """Return the verdict on `anchor`: the cached one if the file's `stat` has not changed since."""
         cached = self._cache.get(anchor)
         if cached and (not cached[0] or cached[0] == self.head):
             return cached[1]
@@ -117,7 +120,7 @@ class Freshness:
         return self._head
 
     def _compare(self, anchor: IndexedAnchor) -> tuple[Verdict, bool]:
-        """Return a verdict from the file itself, and True if it stays valid until the file changes again."""
+        """Read the file and return the verdict, and True if it stays valid until the file changes again."""
         from onrecord.errors import UnsafePath
         from onrecord.freshness import project_files
 
@@ -133,7 +136,7 @@ class Freshness:
             return Verdict(anchor, UNKNOWN, anchor.path, reason=error.message), False
 
     def _compare_with_git(self, anchor: IndexedAnchor, data: bytes | None) -> tuple[Verdict, bool]:
-        """Return a verdict on a file that is missing or has other content, as `_compare` does."""
+        """Return the same as `_compare`, for a file that is missing or whose content differs."""
         from onrecord.freshness import git_history
 
         head, state = self.head, MISSING if data is None else CHANGED
@@ -152,9 +155,10 @@ class Freshness:
 
 
 class VerdictCache:
-    """The verdicts on one project's anchors, so that a file is hashed, and git run for it, only once.
+    """The verdicts on one project's anchors. They spare a second hash and a second run of git for the same file.
 
-    Each line has key, stamp, head, state, commits, last, day and current path; the last line of a key counts.
+    Each line has key, stamp, head, state, commits, last, day and current path. If a key has several lines, the last
+    one is valid.
     """
 
     __slots__ = ("_data", "_file", "_root")
@@ -166,7 +170,10 @@ class VerdictCache:
         self._data: bytes | None = None
 
     def get(self, anchor: IndexedAnchor) -> tuple[str, Verdict] | None:
-        """Return the commit that the verdict is valid for (empty: any), and the verdict; None if the file changed."""
+        """Return a commit and the cached verdict, which is valid only at that commit; None if the file changed.
+
+        An empty commit means that the verdict is valid at any commit.
+        """
         if self._data is None:
             self._data = self._file.read()
         start = self._data.rfind(_key(anchor).encode())
@@ -203,15 +210,15 @@ class VerdictCache:
 
 
 def _key(anchor: IndexedAnchor) -> str:
-    """Return the cache key of `anchor`, unique in its project."""
+    """Return a cache key that is unique to `anchor` within its project."""
     return coldstart.content_hash("\0".join(anchor).encode("utf-8", "surrogatepass"))
 
 
 def warning(verdicts: Sequence[Verdict], unchecked: int = 0) -> str:
     """Return the warning for a record with these verdicts; empty if all its files are fresh and in place."""
     sentences = [sentence(verdict) for verdict in verdicts if verdict.is_stale or verdict.is_moved]
-    more = len(sentences) - _MAX_FILES_NAMED
-    tail = f"; so did {plural(more, 'more file')}" if more > 0 else ""
+    unnamed = len(sentences) - _MAX_FILES_NAMED
+    tail = f"; so did {plural(unnamed, 'more file')}" if unnamed > 0 else ""
     unchecked += sum(verdict.state == UNKNOWN for verdict in verdicts)
     rest = [f"{unchecked} file{' was' if unchecked == 1 else 's were'} not checked"] if unchecked else []
     needs_look = unchecked or any(verdict.is_stale for verdict in verdicts)

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 _MAX_COMMITS = 1_000
 _MAX_RENAMES = 20
 _MAX_UNTRACKED = 60
-"""Untracked files that are read to find a file that was moved; files of the same name come first."""
+"""Untracked files that are read in search of a moved file; files of the same name come first."""
 
 _DIFF_SECONDS = 2.0
 _MAX_DIFF_BYTES = 400_000
-"""Size of either version; comparing larger files could take many seconds."""
+"""Largest version that is compared; a diff of larger files could take many seconds."""
 
 _MAX_DIFF_LINES = 200
 _LOG = (
@@ -38,7 +38,7 @@ _RENAMES = ("-r", "-z", "--raw", "--no-abbrev", "--find-renames=50%", "-l1000", 
 
 
 class FileCommit(NamedTuple):
-    """A commit that changed a file, with the blobs before and after: empty for no file, or in a merge."""
+    """A commit that changed a file, with the blobs before and after; a blob is empty for no file, and in a merge."""
 
     commit: str
     day: str
@@ -48,12 +48,12 @@ class FileCommit(NamedTuple):
 
 
 class Trail(NamedTuple):
-    """The commits that changed a file, oldest first, and its path after the last one; empty if it was deleted."""
+    """The commits that changed a file, oldest first, and its path after the last one; no path if it was deleted."""
 
     commits: tuple[FileCommit, ...]
     path: str
     is_complete: bool = True
-    """True if it starts at the anchor's commit and git answered in time."""
+    """True if the trail starts at the anchor's commit and git answered in time."""
 
     def changes_since(self, blob: str) -> tuple[FileCommit, ...] | None:
         """Return the commits that changed the file since its content was `blob`; None if unknown."""
@@ -79,14 +79,14 @@ class FileHistory(NamedTuple):
     last_commit: str = ""
     day: str = ""
     is_committed: bool = False
-    """True if the file on disk is what the last of these commits left."""
+    """True if the file on disk has the content of the last of these commits."""
 
     is_cut_short: bool = False
     """True if git did not finish in time."""
 
 
 def trace(root: str, repository: Repository, anchor: IndexedAnchor, data: bytes | None, deadline: float) -> FileHistory:
-    """Return the history of a file whose content is now `data`, not what was anchored; None means it is gone."""
+    """Return the history of a file that differs from its anchor; `data` is its content now, None if it is gone."""
     history = _History(root, repository, anchor, deadline)
     trail = history.follow()
     commits = trail.changes_since(anchor.id)
@@ -119,7 +119,7 @@ class _History:
         """True if a git command was skipped or killed because the time was up."""
 
     def follow(self) -> Trail:
-        """Return the trail of the file from the anchor's commit, or else from its first commit, to HEAD."""
+        """Return the trail of the file up to HEAD, from the anchor's commit or, if that is unknown, its first one."""
         path, commit = self.prefix + self.anchor.path, self.anchor.commit
         lines = self._log(f"{commit}..HEAD", path) if is_commit(commit) else None
         is_complete = lines is not None
@@ -222,7 +222,7 @@ def _parse_log(lines: list[str]) -> list[FileCommit]:
     for line in lines:
         words = line.split()
         if line.startswith("commit "):
-            # Only the line with the blobs, which follows, shows that it is no merge.
+            # Taken for a merge until a line with blobs follows: git prints none for a merge.
             commits.append(FileCommit(words[1], words[2], is_merge=True))
         elif line.startswith(":") and commits:
             before, after = (blob if blob.strip("0") else "" for blob in words[2:4])
@@ -247,5 +247,5 @@ def changed_lines(root: str, blob: str, path: str) -> list[str]:
         return []
     old, new = (text.decode("utf-8", "replace").splitlines() for text in (result.output, data))
     lines = list(difflib.unified_diff(old, new, lineterm="", n=3))[2:]
-    more = [f"… {len(lines) - _MAX_DIFF_LINES} more lines"] if len(lines) > _MAX_DIFF_LINES else []
-    return [*lines[:_MAX_DIFF_LINES], *more]
+    tail = [f"… {len(lines) - _MAX_DIFF_LINES} more lines"] if len(lines) > _MAX_DIFF_LINES else []
+    return [*lines[:_MAX_DIFF_LINES], *tail]

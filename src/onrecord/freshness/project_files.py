@@ -1,8 +1,7 @@
 """Reads a project's files, up to a size limit and never outside the project, and identifies their content.
 
 A record may refer to a part of a file: the definition of a symbol, or a range of lines. Such a code block is
-identified by its text alone. Hooks load this module for records they are about to show, so it imports next to nothing
-at the top.
+identified by its text alone, not by its position. Hooks import this module, so it imports next to nothing at the top.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ if TYPE_CHECKING:
     from onrecord.freshness.check import IndexedAnchor
 
 MAX_FILE_BYTES = 2_000_000
-"""Size of the largest file that is anchored; a file that has grown beyond it has changed."""
+"""Largest file that is anchored; an anchored file that grows beyond it counts as changed."""
 
 MAX_RANGE_LINES = 500
 """Lines in a range such as `L10-L20`."""
 
 MAX_MENTIONS = 2_000
-"""Lines that may contain a name; a more frequent name is not looked up."""
+"""A name that occurs in more lines than this is not looked up."""
 
 MAX_BLOCK_LINES = 5_000
 """Lines of all definitions of a name together; above that, the whole file is anchored."""
@@ -35,7 +34,7 @@ _MAX_SYMBOL_NAMES = 8
 """Names in a dotted symbol."""
 
 _MAX_LINE_CHARACTERS = 400
-"""Length of a line with a definition; longer lines are generated."""
+"""Longest line that is searched for a definition; longer lines are usually generated code."""
 
 _MAX_COMPARED_CHARACTERS = 10_000_000
 """Characters compared to find lines that have moved."""
@@ -49,7 +48,7 @@ _ATTRIBUTES = ("@", "#[")
 
 
 def is_lexically_inside(path: str) -> bool:
-    """True if `path` is relative and has no `..`, so that it stays inside unless a link leads out."""
+    """True if `path` is relative and has no `..`: only a link can lead it out of the project."""
     try:
         os.fsencode(path)
     except UnicodeEncodeError:
@@ -62,7 +61,7 @@ def is_lexically_inside(path: str) -> bool:
 def read(root: str, path: str) -> bytes | None:
     """Return the content of a project's file; None if there is no such file. Raises UnsafePath.
 
-    Of a file larger than `MAX_FILE_BYTES`, one byte more than that is returned.
+    At most `MAX_FILE_BYTES` + 1 bytes are read, so a longer result means that the file is too large.
     """
     full = os.path.join(root, path)
     if not is_lexically_inside(path) or not paths.is_within(root, full):
@@ -77,7 +76,7 @@ def read(root: str, path: str) -> bytes | None:
 
 
 def is_same(data: bytes, anchor: IndexedAnchor) -> bool:
-    """True if `data` is what was anchored: the whole file, or the block."""
+    """True if `data` is the anchored version of the file, or contains the anchored block unchanged."""
     if len(data) > MAX_FILE_BYTES:
         return False
     return work_tree.has_id(data, anchor.id) or bool(anchor.block and has_block(data, anchor.symbol, anchor.block))
@@ -130,7 +129,7 @@ def _block_hash(lines: list[str]) -> str:
 
 
 def _definitions(lines: list[str], symbol: str) -> list[str]:
-    """Return the lines of all definitions of a symbol: overloads, or a property's getter and setter, are one symbol.
+    """Return the lines of all definitions of a symbol, such as overloads, or a property's getter and setter.
 
     A dotted name such as `Session.renew` is looked up inside the block of its first part.
     """
@@ -149,7 +148,7 @@ def _definitions(lines: list[str], symbol: str) -> list[str]:
 
 
 def _starts(lines: list[str], name: str) -> list[int]:
-    """Return the lines that define `name`: after a keyword, or else in an assignment, or else as a method."""
+    """Return the indexes of the lines that define `name`: after a keyword, else in an assignment, else as a method."""
     folded = name.lower()
     mentions = [
         number for number, line in enumerate(lines) if folded in line.lower() and len(line) <= _MAX_LINE_CHARACTERS
@@ -163,7 +162,7 @@ def _starts(lines: list[str], name: str) -> list[int]:
 
 
 def _definition_forms(name: str) -> tuple[Callable[[str], object], ...]:
-    """Return tests for a line that defines `name`, the most certain first, each linear in the line's length."""
+    """Return predicates for a line that defines `name`, most reliable first; each takes linear time."""
     import re
 
     escaped = re.escape(name)
@@ -186,7 +185,7 @@ def _definition_forms(name: str) -> tuple[Callable[[str], object], ...]:
 def _block(lines: list[str], start: int) -> list[str]:
     """Return the lines of a definition: attributes above it, the indented lines below it, and the closing line.
 
-    Of a definition that is too long, more than `MAX_BLOCK_LINES` lines are returned.
+    More than `MAX_BLOCK_LINES` lines in the result mean that the definition is too long.
     """
     depth, end = _indent(lines[start]), start + 1
     while end < min(len(lines), start + MAX_BLOCK_LINES + 1):

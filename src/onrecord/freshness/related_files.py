@@ -1,6 +1,7 @@
 """Checks that the files in a record's `related_files` exist, and suggests what was probably meant.
 
-Only commands use it. A record with a misspelt file name would never be shown when that file is edited.
+Otherwise a record with a misspelt file name would never be shown when that file is edited. Hooks do not use this
+module, only commands do.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ _MIN_SIMILARITY = 0.7
 
 _GLOB = ("*", "?")
 _INSIDE = "name files relative to the project, such as src/auth.py"
-_LATER = "correct it, or add --force for a file that will come"
+_LATER = "correct it, or add --force for a file that does not exist yet"
 
 
 class FileProblem(NamedTuple):
-    """An entry of `related_files` that is not a file: what is wrong, and what was probably meant, if known."""
+    """An entry of `related_files` that is not a file, what is wrong with it, and a suggestion, if any."""
 
     text: str
     what: str
@@ -44,7 +45,10 @@ class FileProblem(NamedTuple):
 
 
 def refuse_missing(root: str, texts: Iterable[str], *, may_come: bool) -> None:
-    """Raise BadInput if one of `texts` is not a file of the project; with `may_come`, only if it is outside."""
+    """Raise BadInput if one of `texts` is not a file of the project.
+
+    With `may_come`, a file inside the project may be missing.
+    """
     wrong = [problem for problem in problems(root, texts) if problem.is_outside or not may_come]
     if wrong:
         what = "; ".join(f"related file {shorten(problem.text)!r} {problem.what}" for problem in wrong)
@@ -58,14 +62,17 @@ def refuse_missing(root: str, texts: Iterable[str], *, may_come: bool) -> None:
 def refuse_missing_in_store(
     store_root: str, texts: Iterable[str], old_texts: Collection[str] = (), *, may_come: bool
 ) -> None:
-    """Do the same for a record of a store, except for `old_texts`; the user's own store has no files to check."""
+    """Call `refuse_missing` for a record of a store, without the `old_texts` it had before the update.
+
+    The user's own store belongs to no project, so it has no files to check.
+    """
     root = anchors.project_root(store_root)
     if root:
         refuse_missing(root, [text for text in texts if text not in old_texts], may_come=may_come)
 
 
 def problems(root: str, texts: Iterable[str]) -> Iterator[FileProblem]:
-    """Yield the problems with entries of `related_files`; globs have none, as they may match future files."""
+    """Yield the problems with entries of `related_files`. Globs are not checked: they may match future files."""
     for text in texts:
         path, symbol = anchors.split_reference(root, text)
         if any(sign in path for sign in _GLOB):
@@ -87,7 +94,10 @@ def _check_file(root: str, text: str, path: str) -> FileProblem | None:
 
 
 def _nearest_file(root: str, path: str) -> str:
-    """Return the file whose name is most similar to that of `path`, then whose path is; empty if none is."""
+    """Return the file with the name most similar to that of `path`; of several, the one with the most similar path.
+
+    Empty if no name is similar.
+    """
     by_name: dict[str, list[str]] = {}
     for file in _files(root):
         by_name.setdefault(_stem(file), []).append(file)
@@ -123,7 +133,7 @@ def _walk(root: str) -> Iterator[str]:
 
 
 def _check_symbol(root: str, text: str, path: str, symbol: str) -> FileProblem | None:
-    """Return the problem of a symbol that is not in its file. A name that only occurs there is no problem."""
+    """Return the problem if `symbol` is not in its file. It may just occur there, without being defined."""
     try:
         data = project_files.read(root, path) or b""
     except UnsafePath:
