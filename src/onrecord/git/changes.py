@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 MAX_FILES = 400
 SHARED_BRANCHES = frozenset("main master trunk develop development dev default head".split())
-"""Names of branches that everyone shares: the last commits there may be anyone's work."""
+"""Names of branches that everyone commits to, so the latest commits there may be anyone's work."""
 
 MAX_FOLDERS = 8
-"""Untracked folders whose files are listed; git shows such a folder as one name."""
+"""Untracked folders whose files are listed; of any further folder only the name is listed, as git does."""
 
 _MAX_OWN_COMMITS, _MAX_SHARED_COMMITS = 10, 3
-"""Commits that are read: of a branch of its own, or the last ones of a shared branch."""
+"""Commits that are read on a branch for one piece of work, and on a shared branch."""
 
 _SUBJECT, _NAMES = "\1", "\2"
 # Without showRoot=false, the first commit of a repository or a shallow clone would list every file.
@@ -37,7 +37,7 @@ _BASES = (
     "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
     "refs/heads/master", "refs/heads/trunk", "refs/heads/develop",
 )  # fmt: skip
-"""The branches that others usually start from."""
+"""The branches that other branches usually start from."""
 
 
 class Changes(NamedTuple):
@@ -51,7 +51,7 @@ class Changes(NamedTuple):
 
 
 def read(repository: Repository, project: str, deadline: float) -> Changes:
-    """Return the changes in a project; what could not be read is added to `repository.notes`."""
+    """Return the changes in a project. If git fails, add the reason to `repository.notes`."""
     inner = repository.inner(project)
     below = ("--", inner) if inner else ()
     bases = branch_bases(repository)
@@ -70,7 +70,7 @@ def read(repository: Repository, project: str, deadline: float) -> Changes:
 
 
 def branch_bases(repository: Repository) -> list[str]:
-    """Return the commits that the branch may have started from; none for a shared branch, or if none is known."""
+    """Return the commits that the branch may have started from; empty for a shared branch, or if none is known."""
     if repository.branch.lower() in SHARED_BRANCHES:
         return []
     commits = map(repository.commit_of, _BASES)
@@ -85,8 +85,8 @@ def _log_command(bases: Sequence[str]) -> Sequence[str]:
 
 def _within(paths: Iterable[str], inner: str) -> list[str]:
     """Return the paths of the repository that are in the project, relative to it and without duplicates."""
-    own = (path[len(inner) :] for path in paths if path.startswith(inner) and path != inner)
-    return list(dict.fromkeys(own))[:MAX_FILES]
+    relative = (path[len(inner) :] for path in paths if path.startswith(inner) and path != inner)
+    return list(dict.fromkeys(relative))[:MAX_FILES]
 
 
 def _unstaged(repository: Repository, index: ProcessResult, deadline: float) -> list[str]:
@@ -107,7 +107,7 @@ def _staged(repository: Repository, staged: ProcessResult, index: ProcessResult)
 
 
 def _untracked(repository: Repository, result: ProcessResult, deadline: float) -> list[str]:
-    """Return the untracked files, also those in untracked folders; just the folder's name if time is up."""
+    """Return the untracked files, including those in untracked folders. If time is up, return the folders' names."""
     names = _names(repository, "git ls-files --others", result)
     folders = [name for name in names if name.endswith("/")][:MAX_FOLDERS]
     if not folders:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 DRIVER = "onrecord"
 _KEY = f"merge.{DRIVER}"
 _ARGUMENTS = "merge-driver %O %A %B %L %P"
-"""The end of our driver's command, the same for every installation of Onrecord."""
+"""The arguments of our driver's command, which are the same in every installation of Onrecord."""
 
 _GIT_SECONDS = 10
-"""Time limit of one git command; hooks run none of these."""
+"""Time limit of one git command. It may be long, because no hook runs these commands."""
 
 _MAX_BYTES = 1_000_000
 REQUIRED_LINES = {
@@ -49,7 +49,7 @@ def _add_lines(root: str, name: str, lines: tuple[str, ...]) -> bool:
 
 
 def _missing_lines(text: str, lines: tuple[str, ...]) -> list[str]:
-    """Return the lines whose pattern is not in `text`; what a user wrote about a pattern stays as it is."""
+    """Return the `lines` whose pattern is not in `text`. If the user has a line for a pattern, that line is kept."""
     patterns = {words[0].lstrip("!") for words in map(str.split, text.splitlines()) if words}
     return [line for line in lines if line.split()[0] not in patterns]
 
@@ -109,7 +109,7 @@ def register_driver(root: str) -> str:
 
 
 def missing_program(command: str) -> str:
-    """Return the program that our driver's `command` starts if it no longer exists, as after an update; else empty."""
+    """Return the program that our driver's `command` starts, if it was deleted, such as by an update; else empty."""
     import shlex
     import shutil
 

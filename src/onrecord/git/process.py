@@ -21,7 +21,7 @@ _SIGKILL = 9
 
 
 class ProcessResult(NamedTuple):
-    """The result of a program: `status` is the exit code, or None if it was killed or could not start."""
+    """The result of running a program. `status` is its exit code, or None if it was killed or could not start."""
 
     status: int | None
     output: bytes
@@ -33,7 +33,10 @@ class ProcessResult(NamedTuple):
 
 
 def find(name: str, outside: str = "") -> str:
-    """Return the absolute path of a program on PATH, or an empty text. Skips relative folders and `outside`."""
+    """Return the absolute path of a program on PATH; empty if there is none.
+
+    Relative folders on PATH, and folders within `outside`, are skipped.
+    """
     ending = ".exe" if os.name == "nt" else ""
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         path = os.path.join(folder, name + ending)

@@ -3,7 +3,7 @@
 A repository may be hostile: its config, attributes and hooks name programs, and git would run them. So git only runs
 commands that read its own database and list folders. It never converts, compares or fetches anything; the repository is
 passed to it by path, never discovered; and its time and output are limited. The branch and the commit are read from
-files, as data only: what git does never depends on what we read there.
+files, as data only: they never affect how git runs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_LISTING_BYTES = 24_000_000
-"""Size of an index listing of about 100,000 files: more cannot be compared in a session's first seconds."""
+"""Size of an index listing of about 100,000 files. More could not be compared in a session's first seconds."""
 
 _MAX_FILE_BYTES = 200_000
 _MAX_PACKED_REFS_BYTES = 8_000_000
@@ -38,7 +38,7 @@ PINNED = (
 _USERS_CONFIG = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 NO_GIT = "git was not found"
 _NEUTRAL_FOLDER = os.path.dirname(os.path.abspath(__file__))
-"""Git's current folder for commands that need no file of the project: a folder outside of it."""
+"""The current folder of git commands that need no file of the project: a folder outside any project."""
 
 
 class Repository:
@@ -49,9 +49,9 @@ class Repository:
     def __init__(self, root: str, git_dir: str) -> None:
         self.root = root
         self.git_dir = git_dir
-        """Only for our own reading; git itself is given `.git`."""
+        """Used only to read files ourselves; git gets the path of `.git`."""
         self.notes: list[str] = []
-        """What could not be read, and why."""
+        """Messages about git commands that failed, with the reasons."""
 
     @property
     def branch(self) -> str:
@@ -59,12 +59,12 @@ class Repository:
         head = _first_line(os.path.join(self.git_dir, "HEAD"))
         prefix = "ref: refs/heads/"
         name = head[len(prefix) :].strip() if head.startswith(prefix) else ""
-        # The name that HEAD has in a repository with reftables.
+        # In a repository with reftables, HEAD names the branch `.invalid`.
         return "" if name == ".invalid" else name[:_MAX_BRANCH_CHARACTERS]
 
     @property
     def origin(self) -> str:
-        """The URL of the remote `origin`, read from the config as data; empty if there is none."""
+        """The URL of the remote `origin`, read from the config file without git; empty if there is none."""
         section = ""
         for line in _read(os.path.join(self._common, "config")).split("\n"):
             text = line.strip()
@@ -92,7 +92,7 @@ class Repository:
         return os.path.join(self.git_dir, shared) if shared else self.git_dir
 
     def commit_of(self, ref: str) -> str:
-        """Return the commit that `ref` points to; empty if there is no such ref, or refs are not stored in files."""
+        """Return the commit that `ref` points to; empty if there is no such ref, or if refs are not stored in files."""
         common = self._common
         for _ in range(5):
             value = self._ref(ref, common)
@@ -124,7 +124,7 @@ class Repository:
         return self.run_all([(words, in_work_tree)], deadline)[0]
 
     def run_all(self, commands: Sequence[tuple[Sequence[str], bool]], deadline: float) -> list[process.ProcessResult]:
-        """Run several git commands in parallel: the words of each, and `in_work_tree`."""
+        """Run several git commands in parallel. Each command is a pair: its words, and `in_work_tree` (see `run`)."""
         program = process.find("git", outside=self.root)
         if not program:
             return [process.ProcessResult(None, b"", NO_GIT) for _ in commands]
@@ -139,7 +139,7 @@ class Repository:
 
 
 def find(folder: str) -> Repository | None:
-    """Return the repository that contains `folder`; None if there is none, or it belongs to a stranger."""
+    """Return the repository that contains `folder`; None if there is none, or if it belongs to another user."""
     here = start = os.path.realpath(folder)
     while True:
         mark = os.path.join(here, ".git")
@@ -157,7 +157,7 @@ def find(folder: str) -> Repository | None:
 
 
 def _is_trusted(mark: str, folder: str) -> bool:
-    """True if the repository belongs to this user or to the owner of `folder`; in containers these often differ."""
+    """True if the repository belongs to this user or to the owner of `folder`: two users in many containers."""
     try:
         owner = os.lstat(mark).st_uid
         return os.name == "nt" or owner in (os.geteuid(), os.stat(folder).st_uid)
@@ -168,7 +168,10 @@ def _is_trusted(mark: str, folder: str) -> bool:
 def merge_text(
     our_file: str, base_file: str, their_file: str, marker_size: int, deadline: float
 ) -> process.ProcessResult:
-    """Merge three files line by line into the first; the result's status is the number of conflicts, or above 127."""
+    """Merge three files line by line into `our_file`.
+
+    The result's status is the number of conflicts; above 127 means that git failed.
+    """
     labels = ("-L", "ours", "-L", "base", "-L", "theirs")
     words = (f"--marker-size={marker_size}", *labels, *map(os.path.abspath, (our_file, base_file, their_file)))
     return _run(f"--git-dir={os.devnull}", "merge-file", *words, deadline=deadline)
@@ -183,15 +186,15 @@ def _run(*words: str, deadline: float) -> process.ProcessResult:
 
 
 def is_commit(text: str) -> bool:
-    """True if `text` could be the id of a commit or blob; nothing else may reach a command line."""
+    """True if `text` looks like the id of a commit or blob. Only such a text may be put on a command line."""
     return 7 <= len(text) <= 64 and not text.strip("0123456789abcdef")
 
 
 def environment() -> dict[str, str]:
     """Return the user's environment without the variables that lead git to another repository, program or network."""
-    own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _USERS_CONFIG}
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _USERS_CONFIG}
     return {
-        **own,
+        **inherited,
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_NO_LAZY_FETCH": "1",

@@ -1,4 +1,4 @@
-"""Compares git's index with the files on disk. Git itself would run the repository's filters to do that."""
+"""Compares git's index with the files on disk, without git, which would run the repository's filters for that."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_HASHED_BYTES = 20_000_000
-"""Bytes hashed in one comparison. Only files of the same size and another date are hashed: more are in a fresh copy."""
+"""Bytes hashed in one comparison. Only files with the same size but another date are hashed, which are usually few."""
 
 _OWN_HASH_LENGTH = 32
 _SHA1_LENGTH = 40
 _SKIP_WORKTREE = 0x40000000
 _DETAIL_LINES = 5
-"""Lines that describe a file in a listing; with another number of lines, parsing is only slower."""
+"""Lines that describe a file in a listing. If git printed another number of lines, parsing would only be slower."""
 
 _SUBMODULE, _LINK = b"160000", b"120000"
 _32_BITS = 0xFFFFFFFF
@@ -41,7 +41,7 @@ class _IndexedFile(NamedTuple):
 
 
 def changed_paths(listing: bytes, root: str, deadline: float) -> tuple[list[str], bool]:
-    """Return the files that differ from the index, and True if all were compared before time or bytes ran out.
+    """Return the files that differ from the index, and True if all were compared within the limits of time and bytes.
 
     `listing` is the output of `git ls-files --stage --debug -z`.
     """
@@ -89,7 +89,7 @@ def _parse_listing(listing: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 
 def _is_untouched(header: bytes, details: bytes, file_status: os.stat_result) -> bool:
-    """True if size and date are those of the index: a quick test that settles nearly all files."""
+    """True if the file has the size and date in the index: a quick test that is enough for nearly all files."""
     is_regular = header.startswith(b"100") and header.endswith(b" 0") and stat.S_ISREG(file_status.st_mode)
     modified = b"mtime: %d:%d\n" % divmod(file_status.st_mtime_ns, 1_000_000_000)
     return is_regular and modified in details and b"size: %d\t" % file_status.st_size in details
@@ -111,7 +111,7 @@ def _field(details: bytes, label: bytes) -> bytes:
 
 
 def _compare(indexed: _IndexedFile, file_status: os.stat_result | None) -> str:
-    """Return `same`, `changed`, or `touched` if only the content can decide."""
+    """Return `same` or `changed`, or `touched` if the content must be compared."""
     if not indexed.is_merged:
         return "changed"
     if indexed.mode == _SUBMODULE:
@@ -138,7 +138,7 @@ def _has_content(indexed: _IndexedFile, full_path: bytes) -> bool:
 
 
 def blob_id(data: bytes, digits: int = _SHA1_LENGTH) -> str:
-    """Return git's id of this content; with `digits` above 40, that of a repository that uses SHA-256."""
+    """Return git's id of this content: a SHA-1, or a SHA-256 if the repository's ids have more than 40 `digits`."""
     blob = b"blob %d\0" % len(data) + data
     if digits > _SHA1_LENGTH:
         from hashlib import sha256
@@ -152,9 +152,9 @@ def blob_id(data: bytes, digits: int = _SHA1_LENGTH) -> str:
 
 
 def has_id(data: bytes, id: str) -> bool:
-    """True if `id`, git's or our own, is that of this content with any line endings.
+    """True if `id`, git's or our own, is the id of `data`, whatever its line endings.
 
-    Git checks the same blob out with CRLF on one machine and LF on another.
+    Git checks out the same blob with CRLF on one machine and with LF on another.
     """
     if _has_id(data, id):
         return True

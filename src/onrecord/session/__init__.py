@@ -1,1 +1,1 @@
-"""A session with an agent: its transcript, and the ledger of what it was shown."""
+"""A session with an agent: its transcript, and a ledger of the records it was shown."""

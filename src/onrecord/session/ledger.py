@@ -1,7 +1,7 @@
 """The ledger of a session: the records it was shown, so that none is shown twice, and the corrections its user typed.
 
-A pointer to a record does not count as the record: the rule itself may still be shown later. Each session has one
-small file in the user's state folder, with one line for each record. Parallel prompts of a session wait for each other.
+A record that was only mentioned, as a pointer, may still be shown in full later. Each session has one small file in the
+user's state folder, with one line for each record. Parallel prompts of a session wait for each other.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Ledger:
         self.has_started = False
         """True if the digest was shown with a prompt, in hosts without an earlier event for it."""
         self.owed = ""
-        """How the session started or continued, if the next prompt has to deliver the digest for that; else empty."""
+        """The event (such as `startup` or `resume`) whose digest the next prompt must deliver; empty if none."""
         self._file = StateFile(_path(session), _MAX_BYTES, "ledger") if session else None
 
     def __enter__(self) -> Ledger:
@@ -93,7 +93,7 @@ class Ledger:
         self._append(f"owed\t{source.split()[0] if source.split() else 'startup'}")
 
     def start(self) -> None:
-        """Note that the digest was delivered."""
+        """Record that the digest was delivered."""
         if self.owed or not self.has_started:
             self._append("started")
 
@@ -140,7 +140,7 @@ def _correction(prompt: str) -> str:
 
 
 def is_correction(prompt: str) -> bool:
-    """True if `prompt` sounds like a correction or a standing instruction, in any of the languages."""
+    """True if `prompt` sounds like a correction or a standing instruction, in any language of `corrections.txt`."""
     if len(prompt) > _MAX_CORRECTION_CHARACTERS:
         return False
     return any(corrects(sentence) for line in prompt.split("\n") for sentence in sentences(line))
@@ -150,7 +150,7 @@ _cues: list[str] = []
 
 
 def corrects(sentence: str) -> bool:
-    """True if `sentence` has one of the cues in `corrections.txt` and is no question."""
+    """True if `sentence` contains one of the cues in `corrections.txt` and is not a question."""
     if sentence.rstrip().endswith("?"):
         return False
     if not _cues:
@@ -162,12 +162,12 @@ def corrects(sentence: str) -> bool:
 
 
 def text_hash(text: str) -> str:
-    """Return a short hash of the text that a session was shown of a record."""
+    """Return a short hash of a record's text as a session was shown it."""
     return coldstart.content_hash(text.encode("utf-8", "replace"))[:12]
 
 
 def exists(session: str) -> bool:
-    """True if a hook has run in this session and its ledger was not pruned since."""
+    """True if a hook has run in this session and the ledger has not been deleted since."""
     return os.path.exists(_path(session))
 
 

@@ -26,7 +26,7 @@ MAX_FILES = 200
 """Transcripts that `recent_sessions` looks at."""
 
 MAX_LINE_BYTES = 8_000_000
-"""Size of one entry; a pasted picture is smaller."""
+"""Largest entry that is parsed; even an entry with a pasted picture is smaller."""
 
 _MIN_LINE_BYTES = 20
 """No entry of a conversation is shorter."""
@@ -59,14 +59,14 @@ _OWN_COMMANDS = ("/memory:", "/memory-", "$memory:", "$memory-", "/skill:memory-
 """The beginnings of our skills' commands, in Claude Code and in the other hosts."""
 
 _MIN_SAME_CHARACTERS = 40
-"""Length at which a text that occurs in another one counts as the same message."""
+"""Shortest message that counts as already present if a longer text contains it."""
 
 _COMPARED_CHARACTERS = 200
 _MAX_ADDED_CHARACTERS = 20_000
 """Length of a message that is added to a transcript; triage reads less."""
 
 _MAX_TURN_CHARACTERS = 20_000
-"""Length of an assistant's turn, from its end, where the result is."""
+"""Characters kept of an assistant's turn: the end, where the result is."""
 
 _INJECTED = (
     "memory-context",
@@ -77,7 +77,7 @@ _INJECTED = (
     "qwen:user-prompt-submit-context",
     "qwen:session-start-context",
 )
-"""The elements that hooks, and hosts for them, add to conversations."""
+"""The elements that our hooks, or hosts on behalf of hooks, add to conversations."""
 
 
 class Message(NamedTuple):
@@ -109,7 +109,10 @@ class Format(NamedTuple):
     """The format of a host's transcripts: functions that read the entries of a file, and the messages of an entry."""
 
     entries: Callable[[str, int, bool], tuple[list[Any], bool]]
-    """Takes path, size in bytes and `is_head`; returns the entries at that end of the file, and True if it is all."""
+    """Takes a path, a size in bytes, and True for the start of the file, False for its end.
+
+    Returns the entries in that part of the file, and True if that is the whole file.
+    """
     messages: Callable[[Any], Iterator[Message]]
     may_be_typed: Callable[[Any], bool] = any_entry
     """A cheap test: False if an entry cannot contain a prompt."""
@@ -118,14 +121,14 @@ class Format(NamedTuple):
 
 
 class Transcript(NamedTuple):
-    """The file with a host's record of a session, and its format. An empty path means that there is none."""
+    """The file in which a host stores a session, and its format. An empty path means that there is no file."""
 
     path: str
     format: Format
 
     @property
     def name(self) -> str:
-        """The session's id, as far as the path tells it."""
+        """The session's id, derived from the path."""
         folder, name = os.path.split(self.path.rpartition("#")[2])
         return os.path.basename(folder) if name == "events.jsonl" else name.partition(".")[0] or self.path
 
@@ -137,7 +140,7 @@ class Transcript(NamedTuple):
         return self.format.entries(self.path, TAIL_BYTES, True)[0] if self.path else []
 
     def messages_in(self, entry: Any) -> list[Message]:
-        """Return the messages in an entry, without what hooks added."""
+        """Return the messages in an entry, without the context that hooks added."""
         return [message for message in self.format.messages(entry) if message.kind != "context"]
 
 
@@ -211,7 +214,7 @@ class Ending(NamedTuple):
     is_whole: bool
 
     def with_missing(self, role: str, texts: Sequence[str]) -> Ending:
-        """Return it with the `texts` it lacks: not in the file yet, or further back than this part."""
+        """Return this ending plus those `texts` that it lacks: they are not in the file yet, or further back in it."""
         present = [message.text for message in self.messages if message.role == role and message.kind == "text"]
         candidates = (text[:_MAX_ADDED_CHARACTERS] for text in texts if text)
         new = (text for text in candidates if not any(_is_same(text, other) for other in present))
@@ -222,14 +225,14 @@ class Ending(NamedTuple):
 
 def _is_same(text: str, other: str) -> bool:
     """True if one of the two texts contains the beginning of the other."""
-    # Only the beginning: before Python 3.10 a search can take time proportional to the product of both lengths.
+    # Only the beginning, because before Python 3.10 a text search can take quadratic time.
     return text[:_COMPARED_CHARACTERS] in other or (
         len(other) >= _MIN_SAME_CHARACTERS and other[:_COMPARED_CHARACTERS] in text
     )
 
 
 def read_ending(transcript: Transcript, limit: int) -> Ending:
-    """Return the last `limit` messages, and before them the last prompt if it is further back."""
+    """Return the last `limit` messages, preceded by the last prompt if that is further back."""
     messages: list[Message] = []
     entries, is_all = transcript.tail()
     while entries and len(messages) < limit:
@@ -242,7 +245,7 @@ def read_ending(transcript: Transcript, limit: int) -> Ending:
 
 
 def read_messages(transcript: Transcript, *, contexts: bool = False) -> list[Message]:
-    """Return the messages in the last part of a session, in order; with `contexts` also what hooks added."""
+    """Return the messages in the last part of a session, in order; with `contexts`, also those that hooks added."""
     messages = [message for entry in transcript.tail()[0] for message in transcript.format.messages(entry)]
     return [message for message in messages if contexts or message.kind != "context"]
 
@@ -271,13 +274,13 @@ def read_lines(path: str, size: int, is_head: bool) -> tuple[list[bytes], bool]:
     """
     try:
         with open(files.open_regular(path, os.O_RDONLY), "rb") as file:
-            more = max(os.fstat(file.fileno()).st_size - size, 0)
-            file.seek(0 if is_head else more)
+            unread_bytes = max(os.fstat(file.fileno()).st_size - size, 0)
+            file.seek(0 if is_head else unread_bytes)
             parts = file.read(size).split(b"\n")
     except (OSError, ValueError):
         return [], True
-    whole = parts if not more else parts[:-1] if is_head else parts[1:]
-    return [line for line in whole if len(line) >= _MIN_LINE_BYTES], not more
+    whole_lines = parts if not unread_bytes else parts[:-1] if is_head else parts[1:]
+    return [line for line in whole_lines if len(line) >= _MIN_LINE_BYTES], not unread_bytes
 
 
 def _is_prompt(message: Message) -> bool:
@@ -285,7 +288,7 @@ def _is_prompt(message: Message) -> bool:
 
 
 def _pop_prompt(transcript: Transcript, remaining: list[Any]) -> list[Message]:
-    """Return the prompt in the last of the `remaining` entries that has one; remove that entry and those after it."""
+    """Return the last prompt in the `remaining` entries, and remove its entry and those after it from the list."""
     while remaining:
         entry = remaining.pop()
         if transcript.format.may_be_typed(entry):
@@ -307,7 +310,7 @@ def parse_line(data: bytes) -> dict[str, Any]:
 
 
 def text_messages(role: str, text: str, time: str = "", name: str = "") -> Iterator[Message]:
-    """Yield the message of `text` without injected blocks; none if a program wrote it in the user's name."""
+    """Yield a message with `text`, without injected blocks; none if it is a user message that a program wrote."""
     plain = without_blocks(text)
     if plain and not (role == "user" and is_machine_turn(plain)):
         yield Message(role, "text", plain, name, at=time)
@@ -319,7 +322,7 @@ def tool_result(output: str, *, has_failed: bool) -> Message:
 
 
 def tool_results(output: str, *, has_failed: bool) -> Iterator[Message]:
-    """Yield the message of a tool's output, and one of the hook's context if the host has appended it to the output."""
+    """Yield the message of a tool's output, and another one if the host has appended a hook's context to the output."""
     plain = _with_tags(output)
     start, end = plain.find("<memory-context"), plain.rfind("</memory-context>")
     if not 0 <= start < end:
@@ -330,7 +333,7 @@ def tool_results(output: str, *, has_failed: bool) -> Iterator[Message]:
 
 
 def context_message(text: str) -> Message:
-    """Return the message of what a hook added; a host may have escaped its tags."""
+    """Return a message with the context that a hook added; a host may have escaped its tags."""
     return Message("system", "context", text.replace("&lt;", "<").replace("&gt;", ">"))
 
 
