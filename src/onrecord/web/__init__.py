@@ -1,4 +1,4 @@
-"""The memory in a browser: a page for the person who owns it, served on this machine only. Needs the extra `web`."""
+"""The project memory in a browser: pages for the user, served on this machine only. Needs the extra `web`."""
 
 from onrecord import extras
 

@@ -1,7 +1,7 @@
-"""Access control: only the browser of the user who started the server, and only from the server's own pages.
+"""Access control: only the browser of the user who started the server gets in, and only its own pages make changes.
 
-One middleware runs before every route. It checks the Host header (against DNS rebinding) and the cookie that a browser
-gets for the printed address. For a change it also checks the Origin header and the token in the form.
+One middleware runs before every route. It checks the Host header (against DNS rebinding) and the cookie, which a
+browser gets when it opens the printed address. For a change it also checks the Origin header and the token in the form.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY_BYTES = 1_000_000
-"""Size of a form; a record has at most 200,000 bytes."""
+"""Largest form that is read; a record has at most 200,000 bytes."""
 
 MAX_FORM_FIELDS = 200
 
@@ -62,7 +62,7 @@ class Access:
         return f"http://{self.host}/?token={self._token}"
 
     def redeem(self, token: str) -> bool:
-        """True if `token` is that of the newest address, which then stops working."""
+        """Use up the token of the newest address. True if `token` was that one."""
         is_valid = bool(self._token) and _equals(token, self._token)
         if is_valid:
             self._token = ""
@@ -145,7 +145,10 @@ def _cookies(headers: Headers) -> Mapping[str, str]:
 
 
 async def _read_form(receive: Receive) -> dict[str, str] | None:
-    """Return the fields of a form, the last value of each. None if it is too large, incomplete or no form."""
+    """Return the fields of a form; None if the body is too large, incomplete, or not a form.
+
+    If a field occurs twice, its last value is returned.
+    """
     body = b""
     while True:
         message = await receive()

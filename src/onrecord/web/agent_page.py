@@ -1,4 +1,4 @@
-"""`/agent`: preview of the context that a prompt would get, with reasons. It does not count as usage."""
+"""`/agent`: a preview of the context that a prompt would get, with reasons. A preview does not count as usage."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_CANDIDATES = 12
 
 
 class CandidateView(NamedTuple):
-    """A candidate for a prompt, with its outcome and the reasons."""
+    """A record that was considered for a prompt, the outcome (such as shown), and the reasons for it."""
 
     title: str
     category: str

@@ -29,7 +29,7 @@ _MAX_TAGS = 60
 
 
 class Event(NamedTuple):
-    """A record, the day it was saved, and the id of its successor."""
+    """A record in the timeline: the day it was saved, and the id of the record that superseded it, if any."""
 
     title: str
     category: str
@@ -121,7 +121,10 @@ def _folders(tracked: Iterable[str], list_rows: Iterable[Listed]) -> list[Folder
 
 
 def _folders_of(path: str) -> list[str]:
-    """Return the parent folders of `path` down to the depth of the map, with the fixed folder of a pattern."""
+    """Return the parent folders of `path`, down to the depth of the map.
+
+    Of a pattern such as `src/*.py`, these are the folders before the first wildcard.
+    """
     parts = path.strip("/").split("/")
     fixed = next((position for position, part in enumerate(parts) if "*" in part or "?" in part), None)
     folders = parts[:fixed] if fixed is not None else parts if path.endswith("/") else parts[:-1]

@@ -25,7 +25,7 @@ from onrecord.web import inbox_page, record_page, view
 
 
 class EditForm(NamedTuple):
-    """Text of a form, with the fields and problems found in it."""
+    """The text in a form, and the fields and problems found in it."""
 
     text: str
     fields: Mapping[str, Any] = {}
@@ -62,7 +62,7 @@ def _update(request: Request, store: Store, entry: Entry, edit_form: EditForm) -
 
 
 def _patch(record: Memory, edit_form: EditForm) -> dict[str, Any]:
-    """Return the changed fields. Fields that the form does not show stay as they are."""
+    """Return the fields that the user changed. Fields that the form does not show are not changed."""
     before = form.parse(record.category, _form_text(record)).fields
     return drafts.difference(before, edit_form.fields)
 

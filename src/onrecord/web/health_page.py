@@ -22,12 +22,12 @@ from onrecord.store.store import Entry, Store
 from onrecord.web import view
 
 _MAX_CHECKED_RECORDS = 500
-"""Newest records whose files are compared on one request."""
+"""Records whose files are checked on one request: the newest ones."""
 
 _TIMEOUT_SECONDS = 3.0
 _MAX_FINDINGS = 100
 _MAX_AUDITED_RECORDS = 3_000
-"""Newest records in the thorough check, which takes about ten seconds for so many."""
+"""Records in the thorough check: the newest ones. The check takes about ten seconds for so many."""
 
 _HEADINGS = {
     "duplicates": "Duplicates",
@@ -37,7 +37,7 @@ _HEADINGS = {
     "secrets": "Contain a credential",
     "junk": "No content",
 }
-"""Heading for each audit check on this page; the other checks have a quick variant."""
+"""Headings of the audit checks on this page. The checks that are not listed here run in a quick form."""
 
 
 class HealthFinding(NamedTuple):
@@ -111,7 +111,7 @@ def _group(heading: str, findings: list[HealthFinding]) -> Group:
 
 
 def _link(store: Store, record_id: str) -> tuple[str, str]:
-    """Return title and address of a record; only its id if it is ambiguous or was deleted."""
+    """Return the title and address of a record; the id and no address if it is ambiguous or was deleted."""
     try:
         entry = store.get(record_id)
     except OnrecordError:

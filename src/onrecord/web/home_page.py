@@ -1,4 +1,4 @@
-"""`/`: number of records by category, the newest ones, and what needs attention; `/usage`: what agents were shown."""
+"""`/`: the number of records by category, the newest records, and warnings; `/usage`: how often records were used."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _counts(index: Index) -> list[_Count]:
 
 
 class WeekBar(NamedTuple):
-    """Counts of one week, and its position in the plot."""
+    """The counts of one week, and the position and height of its bars in the plot."""
 
     week: str
     shown: int

@@ -33,7 +33,7 @@ class SimilarRecord(NamedTuple):
 
 
 class OutdatedDraft(NamedTuple):
-    """A draft that changed after the page was loaded, and the differences."""
+    """A draft that changed after the page was loaded, and what changed in it."""
 
     title: str
     changes: tuple[str, ...]
@@ -55,9 +55,9 @@ class DraftView(NamedTuple):
     updates: str = ""
     supersedes: str = ""
     changes: tuple[str, ...] = ()
-    """Diff of the record that it updates."""
+    """Diff of the record that the draft would update."""
     error: str = ""
-    """Reason why it cannot be read."""
+    """The reason if the draft cannot be read."""
 
 
 def inbox(request: Request) -> Response:

@@ -53,14 +53,14 @@ class FileView(NamedTuple):
 
 
 class UsageView(NamedTuple):
-    """Usage counts of a record: in total, and for each week that has any."""
+    """Usage counts of a record: in total, and for each week in which it was used."""
 
     total: Counts
     weeks: tuple[tuple[str, Counts], ...]
 
 
 class RefusedChange(NamedTuple):
-    """A change that was refused because the record changed after the page was loaded, and the differences."""
+    """A change that was refused because the record changed after the page was loaded, and what changed in it."""
 
     action: str
     text: str
@@ -130,7 +130,7 @@ def fields_of(record: Memory) -> Iterator[FieldView]:
 
 
 def _replacement_chain(store: Store, entry: Entry, name: str) -> list[ChainEntry]:
-    """Return the chain of replacements that a record is part of, oldest first; empty if it has no other."""
+    """Return the records that superseded each other, with this one among them, oldest first; empty if it is alone."""
     before = list(_chain(store, entry, lambda record: record.supersedes[0] if record.supersedes else ""))
     after = list(_chain(store, entry, lambda record: record.superseded_by))
     chain = [*reversed(before), entry, *after]
@@ -179,7 +179,7 @@ CHANGES: dict[str, Callable[[Writer, str, str, str], Entry]] = {
     "reanchor": lambda writer, path, expected_hash, _: writer.reanchor(path, {}, expected_hash=expected_hash),
     "supersede": lambda writer, path, expected_hash, new: writer.supersede(path, new, expected_hash=expected_hash)[0],
 }
-"""The change for each button, given the path, the hash of the version on the page, and the text beside the button."""
+"""The function for each button: takes the path, the hash of the version on the page, and the text beside the button."""
 
 _NEEDS_TEXT = {"retire": "a reason", "archive": "a reason", "supersede": "the record that replaces it"}
 _NOTICES = {

@@ -13,14 +13,14 @@ from onrecord.web import view
 
 _MAX_RESULTS = 20
 _MAX_FILTERED_RESULTS = 500
-"""Results to search through when only one status is wanted."""
+"""Results to filter if the user chose a status."""
 
 _MAX_EXPLAINED_RESULTS = 5
-"""Results with reasons; the reasons of later results differ little."""
+"""Results that are shown with reasons; the reasons of later results differ little."""
 
 _PER_PAGE = 50
 _MAX_QUERY_CHARS = 2_000
-"""Same limit as in a hook."""
+"""The same limit as in a hook."""
 
 _STATUSES = ("active", "superseded", "retired", "archived")
 

@@ -45,14 +45,12 @@ _PAGES = (
     agent_page,
     browse_page,
     health_page,
-    home_page,
-    health_page,
 )
 ROUTES = tuple(route for page in _PAGES for route in page.ROUTES)
 
 
 def bind(port: int) -> socket.socket:
-    """Return a socket on the loopback address; port 0 takes any free port. Raises BadInput."""
+    """Return a socket on the loopback address; port 0 means any free port. Raises BadInput."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -64,7 +62,7 @@ def bind(port: int) -> socket.socket:
 
 
 def serve(project_dir: str, listener: socket.socket, on_start: Callable[[Access], None], idle_seconds: float) -> None:
-    """Serve until Ctrl-C, or until `idle_seconds` without a request; call `on_start` when it is ready."""
+    """Serve until Ctrl-C, or until `idle_seconds` pass without a request; call `on_start` when the server is ready."""
     access = Access(listener.getsockname()[1])
     last_request = [time.monotonic()]
 
@@ -96,7 +94,7 @@ class _Server(uvicorn.Server):
 
 
 def create_app(site: view.Site, on_request: Callable[[], None] = lambda: None) -> ASGIApp:
-    """Return the application for one project; it calls `on_request` for every request that has access."""
+    """Return the application for one project; it calls `on_request` for every request that is let in."""
     return access.Guard(create_pages(site), site.access, on_request)
 
 

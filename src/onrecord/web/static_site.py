@@ -25,7 +25,7 @@ from onrecord.web import browse_page, server, view
 from onrecord.web.access import Access
 
 MARKER = ".onrecord-site"
-"""File that marks a folder as written by us, and lists the files."""
+"""The file that marks a folder as written by us, and lists the files in it."""
 
 _LINK = re.compile(r'(href|src)="(/[^"]*)"')
 _STATIC = ("app.css", "search.js")
@@ -34,7 +34,10 @@ _MAX_MARKER_BYTES = 20_000_000
 
 
 def write(project_dir: str, folder: str, watch_rows: Callable[[Iterable[Listed]], Iterable[Listed]] = iter) -> int:
-    """Write the site of a project to `folder`, over an earlier one. Return the number of records. Raises BadInput."""
+    """Write the site of a project to `folder`, replacing an earlier one, and return the number of records.
+
+    `watch_rows` wraps the loop over the records, such as to show progress. Raises BadInput.
+    """
     store = require_store(Project(project_dir).store)
     _claim(folder)
     records, _ = listing.read(index.open(store.root), ListingFilter(order="created"), None)
@@ -80,7 +83,7 @@ def _page(folder: str, path: str, http_status: int, body: bytes) -> str:
 
 
 async def _get(pages: ASGIApp, path: str) -> tuple[int, bytes]:
-    """Return status and body of a page, without a server."""
+    """Call the application without a server, and return the status and body of a page."""
     address = urlsplit(path)
     http_status, body = 500, b""
 
@@ -113,7 +116,7 @@ def _page_file(path: str) -> str:
 
 
 def _relative_link(link: re.Match[str], depth: int) -> str:
-    """Return `link` relative to a page at `depth`. A link with a filter leads to the search page."""
+    """Return `link` relative to a page that is `depth` folders deep. A link with a filter leads to the search page."""
     path = html.unescape(link[2])
     query = parse_qs(urlsplit(path).query)
     words = query.get("tag", query.get("category", [""]))[0]
@@ -124,7 +127,7 @@ def _relative_link(link: re.Match[str], depth: int) -> str:
 
 
 def _search_data(list_rows: Iterable[Listed]) -> str:
-    """Return the JSON that the search script reads. An old browser could take `<` for the end of the script."""
+    """Return the JSON that the search script reads, with `<` escaped: `</script>` in a title would end the script."""
     return json.dumps([_search_row(list_row) for list_row in list_rows]).replace("<", "\\u003c")
 
 
@@ -139,7 +142,7 @@ def _copy(folder: str, name: str) -> str:
 
 
 def _write(folder: str, name: str, text: str) -> str:
-    # The folder may be in a repository with symbolic links to anywhere. Lost files can be written again.
+    # `inside`, because a repository may contain links to anywhere. Not `lasting`, because a lost page can be rebuilt.
     files.write(files.inside(folder, name), text.encode("utf-8", "backslashreplace"), lasting=False)
     return name
 

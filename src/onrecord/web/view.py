@@ -31,7 +31,7 @@ from onrecord.web.access import Access
 _FOLDER = os.path.dirname(__file__)
 _MAX_NOTICES = 50
 _MAX_SHOWN_VERSIONS = 200
-"""Versions of records that were shown, for a diff if they change."""
+"""Versions of records that pages have shown. They are kept to show a diff if a record changes meanwhile."""
 
 _CHECK_INTERVAL_SECONDS = 2.0
 """Time between two checks of all files against the index, so that search-as-you-type stays fast."""
@@ -65,7 +65,7 @@ class Notice(NamedTuple):
     store: str = PROJECT
     """Store of that change, as named in addresses."""
     warnings: tuple[str, ...] = ()
-    """Problems after the change was made."""
+    """Problems that occurred after the change was made."""
 
 
 class ListItem(NamedTuple):
@@ -112,7 +112,7 @@ def address(store: str, path: str) -> str:
 
 
 def address_of(agent_path: str) -> str:
-    """Return the address of a record's page, from its path with the prefix of the store."""
+    """Return the address of a record's page. `agent_path` is the record's path, with the prefix of its store."""
     for prefix in (USER_PREFIX, PROJECT_PREFIX):
         if agent_path.startswith(prefix):
             return address(paths.store_name(prefix), agent_path[len(prefix) :])
@@ -150,11 +150,11 @@ class Site:
         )
 
     def project(self) -> Project:
-        """Return the project, read again for every request."""
+        """Return the project, with settings and stores read again for every request."""
         return Project(self.project_dir)
 
     def project_for_search(self) -> Project:
-        """Return the project for a page that uses the index, which is checked against all files only now and then."""
+        """Return the project for a page that uses the index, which is checked against all files every two seconds."""
         now = time.monotonic()
         is_quick = now < self._last_check + _CHECK_INTERVAL_SECONDS
         if not is_quick:
@@ -186,7 +186,7 @@ class Site:
         return self._notices.pop(name, None)
 
     def remember(self, version: str, record: Memory) -> None:
-        """Keep a version that a page shows, to show a diff if the record changes before a button is pressed."""
+        """Keep the version on a page. If the record changes before the user presses a button, a diff is shown."""
         self._shown_versions[version] = record
         self._shown_versions.move_to_end(version)
         while len(self._shown_versions) > _MAX_SHOWN_VERSIONS:
@@ -222,7 +222,7 @@ def fragment(request: Request, template: str, **values: Any) -> Response:
 
 
 def redirect_after_change(request: Request, path: str, store: Store, text: str) -> Response:
-    """Redirect to another page, which reports the last change of `store` and has a button to undo it."""
+    """Redirect to another page, which reports the last change to `store` and has a button to undo it."""
     site_of(request).check_again()
     name = paths.store_name(paths.prefix_of(store.root))
     return redirect(request, path, Notice(text, store.last_change, name, tuple(store.warnings)))
@@ -241,7 +241,7 @@ def diff(before: Memory, after: Memory) -> list[str]:
 
 
 def changes_since(request: Request, version: str, record: Memory) -> tuple[str, ...]:
-    """Return the differences between a version that was on a page and `record`; none if it is no longer kept."""
+    """Return the differences between a version that was on a page and `record`; none if the version was dropped."""
     before = site_of(request).shown_version(version)
     return tuple(diff(before, record)) if before else ()
 
