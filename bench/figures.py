@@ -101,7 +101,7 @@ SECTIONS: Sequence[Section] = (
     Section(
         "What sessions decide",
         "capture",
-        "Sessions that nobody read while tuning. How they were made: `bench/results/capture.md`.",
+        "Sessions that were not read while tuning. How they were made: `bench/results/capture.md`.",
         figure_tables.capture,
     ),
     Section(
