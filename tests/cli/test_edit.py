@@ -107,7 +107,7 @@ def test_an_optional_field_can_be_emptied(project, onrecord, saved, edits):
 def test_leaving_the_form_alone_changes_nothing(onrecord, saved, edits):
     edits([])
 
-    assert onrecord("edit", saved["id"]).out == "decisions/jobs-are-rows.json says that already; nothing changed\n"
+    assert onrecord("edit", saved["id"]).out == "decisions/jobs-are-rows.json already says that; nothing changed\n"
     assert not os.listdir(os.path.join(paths.state_dir(), form_file.FOLDER))
 
 

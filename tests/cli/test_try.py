@@ -114,7 +114,7 @@ def test_try_shows_each_prompt_with_what_it_would_have_brought_up(ferry, onrecor
 
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.splitlines()[0] == (
-        "With 4 records read for this trial from docs/adr/0001-rabbitmq.md (1), docs/adr/0002-nats.md (1), "
+        "With 4 records imported for this trial from docs/adr/0001-rabbitmq.md (1), docs/adr/0002-nats.md (1), "
         "docs/adr/0003-harbour.md (1), docs/adr/0004-releases.md (1):"
     )
     assert "2026-03-01 10:00  how many calls a minute does the harbour API allow?\n  shown 1, " in outcome.out
@@ -123,7 +123,7 @@ def test_try_shows_each_prompt_with_what_it_would_have_brought_up(ferry, onrecor
     assert "decision: The harbour API gets at most 60 calls a minute from us." in outcome.out
     assert "      docs/adr/0003-harbour.md:7\n" in outcome.out
     assert "2026-03-01 10:01  compose a short haiku about the autumn moon over Kyoto\n  nothing\n" in outcome.out
-    assert "harbour API allow again?\n  nothing: the session was shown it before\n" in outcome.out
+    assert "harbour API allow again?\n  nothing: already shown in this session\n" in outcome.out
     assert outcome.out.endswith(
         "Nothing was written, and nothing left this machine. To draft these records: onrecord import\n"
     )
@@ -248,7 +248,7 @@ def test_try_names_what_it_left_out_and_why(ferry, onrecord):
 def test_without_prompts_the_last_commits_are_played_and_it_says_how_to_play_one(ferry, onrecord, home):
     for folder in (home / ".claude" / "projects").iterdir():
         shutil.rmtree(folder)
-    assert onrecord("try").err.startswith("BAD_INPUT: there are no prompts in any agent's sessions in ")
+    assert onrecord("try").err.startswith("BAD_INPUT: no prompts in any agent's sessions in ")
     subprocess.run(("git", "init", "-q", str(ferry)), check=True, timeout=120)
     for subject in ("Compose a haiku about the moon", "Stay below the 60 calls a minute of the harbour API"):
         git = ("git", "-C", str(ferry), "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty")
@@ -262,7 +262,7 @@ def test_without_prompts_the_last_commits_are_played_and_it_says_how_to_play_one
     ]  # fmt: skip
     assert [bool(turn["memories"]) for turn in played] == [False, True]
     assert outcome.err.endswith(
-        'the subjects of the last commits are played; type one: onrecord try "a question you would ask here"\n'
+        'so the subjects of the last commits are used; type one: onrecord try "a question you would ask here"\n'
     )
 
 

@@ -96,7 +96,7 @@ def test_a_dry_run_tells_the_changes_and_makes_none(project, onrecord, saved):
 def test_saying_the_same_again_changes_nothing(onrecord, saved):
     outcome = onrecord("update", saved["id"], "--hash", saved["hash"], "--tag=queue")
 
-    assert outcome.out == "decisions/jobs-are-rows.json says that already; nothing changed\n"
+    assert outcome.out == "decisions/jobs-are-rows.json already says that; nothing changed\n"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from onrecord.cli import arguments, form_file, questions, resolve
 from onrecord.cli.form_file import FormFile
 from onrecord.cli.output import CommandResult, Screen, say
 from onrecord.cli.questions import Asker, Option
-from onrecord.cli.update import updated
+from onrecord.cli.update import update_result
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Changed, OnrecordError, Stopped
 from onrecord.record import compose, drafts, form, lifecycle, memory
@@ -124,7 +124,7 @@ class _Edit:
         return self._updated(after)
 
     def _updated(self, after: Entry) -> CommandResult:
-        return updated(self.writer.store, self.before, after, dry_run=self.asker.is_dry_run)
+        return update_result(self.writer.store, self.before, after, dry_run=self.asker.is_dry_run)
 
     def _keep_both(self, patch: Mapping[str, Any]) -> None:
         """Write a form of the current record with the change, and with their text where both changed a field."""

@@ -19,7 +19,7 @@ from onrecord.cli.form_file import FormFile
 from onrecord.cli.output import CommandResult, Screen, clean, say, to_json
 from onrecord.cli.questions import Asker, Option
 from onrecord.cli.show import page
-from onrecord.cli.update import drafted, updated
+from onrecord.cli.update import put_draft, update_result
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import AlreadyExists, BadInput, OnrecordError, Stopped
 from onrecord.freshness import anchors, related_files
@@ -200,7 +200,7 @@ def _save_draft(
         writer.store.refuse_existing(record.id)
     origin = {"session": suggestion.session, "evidence": suggestion.evidence} if suggestion else {}
     draft = inbox.new_draft(record, updates=options.update, supersedes=options.supersedes, **origin)
-    result = drafted(writer, draft, dry_run=dry_run, where=options.where)
+    result = put_draft(writer, draft, dry_run=dry_run, where=options.where)
     data = {**result.data, "similar": [_brief(match) for match in near]}
     replaces = f"onrecord review --accept {draft.name} --supersedes {{0}}{options.where}"
     text = result.text
@@ -212,7 +212,7 @@ def _update_record(options: _SaveOptions, writer: Writer, record: Memory, *, dry
     patch = drafts.additions(before.memory, record)
     summary = f"Updated from: {record.title}"
     after = writer.update(before.path, patch, before.hash, summary=summary, allow_secret=options.allow_secret)
-    return updated(writer.store, before, after, dry_run=dry_run)
+    return update_result(writer.store, before, after, dry_run=dry_run)
 
 
 def _save_record(

@@ -1,4 +1,4 @@
-"""`onrecord try`: what an agent would have been shown for the last prompts of a project."""
+"""`onrecord try`: replay the last prompts of a project, and print what an agent would have been shown."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from onrecord.store.store import Store
 from onrecord.text import plural
 
 _PATIENCE = 5.0
-"""Seconds for git to list some commits."""
+"""Seconds for git to list commits."""
 
-_MOST_FILES_SHOWN = 6
-_LONGEST_PROMPT = 300
-_NEAR = 0.3
-"""Below this probability a record was not nearly shown."""
+_MAX_FILES = 6
+_MAX_PROMPT_CHARACTERS = 300
+_MIN_NEAR_PROBABILITY = 0.3
+"""Records below this probability are not printed as the nearest."""
 
-_TRANSCRIPTS_HELP = "where the sessions lie (default: where the coding agents keep those of the project)"
-_IMPORT_HELP = "set the store aside and try what `onrecord import` would draft, from here or from these files"
+_TRANSCRIPTS_HELP = "folder or file with sessions (default: where the coding agents keep those of the project)"
+_IMPORT_HELP = "use what `onrecord import` would draft, from here or from these files, instead of the store"
 _NOTHING = {
-    "repeated": "nothing: the session was shown it before",
-    "denied": "that nothing is on file about it",
+    "repeated": "nothing: already shown in this session",
+    "denied": "a note that there is no record about it",
     "silent": "nothing",
-    "skipped": "nothing, as was asked",
+    "skipped": "nothing, as the prompt asked",
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("prompts", nargs="*", metavar="PROMPT", help="these prompts, instead of your last ones")
+    parser.add_argument("prompts", nargs="*", metavar="PROMPT", help="use these prompts instead of your last ones")
     parser.add_argument(
         "--last", type=arguments.count(1), default=20, metavar="N", help="the last N prompts (default: 20)"
     )
@@ -65,86 +65,88 @@ def run(args: argparse.Namespace) -> CommandResult:
 def _try(
     project: Project, recent: Sequence[Session], last: int, only: StoreRef | None, files: Sequence[str] | None
 ) -> CommandResult:
-    """Play the prompts with the stores that are read here, or with what an import of `files` would draft."""
-    if files is None and (only or _records(project.store)):
-        return _played(project, recent, last, project.stores_for(only).store_refs, only=only)
-    harvest = _harvest(project, files)
-    drafted = proposals.records_in(harvest)
-    with replay.laid_out(drafted) as root:
-        store_refs = [*paths.store_refs(root), *_others(project)]
-        return _played(project, recent, last, store_refs, harvest=harvest if drafted or files is not None else None)
+    """Replay the prompts with the stores that are read here, or with what an import of `files` would draft."""
+    if files is None and (only or _record_count(project.store)):
+        return _replay(project, recent, last, project.stores_for(only).store_refs, only=only)
+    reports = _import_reports(project, files)
+    records = proposals.records_in(reports)
+    with replay.laid_out(records) as root:
+        store_refs = [*paths.store_refs(root), *_other_stores(project)]
+        return _replay(project, recent, last, store_refs, reports=reports if records or files is not None else None)
 
 
-def _sessions(project: Project, prompts: Sequence[str], place: str | None, last: int) -> tuple[list[Session], str]:
-    """Return the sessions with the last prompts, or one for each of `prompts`, and a warning; raise BadInput."""
+def _sessions(project: Project, prompts: Sequence[str], path: str | None, last: int) -> tuple[list[Session], str]:
+    """Return the sessions with the last prompts, or one for each of `prompts`, and a warning. Raises BadInput."""
     if prompts:
-        return [Session(f"prompt {at}", (Prompt("", text),), True) for at, text in enumerate(prompts, 1)], ""
-    if place and not os.path.exists(place):
-        raise BadInput(f"there is no {place!r}", fix="name a folder of *.jsonl transcripts, or one of them")
-    transcripts = _transcripts(place) if place else table.transcripts(project.root)
+        return [Session(f"prompt {number}", (Prompt("", text),), True) for number, text in enumerate(prompts, 1)], ""
+    if path and not os.path.exists(path):
+        raise BadInput(f"no such file or folder: {path}", fix="name a *.jsonl transcript, or a folder of them")
+    transcripts = _transcripts(path) if path else table.transcripts(project.root)
     recent = transcript.recent_sessions(transcripts, last)
-    return (recent, "") if recent else _without_prompts(project, place, last)
+    return (recent, "") if recent else _without_prompts(project, path, last)
 
 
-def _transcripts(place: str) -> list[Transcript]:
-    """The sessions in a folder, or in one file."""
-    files = session_files.newest(place, ".jsonl", depth=0) if os.path.isdir(place) else [place]
+def _transcripts(path: str) -> list[Transcript]:
+    """Return the transcripts in a folder, or the one in a file."""
+    files = session_files.newest(path, ".jsonl", depth=0) if os.path.isdir(path) else [path]
     return [table.transcript_at(file) for file in files]
 
 
-def _without_prompts(project: Project, place: str | None, last: int) -> tuple[list[Session], str]:
-    """Return the subjects of the last commits in place of prompts, which say what was to be done, and a warning."""
-    where = place or f"any agent's sessions in {project.root}"
+def _without_prompts(project: Project, path: str | None, last: int) -> tuple[list[Session], str]:
+    """Return the subjects of the last commits as prompts, since they describe tasks, and a warning. Raises BadInput."""
+    where = path or f"any agent's sessions in {project.root}"
     how = 'type one: onrecord try "a question you would ask here"'
-    repo = None if place else repository.find(project.root)
+    repo = None if path else repository.find(project.root)
     deadline = time.monotonic() + _PATIENCE
     subjects = changes.commit_subjects(repo, project.root, last, deadline) if repo else []
     if not subjects:
         fix = f"{how}; or name another folder: --transcripts DIR"
-        raise BadInput(f"there are no prompts in {where}", fix=fix)
-    note = f"there are no prompts in {where}: the subjects of the last commits are played; {how}"
+        raise BadInput(f"no prompts in {where}", fix=fix)
+    note = f"no prompts in {where}, so the subjects of the last commits are used; {how}"
     return [Session("of commits", tuple(Prompt("", text) for text in reversed(subjects)), True)], note
 
 
-def _harvest(project: Project, files: Sequence[str] | None) -> list[FileReport]:
-    chosen = sources.from_names(project.root, files) if files else sources.discover(project.root)
-    with Progress(f"reading {plural(len(chosen), 'file')}"):
-        harvest = proposals.gather(project.root, chosen, timestamps.now())
-    if not proposals.records_in(harvest) and not any(_records(Store(store_ref.root)) for store_ref in _others(project)):
+def _import_reports(project: Project, files: Sequence[str] | None) -> list[FileReport]:
+    documents = sources.from_names(project.root, files) if files else sources.discover(project.root)
+    with Progress(f"reading {plural(len(documents), 'file')}"):
+        reports = proposals.gather(project.root, documents, timestamps.now())
+    others = (Store(store_ref.root) for store_ref in _other_stores(project))
+    if not proposals.records_in(reports) and not any(map(_record_count, others)):
         raise NoStore(
-            f"there is no memory in {project.root}, and no decision record that can be read as one",
-            fix="save a few records, or name files with --import PATH; to see a sample project: onrecord demo",
+            f"there are no records in {project.root}, and no decision records to import",
+            fix="save a few records, or name files with --import PATH; for a sample project: onrecord demo",
         )
-    return harvest
+    return reports
 
 
-def _others(project: Project) -> list[StoreRef]:
-    """The stores that are read here beside the project's own."""
+def _other_stores(project: Project) -> list[StoreRef]:
+    """Return the stores that are read here besides the project's own."""
     return [store_ref for store_ref in project.store_refs if store_ref.prefix != paths.PROJECT_PREFIX]
 
 
-def _played(
+def _replay(
     project: Project,
     recent: Sequence[Session],
     last: int,
     store_refs: Sequence[StoreRef],
     *,
     only: StoreRef | None = None,
-    harvest: list[FileReport] | None = None,
+    reports: list[FileReport] | None = None,
 ) -> CommandResult:
-    with Progress("playing prompts"):
+    with Progress("replaying prompts"):
         turns = replay.play(recent, last, project.settings, store_refs, project.root, only=only.prefix if only else "")
-    stores = [store_ref for store_ref in (_others(project) if harvest else store_refs) if only in (None, store_ref)]
-    count = len(proposals.records_in(harvest or [])) + sum(_records(Store(store_ref.root)) for store_ref in stores)
-    return _answer(project, turns, count, harvest)
+    counted = _other_stores(project) if reports else store_refs
+    stores = [Store(store_ref.root) for store_ref in counted if only in (None, store_ref)]
+    count = len(proposals.records_in(reports or [])) + sum(map(_record_count, stores))
+    return _result(project, turns, count, reports)
 
 
-def _records(store: Store) -> int:
+def _record_count(store: Store) -> int:
     return sum(entry.memory.is_current for entry in store.entries()) if store.exists else 0
 
 
-def _answer(project: Project, turns: list[ReplayTurn], count: int, harvest: list[FileReport] | None) -> CommandResult:
-    origins = {record.path: record.source for record in proposals.records_in(harvest or [])}
+def _result(project: Project, turns: list[ReplayTurn], count: int, reports: list[FileReport] | None) -> CommandResult:
+    origins = {record.path: record.source for record in proposals.records_in(reports or [])}
     served = [turn for turn in turns if turn.outcome == "shown"]
     pointed = [turn for turn in turns if turn.outcome == "pointed"]
     tokens = sum(turn.tokens for turn in turns)
@@ -159,33 +161,33 @@ def _answer(project: Project, turns: list[ReplayTurn], count: int, harvest: list
     }
     data: dict[str, Any] = {
         "project": project.root,
-        "from": "import" if harvest is not None else "store",
+        "from": "import" if reports is not None else "store",
         "records": count,
-        "files": _files(harvest or []),
+        "files": _files(reports or []),
         "prompts": [_to_json(turn, origins) for turn in turns],
         "summary": summary,
-        "refused": [{"source": source, "reason": reason} for source, reason in _refused(harvest or [])],
+        "refused": [{"source": source, "reason": reason} for source, reason in _refused(reports or [])],
     }
-    return CommandResult(data, lambda screen: _text(screen, data), warning=_warning(project, harvest))
+    return CommandResult(data, lambda screen: _text(screen, data), warning=_warning(project, reports))
 
 
-def _warning(project: Project, harvest: list[FileReport] | None) -> str:
+def _warning(project: Project, reports: list[FileReport] | None) -> str:
     warnings = []
     for off in off_switches(project.settings, *PROMPT_SWITCHES):
-        warnings.append(f"{off} now; here prompts are played as far as the settings allow")
+        warnings.append(f"{off} now; prompts are replayed as far as the settings allow")
     if project.settings.flag("retrieval.judge.enabled"):
-        warnings.append("the judge was not asked, so that your prompts stay here; it might have shown less")
-    warnings += [f"left out {source}: {reason}" for source, reason in _refused(harvest or [])]
+        warnings.append("the judge was not asked, to keep your prompts on this machine; it might have shown less")
+    warnings += [f"left out {source}: {reason}" for source, reason in _refused(reports or [])]
     return "; ".join(warnings)
 
 
-def _refused(harvest: list[FileReport]) -> list[tuple[str, str]]:
-    return [(report.path, reason) for report in harvest if report.is_refused for reason in report.left_out]
+def _refused(reports: list[FileReport]) -> list[tuple[str, str]]:
+    return [(report.path, reason) for report in reports if report.is_refused for reason in report.left_out]
 
 
-def _files(harvest: list[FileReport]) -> dict[str, int]:
-    """How many records each file gave."""
-    return {report.path: len(report.proposals) for report in harvest if report.proposals}
+def _files(reports: list[FileReport]) -> dict[str, int]:
+    """Return the number of records from each file."""
+    return {report.path: len(report.proposals) for report in reports if report.proposals}
 
 
 def _to_json(turn: ReplayTurn, origins: dict[str, str]) -> dict[str, Any]:
@@ -199,7 +201,7 @@ def _to_json(turn: ReplayTurn, origins: dict[str, str]) -> dict[str, Any]:
         "outcome": turn.outcome,
         "tokens": turn.tokens,
         "context": decision.text if decision else "",
-        "memories": [_candidate(each, origins) for each in decision.shown_candidates] if decision else [],
+        "memories": [_candidate(candidate, origins) for candidate in decision.shown_candidates] if decision else [],
         "nearest": _candidate(turn.nearest, origins) if turn.nearest else None,
     }
 
@@ -233,34 +235,34 @@ def _text(screen: Screen, data: dict[str, Any]) -> str:
 def _heading(data: dict[str, Any]) -> str:
     records = plural(data["records"], "record")
     if data["from"] == "store":
-        return f"With the {records} there are now:"
+        return f"With the {records} you have now:"
     files = [f"{clean(path)} ({count})" for path, count in data["files"].items()]
-    more = [f"{len(files) - _MOST_FILES_SHOWN} more files"] if len(files) > _MOST_FILES_SHOWN else []
-    return f"With {records} read for this trial from {', '.join(files[:_MOST_FILES_SHOWN] + more)}:"
+    more = [f"{len(files) - _MAX_FILES} more files"] if len(files) > _MAX_FILES else []
+    return f"With {records} imported for this trial from {', '.join(files[:_MAX_FILES] + more)}:"
 
 
 def _turn(screen: Screen, turn: dict[str, Any]) -> list[str]:
     when = turn["at"][:16].replace("T", " ") or "(no date)"
-    prompt = fit(clean(turn["prompt"][:_LONGEST_PROMPT]), screen.width - len(when) - 2)
+    prompt = fit(clean(turn["prompt"][:_MAX_PROMPT_CHARACTERS]), screen.width - len(when) - 2)
     marks = [name for name, is_so in (("first", turn["first"]), ("with earlier words", turn["borrowed"])) if is_so]
     lines = [f"{screen.paint(when, 'dim')}  {screen.paint(prompt, 'bold')}"]
     if not turn["memories"]:
-        nothing = fit(f"  {_NOTHING[turn['outcome']]}{_near(turn['nearest'])}", screen.width)
+        nothing = fit(f"  {_NOTHING[turn['outcome']]}{_near_text(turn['nearest'])}", screen.width)
         return [*lines, screen.paint(nothing, "dim")]
-    shown = f"shown {len(turn['memories'])}, {turn['tokens']} tokens" + (f" ({', '.join(marks)})" if marks else "")
-    lines.append(f"  {screen.paint(shown, 'green')}")
-    for each in turn["memories"]:
-        note = f" ({each['note']})" if each["note"] else ""
-        text = f"pointer: {each['title']}" if each["shown"] == "pointer" else f"{each['summary_line']}{note}"
-        text = clean(f"{each['probability']:.2f} {each['category']}: {text}")
+    summary = f"shown {len(turn['memories'])}, {turn['tokens']} tokens" + (f" ({', '.join(marks)})" if marks else "")
+    lines.append(f"  {screen.paint(summary, 'green')}")
+    for record in turn["memories"]:
+        note = f" ({record['note']})" if record["note"] else ""
+        text = f"pointer: {record['title']}" if record["shown"] == "pointer" else f"{record['summary_line']}{note}"
+        text = clean(f"{record['probability']:.2f} {record['category']}: {text}")
         lines.append(wrap(text, screen.width, "    "))
-        lines.append(screen.paint(f"      {clean(each['source'])}", "dim"))
+        lines.append(screen.paint(f"      {clean(record['source'])}", "dim"))
     return lines
 
 
-def _near(nearest: dict[str, Any] | None) -> str:
-    """What was nearly shown, if anything was."""
-    if nearest is None or nearest["probability"] < _NEAR:
+def _near_text(nearest: dict[str, Any] | None) -> str:
+    """Return a note on the nearest record; empty if none is near."""
+    if nearest is None or nearest["probability"] < _MIN_NEAR_PROBABILITY:
         return ""
     return f"; nearest was {nearest['probability']:.2f} {clean(nearest['title'])}"
 

@@ -1,6 +1,6 @@
 """`onrecord update ID`: change fields of the version that was read, or only add to it.
 
-With `--draft` an update waits in the inbox, and is made only if the record is still the one that was read.
+With `--draft` the update waits in the inbox, and is refused if the record was changed in the meantime.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
 
 _HASH_HELP = (
-    "the hash of what you read, from `onrecord show`; not needed on a terminal, or to add tags, triggers or files"
+    "hash of the version you read, from `onrecord show`; not needed in a terminal, or to add tags, triggers or files"
 )
 
-_DRAFT_HELP = "put the change in the inbox, to be reviewed before it is made"
+_DRAFT_HELP = "put the change in the inbox, to be reviewed first"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hash", metavar="H", help=_HASH_HELP)
     arguments.add_record(parser)
     parser.add_argument("--draft", action="store_true", help=_DRAFT_HELP)
-    parser.add_argument("--force", action="store_true", help="also name related files that are not there yet")
+    parser.add_argument("--force", action="store_true", help="allow related files that do not exist yet")
     arguments.add(parser, "--summary", "--allow-secret", "--dry-run")
 
 
@@ -45,26 +45,26 @@ def run(args: argparse.Namespace) -> CommandResult:
     change = {"summary": args.summary, "allow_secret": args.allow_secret}
     if not args.draft:
         after = writer.update(before.path, patch, args.hash or before.hash, **change)
-        return updated(writer.store, before, after, dry_run=args.dry_run)
+        return update_result(writer.store, before, after, dry_run=args.dry_run)
     writer.store.expect(before.path, args.hash or before.hash)
-    # Flags add. Whoever gives a whole list and the hash has read the old one, and a reviewer sees the difference.
+    # Flags only add. With the hash, a whole list may be shorter: its author read the old one, and a reviewer sees both.
     may_shrink = bool(args.hash) and not flags.tags and not flags.related_files
     draft = _draft(writer, before, patch, may_shrink=may_shrink, **change)
     if draft is None:
-        return updated(writer.store, before, before, dry_run=args.dry_run)
-    return drafted(writer, draft, dry_run=args.dry_run, where=arguments.store_flags(args))
+        return update_result(writer.store, before, before, dry_run=args.dry_run)
+    return put_draft(writer, draft, dry_run=args.dry_run, where=arguments.store_flags(args))
 
 
 def _patch(flags: RecordFlags, before: Entry, *, needs_hash: bool) -> dict[str, Any]:
-    """What an update changes; without a hash it may only add, and so undo no change its author has not seen.
+    """Return the fields to change. Raises BadInput if `needs_hash` and the update does more than add.
 
-    A person at a terminal need not name the hash: what they type is meant for the record as it is now.
+    Without the hash of the version that was read, it could undo a change that its author has not seen.
     """
     patch = arguments.update_patch(flags, before.memory.category)
     only_adds = bool(patch) and patch == flags.added
     if needs_hash and not only_adds:
         raise BadInput(
-            "update needs the hash of what was read, so that nobody's change is lost",
+            "update needs the hash of the version that was read, so that no other change is lost",
             fix=f"onrecord show {before.memory.id}; then the same command with --hash and the hash it prints",
         )
     if flags.triggers and patch["triggers"] == flags.triggers:
@@ -75,7 +75,7 @@ def _patch(flags: RecordFlags, before: Entry, *, needs_hash: bool) -> dict[str, 
 def _draft(
     writer: Writer, before: Entry, patch: dict[str, Any], *, may_shrink: bool, summary: str, allow_secret: bool
 ) -> Draft | None:
-    """Return a draft that changes the version that was read; None if it would change nothing."""
+    """Return a draft that changes the version `before`; None if it would change nothing."""
     if not allow_secret:
         compose.refuse_secrets({**patch, "summary": summary})
     record = lifecycle.revise(before.memory, patch, now=writer.now, may_shrink=may_shrink)
@@ -85,8 +85,8 @@ def _draft(
     return inbox.new_draft(record, fields=drafts.changed_fields(before.memory, record), **about)
 
 
-def drafted(writer: Writer, draft: Draft, *, dry_run: bool, where: str) -> CommandResult:
-    """Put a draft into the inbox; AlreadyExists if there is one of its name."""
+def put_draft(writer: Writer, draft: Draft, *, dry_run: bool, where: str) -> CommandResult:
+    """Put a draft into the inbox, and return its name and file. Raises AlreadyExists."""
     box = Inbox(writer.store.root)
     box.refuse_taken(draft)
     review.put(writer, [draft])
@@ -108,20 +108,20 @@ def drafted(writer: Writer, draft: Draft, *, dry_run: bool, where: str) -> Comma
     return CommandResult(data, text).warned(*writer.store.warnings)
 
 
-def updated(store: Store, before: Entry, after: Entry, *, dry_run: bool) -> CommandResult:
-    """The changed record, and which lines its history gained."""
-    gained = [change for change in after.memory.changes if change not in before.memory.changes]
+def update_result(store: Store, before: Entry, after: Entry, *, dry_run: bool) -> CommandResult:
+    """Return the changed record, with the lines added to its history."""
+    new_changes = [change for change in after.memory.changes if change not in before.memory.changes]
     data = {
         **arguments.record_data(store, after),
         "changed": after.hash != before.hash,
-        "changes": memory.to_json(after.memory._replace(changes=tuple(gained))).get("changes", []),
+        "changes": memory.to_json(after.memory._replace(changes=tuple(new_changes))).get("changes", []),
         "dry_run": dry_run,
     }
 
     def text(screen: Screen) -> str:
         if after.hash == before.hash:
-            return f"{after.path} says that already; nothing changed"
+            return f"{after.path} already says that; nothing changed"
         verb = "would update" if dry_run else screen.paint("updated", "green")
-        return "\n".join([f"{verb} {after.path}", *(f"  {clean(change.summary)}" for change in gained)])
+        return "\n".join([f"{verb} {after.path}", *(f"  {clean(change.summary)}" for change in new_changes)])
 
     return CommandResult(data, text).warned(*store.warnings)

@@ -1,4 +1,4 @@
-"""`onrecord web`: the memory in a browser, on this machine."""
+"""`onrecord web`: show the records in a browser on this machine, or write them as a static site."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--port", type=arguments.count(0, 65_535), metavar="N", default=0, help="the port to listen on (default: any)"
+        "--port", type=arguments.count(0, 65_535), metavar="N", default=0, help="port to listen on (default: any)"
     )
-    static = "write the pages into DIR as a site to publish: only to read, without drafts and usage"
+    static = "write a read-only website into DIR, without drafts and usage"
     parser.add_argument("--static", metavar="DIR", default="", help=static)
-    parser.add_argument("--no-open", action="store_true", help="print the address and open no browser")
+    parser.add_argument("--no-open", action="store_true", help="print the address without opening a browser")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
@@ -42,9 +42,9 @@ def run(args: argparse.Namespace) -> CommandResult:
         return CommandResult(data, lambda screen: f"wrote {plural(count, 'record')} to {clean(args.static)}/index.html")
     bound = server.bind(args.port)
     if hasattr(signal, "SIGTTIN"):
-        # In the background, to wait for Enter must not stop the whole program.
+        # As a background job, waiting for Enter must not stop the server.
         signal.signal(signal.SIGTTIN, signal.SIG_IGN)
-    # Ctrl-C is how a person ends it: no failure.
+    # Ctrl-C is the normal way to end it.
     with suppress(KeyboardInterrupt):
         server.serve(args.project, bound, lambda access: _started(access, opens=not args.no_open), server.IDLE_SECONDS)
     return CommandResult({}, lambda screen: "Stopped.")
@@ -54,23 +54,23 @@ def _started(access: Access, *, opens: bool) -> None:
     screen, address = Screen.of(sys.stdout), access.new_address()
     say(address, screen)
     if terminal.at_terminal():
-        say("This address lets one browser in. Enter prints another one, Ctrl-C ends.", screen)
+        say("This address works in one browser. Press Enter for another one, Ctrl-C to stop.", screen)
         _in_background(_print_addresses, access, screen)
     if opens:
         import webbrowser
 
-        # Some browsers are waited for until they end, and none of them gets a page before the server goes on.
+        # `open` may wait until the browser ends, and the browser needs the server to go on.
         _in_background(webbrowser.open, address)
 
 
 def _print_addresses(access: Access, screen: Screen) -> None:
-    """Print a new address each time somebody presses Enter."""
-    # A read of `sys.stdin` would hold a lock that Python needs to end.
-    while _typed():
+    """Print a new address each time Enter is pressed."""
+    # Reading `sys.stdin` would hold a lock that Python needs to exit.
+    while _read_input():
         say(access.new_address(), screen)
 
 
-def _typed() -> bytes:
+def _read_input() -> bytes:
     try:
         return os.read(sys.stdin.fileno(), 1_000)
     except OSError:

@@ -1,4 +1,4 @@
-"""`onrecord why`: every candidate for a prompt, whether the agent would be shown it, and the reasons in words."""
+"""`onrecord why`: list the candidates for a prompt, whether an agent would be shown them, and the reasons."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from onrecord.settings import Settings
 
 
 class _Judge:
-    """The configured model in recall's place for a judge, its verdicts noted."""
+    """A judge for recall that asks the configured model, and keeps its verdicts and errors."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         "pointer_threshold": round(decision.thresholds.pointer, 4) if decision.thresholds.has_pointers else None,
         "about_the_past": decision.is_past,
         "borrowed": decision.earlier_text,
-        "candidates": [_to_json(each) for each in explained],
+        "candidates": [_to_json(candidate) for candidate in explained],
     }
     silence = explanation.silence(prompt.text, project.settings)
     if not args.json:
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _listed(explained: Sequence[Explained]) -> list[ListedPath]:
-    return [ListedPath(each.candidate.match.root, each.candidate.match.path) for each in explained]
+    return [ListedPath(item.candidate.match.root, item.candidate.match.path) for item in explained]
 
 
 def _to_json(explained: Explained) -> dict[str, Any]:
@@ -93,9 +93,9 @@ def _text(screen: Screen, decision: Decision, explained: Sequence[Explained], *,
     if not explained:
         lines.append("No record matches this prompt, by its words or by its meaning.")
     names = record_table.names(_listed(explained)) if screen.is_terminal else []
-    for number, each in enumerate(explained, 1):
-        lines += ["", *(_head(screen, each, decision, number, names[number - 1]) if names else _row(each, decision))]
-        lines += _reasons(screen, each)
+    for number, item in enumerate(explained, 1):
+        lines += ["", *(_head(screen, item, decision, number, names[number - 1]) if names else _row(item, decision))]
+        lines += _reasons(screen, item)
     return "\n".join([*lines, "", explanation.conclusion(decision, is_silent=is_silent)])
 
 
@@ -119,8 +119,8 @@ def _head(screen: Screen, explained: Explained, decision: Decision, number: int,
 def _reasons(screen: Screen, explained: Explained) -> list[str]:
     candidate = explained.candidate
     lines: list[str] = []
-    judged = [f"judge: {explained.verdict}"] if explained.verdict else []
-    for reason in (*judged, *explained.reasons, *([candidate.caution] if candidate.caution else [])):
+    verdict = [f"judge: {explained.verdict}"] if explained.verdict else []
+    for reason in (*verdict, *explained.reasons, *([candidate.caution] if candidate.caution else [])):
         first, *rest = wrap(clean(reason), screen.width - 8).split("\n")
         lines += [f"      - {first}", *(f"        {line}" for line in rest)]
     return lines
