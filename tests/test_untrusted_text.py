@@ -207,7 +207,7 @@ def test_no_command_prints_anything_raw(command: str, project: Project, monkeypa
     _agents(project)
     for outlet in ("pipe", "JSON", "terminal"):
         if outlet == "terminal":
-            monkeypatch.setattr(Screen, "of", classmethod(lambda cls, stream: cls(100, True, True)))
+            monkeypatch.setattr(Screen, "for_stream", classmethod(lambda cls, stream: cls(100, True, True)))
         for words in WORDS[command]:
             filled = [_filled(word, project) for word in words]
             monkeypatch.setattr(sys, "stdin", io.StringIO("q\n"))

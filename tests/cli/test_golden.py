@@ -133,7 +133,7 @@ def stage(
     if request.node.callspec.params["name"].startswith("sample"):
         shutil.copytree(request.getfixturevalue("sample"), here, dirs_exist_ok=True)
     monkeypatch.chdir(here)
-    monkeypatch.setattr(Screen, "of", classmethod(lambda cls, stream: cls(WIDTH, is_terminal=True)))
+    monkeypatch.setattr(Screen, "for_stream", classmethod(lambda cls, stream: cls(WIDTH, is_terminal=True)))
     monkeypatch.setattr(files, "LOCK_SECONDS", 0.0)
     yield Stage(here, mine, onrecord)
     monkeypatch.chdir("/")

@@ -94,7 +94,7 @@ def test_an_index_md_that_disagrees_is_reported_and_repaired_on_request(project,
 @pytest.fixture
 def terminal(onrecord, monkeypatch):
     """Commands as they look on a terminal of 80 columns."""
-    monkeypatch.setattr(Screen, "of", classmethod(lambda cls, stream: Screen(80, is_terminal=True)))
+    monkeypatch.setattr(Screen, "for_stream", classmethod(lambda cls, stream: Screen(80, is_terminal=True)))
     return onrecord
 
 

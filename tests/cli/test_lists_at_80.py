@@ -23,7 +23,7 @@ def terminal(project, onrecord, monkeypatch):
     onrecord("save", "decision", "Sessions are never kept in Redis, whatever it costs", "--user", "--force", *DECISION)
     onrecord("save", "decision", "The queue has at most 100 jobs for each worker that there is", "--draft", *DECISION)
     monkeypatch.setattr(timestamps, "now", lambda: "2026-03-24T09:30:00Z")
-    monkeypatch.setattr(Screen, "of", classmethod(lambda cls, stream: Screen(80, is_terminal=True)))
+    monkeypatch.setattr(Screen, "for_stream", classmethod(lambda cls, stream: Screen(80, is_terminal=True)))
     monkeypatch.setenv("ONRECORD_PAGER", "")
     return onrecord
 

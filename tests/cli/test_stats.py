@@ -61,7 +61,7 @@ def test_totals_chart_and_table(store, onrecord):
 
 
 def test_the_table_and_the_day_on_a_terminal(store, onrecord, monkeypatch):
-    monkeypatch.setattr(Screen, "of", classmethod(lambda cls, stream: Screen(80, is_terminal=True)))
+    monkeypatch.setattr(Screen, "for_stream", classmethod(lambda cls, stream: Screen(80, is_terminal=True)))
 
     assert (
         "title          injected  pointed  opened  last     id\n"

@@ -68,7 +68,7 @@ def _run(words: list[str]) -> int:
         name, options = "version", [word for word in options if word not in ("--version", "-V")]
     is_help = name == "help" or bool({"--help", "-h"}.intersection(options))
     if is_help or not name:
-        print(help.overview(Screen.of(sys.stdout)))
+        print(help.overview(Screen.for_stream(sys.stdout)))
         return 0 if is_help else 2
     if name not in COMMANDS:
         return _unknown(name, as_json="--json" in words)

@@ -45,8 +45,6 @@ _MAX_COUNT = 1_000_000_000
 """More than a store has of anything, and less than SQLite's largest integer."""
 
 _EXAMPLE = 'for example {"title": "…", "tags": ["…"], "content": {…}}'
-
-
 _REPEATABLE = (
     ("--tag", "TAG", "a tag (repeatable)"),
     ("--trigger", "TEXT", "how someone will ask for it (repeatable)"),
@@ -242,11 +240,11 @@ def update_patch(flags: RecordFlags, category: str) -> dict[str, Any]:
     return _require_utf8(fields)
 
 
-def refuse_lost_files(store: Store, files: object, before: Sequence[str] = (), *, force: bool) -> None:
+def refuse_lost_files(store: Store, files: object, old_files: Sequence[str] = (), *, force: bool) -> None:
     """Raise BadInput for related files that do not exist; with `force` they may be created later."""
     names = [file for file in files if isinstance(file, str)] if isinstance(files, (list, tuple)) else []
     try:
-        related_files.refuse_missing_in_store(store.root, names, before, may_come=force)
+        related_files.refuse_missing_in_store(store.root, names, old_files, may_come=force)
     except BadInput as error:
         error.field_errors = (("related_files", f"{error.message}; {error.fix}"),)
         raise

@@ -163,23 +163,23 @@ def print_candidates(words: Sequence[str]) -> int:
     return 0
 
 
-def candidates(before: list[str], last: str, *, splits_values: bool) -> list[Word] | None:
+def candidates(words: list[str], last: str, *, splits_values: bool) -> list[Word] | None:
     """Return the candidates for the last word of a line; None for the name of a file."""
     from onrecord.cli import common_parser, parser_of
 
-    before, last, head = split_values(before, last)
-    line = parse_line(common_parser(), before)
-    position = line.parser.first_word(before)
-    if position < len(before) and before[position] != "help":
-        if before[position] not in COMMANDS:
+    words, last, head = split_values(words, last)
+    line = parse_line(common_parser(), words)
+    position = line.parser.first_word(words)
+    if position < len(words) and words[position] != "help":
+        if words[position] not in COMMANDS:
             return []
-        line = parse_line(parser_of(before[position]), [*before[:position], *before[position + 1 :]])
+        line = parse_line(parser_of(words[position]), [*words[:position], *words[position + 1 :]])
     elif not line.is_value and not last.startswith("-"):
         return _matching((Word(name, row.summary) for name, row in COMMANDS.items()), last)
     if last.startswith("-") and not line.is_value:
         return _matching(_options(line), last)
-    words = _values(line, last)
-    return None if words is None else _matching(words, last, "" if splits_values else head)
+    values = _values(line, last)
+    return None if values is None else _matching(values, last, "" if splits_values else head)
 
 
 def _matching(words: Iterable[Word], beginning: str, head: str = "") -> list[Word]:
@@ -188,23 +188,23 @@ def _matching(words: Iterable[Word], beginning: str, head: str = "") -> list[Wor
     return [word._replace(text=head + word.text) for word in islice(matches, _MAX_WORDS)]
 
 
-def split_values(before: list[str], last: str) -> tuple[list[str], str, str]:
+def split_values(words: list[str], last: str) -> tuple[list[str], str, str]:
     """Return the words with each `--option=value` as two, the last word, and the `--option=` before it.
 
     bash has split them already, with the equals sign as a word of its own.
     """
-    words: list[str] = []
-    for word in before:
+    split: list[str] = []
+    for word in words:
         option, equals, value = word.partition("=")
-        if word == "=" and _is_option(words):
+        if word == "=" and _is_option(split):
             continue
-        words += [option, value] if equals and option.startswith("--") else [word]
-    if last == "=" and _is_option(words):
-        return words, "", ""
+        split += [option, value] if equals and option.startswith("--") else [word]
+    if last == "=" and _is_option(split):
+        return split, "", ""
     option, equals, value = last.partition("=")
     if equals and option.startswith("--"):
-        return [*words, option], value, f"{option}="
-    return words, last, ""
+        return [*split, option], value, f"{option}="
+    return split, last, ""
 
 
 def _is_option(words: list[str]) -> bool:

@@ -128,7 +128,7 @@ def _consent(asker: Asker, plans: list[Plan], command: str) -> None:
     for plan in plans:
         for line in _summary(plan):
             print(clean(line))
-    screen = Screen.of(sys.stdout)
+    screen = Screen.for_stream(sys.stdout)
     while (key := questions.read_key("Write this? d shows the lines", "y/N/d", screen)) == "d":
         print("\n".join(clean(line) for plan in plans for line in _preview(plan)))
     if key != "y":

@@ -69,7 +69,7 @@ class _Edit:
         self.options = options
         self.writer = writer
         self.before = before
-        self.screen = Screen.of(sys.stdout)
+        self.screen = Screen.for_stream(sys.stdout)
         text = self._rendered(memory.to_json(before.memory))
         self.shown = self._parsed(text)
         self.file = FormFile(

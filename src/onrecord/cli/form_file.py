@@ -77,7 +77,7 @@ class FormFile:
                     raise
             before = text
             self.write(form.insert_problems(text, problems))
-            say(f"{plural(len(problems), 'field')} to correct; the form is open again", Screen.of(sys.stdout))
+            say(f"{plural(len(problems), 'field')} to correct; the form is open again", Screen.for_stream(sys.stdout))
         raise error or self._nothing("the form still has problems")
 
     def _edited(self) -> str:

@@ -105,7 +105,7 @@ class Parser(argparse.ArgumentParser):
         return parser.parse_args(words) if parser.actions else parser.parse_intermixed_args(words)
 
     def format_help(self) -> str:
-        return page(self, Screen.of(sys.stdout)) + "\n"
+        return page(self, Screen.for_stream(sys.stdout)) + "\n"
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong with the command line, and exit with 2."""
@@ -113,7 +113,7 @@ class Parser(argparse.ArgumentParser):
         if self._is_json:
             emit_error(BadInput(problem, fix=f"{self.prog} --help"), as_json=True)
             self.exit(2)
-        screen, line = Screen.of(sys.stderr), f"{self.prog}: {problem}"
+        screen, line = Screen.for_stream(sys.stderr), f"{self.prog}: {problem}"
         line = wrap(line, screen.width) if screen.is_terminal else line
         self.exit(2, f"{line}\n{self.usage_line}\n{self.prog} --help shows more\n")
 

@@ -42,7 +42,8 @@ class Screen(NamedTuple):
     has_colour: bool = False
 
     @classmethod
-    def of(cls, stream: TextIO) -> Screen:
+    def for_stream(cls, stream: TextIO) -> Screen:
+        """Return the screen of a stream: its width and colours if it is a terminal."""
         if not stream.isatty():
             return cls()
         # In less than 40 columns a table is unreadable, wrapped or not.
@@ -77,7 +78,7 @@ class CommandResult(NamedTuple):
 
 def emit(result: CommandResult, *, as_json: bool, is_paged: bool = False) -> None:
     """Print the result; flush at once, so that a closed pipe is noticed here."""
-    screen = Screen.of(sys.stdout)
+    screen = Screen.for_stream(sys.stdout)
     text = to_json(result.data) if as_json else result.text(screen)
     may_page = is_paged and not as_json and screen.is_terminal
     if text and not (may_page and _page(text.removesuffix("\n"), screen)):
@@ -85,7 +86,7 @@ def emit(result: CommandResult, *, as_json: bool, is_paged: bool = False) -> Non
     sys.stdout.flush()
     if as_json:
         return
-    errors = Screen.of(sys.stderr)
+    errors = Screen.for_stream(sys.stderr)
     if result.warning:
         print(labelled(errors, "warning", result.warning, "yellow"), file=sys.stderr)
     if result.note:
@@ -112,7 +113,7 @@ def emit_error(error: OnrecordError, *, as_json: bool) -> None:
     if as_json:
         print(to_json({"error": {"code": error.code, "message": error.message, "fix": error.fix}}), flush=True)
         return
-    screen = Screen.of(sys.stderr)
+    screen = Screen.for_stream(sys.stderr)
     print(labelled(screen, error.code, error.message, "red"), file=sys.stderr)
     if error.fix:
         print(labelled(screen, "fix", error.fix, "bold"), file=sys.stderr)

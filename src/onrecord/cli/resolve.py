@@ -145,7 +145,7 @@ def _numbered(asker: Asker, root: str, text: str, *, is_draft: bool) -> _Guess |
 
 def _pick(text: str, matches: Sequence[str], lines: Sequence[str]) -> str:
     """Let the person pick one of `matches`, shown as `lines`. Raises BadInput if none is picked."""
-    width = Screen.of(sys.stdout).width - _MARGIN
+    width = Screen.for_stream(sys.stdout).width - _MARGIN
     more = f"; the first {len(lines)}" if len(lines) < len(matches) else ""
     question = f"{shorten(text)!r} matches {len(matches):,}{more}:"
     position = terminal.pick_line(clean(question), [fit(clean(line), width) for line in lines])
@@ -159,5 +159,5 @@ def _confirm(asker: Asker, text: str, is_sure: bool, what: str, look: str) -> No
     if not asker.can_ask:
         message = f"{shorten(text)!r} is not a full name; nothing was changed"
         raise BadInput(message, fix=f"{look}; then run it again with the full name, if that is the one")
-    if not is_sure and not confirm(clean(f"{asker.command} {what}?"), Screen.of(sys.stdout)):
+    if not is_sure and not confirm(clean(f"{asker.command} {what}?"), Screen.for_stream(sys.stdout)):
         raise BadInput("nothing was changed", fix=look)

@@ -155,7 +155,7 @@ class _InteractiveReview:
         self.asker = reviewer.asker
         self.writer = reviewer.writer
         self.project = reviewer.project
-        self.screen = Screen.of(sys.stdout)
+        self.screen = Screen.for_stream(sys.stdout)
         self.drafts: list[Draft | BrokenDraft] = list(reviewer.box.scan())
         self.decisions: list[_Decision] = []
 

@@ -273,7 +273,7 @@ class _ByHand:
         self.options = options
         self.form_text = form_text
         self.writer = writer
-        self.screen = Screen.of(sys.stdout)
+        self.screen = Screen.for_stream(sys.stdout)
         self.category = category
         self.fields: dict[str, Any] = flags.fields(category) if category else {}
         self.file: FormFile | None = None

@@ -170,7 +170,7 @@ def _require_consent(asker: Asker, remote: Remote, record: Memory, copy: Memory)
     if not asker.can_ask:
         message = f"not a terminal, so nothing was shared: the next sync of {remote.name} would send it to others"
         raise BadInput(message, fix="ask the user; if they agree, run the same command with --yes")
-    screen = Screen.of(sys.stdout)
+    screen = Screen.for_stream(sys.stdout)
     say(page(Entry(copy, copy.path, ""), screen, status="to be shared"), screen)
     say(f"{screen.paint('left out', 'cyan')}: {', '.join(_left_out(record))}", screen)
     if not questions.confirm(f"Share it with everyone who reads {clean(remote.name)}, {clean(remote.url)}?", screen):

@@ -289,7 +289,7 @@ def _watch(remotes: Sequence[Remote], every: float, *, as_json: bool) -> Command
 
 
 def _sync_forever(watched: Sequence[_WatchedRemote], every: float, *, as_json: bool) -> None:
-    screen = Screen.of(sys.stdout)
+    screen = Screen.for_stream(sys.stdout)
     while True:
         for watched_remote in watched:
             remote, outcome = watched_remote.remote, watched_remote.sync()

@@ -21,7 +21,6 @@ UP, DOWN, LEFT, RIGHT = "up", "down", "left", "right"
 HOME, END, PAGE_UP, PAGE_DOWN = "home", "end", "page up", "page down"
 ENTER, ESCAPE, BACKSPACE, TAB = "enter", "escape", "backspace", "tab"
 _UNKNOWN = ""
-
 _END_OF_INPUT = "\x04"
 _KEY_NAMES = {
     # A Ctrl-D typed while the terminal still waited for a line.
@@ -40,32 +39,25 @@ _SEQUENCES = {
 }  # fmt: skip
 """The rest of the sequence after `ESC [` or `ESC O`, for keys without a character."""
 
-_WINDOWS = {"H": UP, "P": DOWN, "K": LEFT, "M": RIGHT, "G": HOME, "O": END, "I": PAGE_UP, "Q": PAGE_DOWN}
+_WINDOWS_KEYS = {"H": UP, "P": DOWN, "K": LEFT, "M": RIGHT, "G": HOME, "O": END, "I": PAGE_UP, "Q": PAGE_DOWN}
 _SEQUENCE_SECONDS = 0.05
 """Seconds in which the rest of a key's sequence follows its ESC; a person's next key comes later."""
 
 _MAX_SEQUENCE_LENGTH = 16
+_WINDOW_LINES = 10
+"""Lines of the window that moves over a long list: one for each digit."""
+
+_PICK_HELP = "up/down and Enter, or a number; Esc leaves"
+_DIGITS = tuple("1234567890")
+_UP, _DOWN, _LEAVE = (UP, "k"), (DOWN, "j"), (ESCAPE, "q")
+_DEFAULT_PAGER = "less"
+_LESS = "FRX"
+"""Options of `less`, unless the user has set LESS: quit if all fits, show colours, leave the text on the screen."""
 
 
 def at_terminal() -> bool:
     """True if a person can be asked: both input and output are a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
-
-
-def read_key() -> str:
-    """Return the next key: a character, or the name of a key that has none.
-
-    Raises EOFError at the end of input or for Ctrl-D, KeyboardInterrupt for Ctrl-C. Without a terminal the key is the
-    first character of a line, or ENTER for an empty line.
-    """
-    if not at_terminal():
-        return _key_from_line()
-    key = _UNKNOWN
-    while key == _UNKNOWN:
-        key = _key_from_console() if sys.platform == "win32" else _key_from_terminal()
-    if key == _END_OF_INPUT:
-        raise EOFError
-    return key
 
 
 def read_line(question: str = "") -> str:
@@ -86,6 +78,22 @@ def _edited_line(question: str) -> str:
     except ImportError:
         pass
     return input(question)
+
+
+def read_key() -> str:
+    """Return the next key: a character, or the name of a key that has none.
+
+    Raises EOFError at the end of input or for Ctrl-D, KeyboardInterrupt for Ctrl-C. Without a terminal the key is the
+    first character of a line, or ENTER for an empty line.
+    """
+    if not at_terminal():
+        return _key_from_line()
+    key = _UNKNOWN
+    while key == _UNKNOWN:
+        key = _key_from_console() if sys.platform == "win32" else _key_from_terminal()
+    if key == _END_OF_INPUT:
+        raise EOFError
+    return key
 
 
 def _key_from_line() -> str:
@@ -170,20 +178,12 @@ def _key_from_console() -> str:
 
     first = msvcrt.getwch()
     if first in ("\x00", "\xe0"):
-        return _WINDOWS.get(msvcrt.getwch(), _UNKNOWN)
+        return _WINDOWS_KEYS.get(msvcrt.getwch(), _UNKNOWN)
     if first == "\x03":
         raise KeyboardInterrupt
     if first == "\x1a":
         return _END_OF_INPUT
     return _KEY_NAMES.get(first, first if first.isprintable() else _UNKNOWN)
-
-
-_WINDOW_LINES = 10
-"""Lines of the window that moves over a long list: one for each digit."""
-
-_HELP = "up/down and Enter, or a number; Esc leaves"
-_DIGITS = tuple("1234567890")
-_UP, _DOWN, _LEAVE = (UP, "k"), (DOWN, "j"), (ESCAPE, "q")
 
 
 def pick_line(question: str, lines: Sequence[str]) -> int | None:
@@ -208,7 +208,7 @@ def pick_line(question: str, lines: Sequence[str]) -> int | None:
 
 
 def _digit_position(position: int, key: str) -> int:
-    """Return the position that a digit stands for in the window around `position`; -1 if `key` is no digit."""
+    """Return the position of the digit `key` in the window around `position`; -1 if it is no digit."""
     return _window_start(position) + (int(key) - 1) % _WINDOW_LINES if key in _DIGITS else -1
 
 
@@ -235,7 +235,7 @@ def _draw(question: str, lines: Sequence[str], position: int, drawn: int) -> int
     rows = [f"{'>' if start + n == position else ' '} {(n + 1) % 10}  {line}" for n, line in enumerate(window)]
     more = f"  ({position + 1} of {len(lines)})" if len(lines) > len(window) else ""
     _erase(drawn)
-    print("\n".join((question, *rows, f"{_HELP}{more}")), flush=True)
+    print("\n".join((question, *rows, f"{_PICK_HELP}{more}")), flush=True)
     return len(rows) + 2
 
 
@@ -271,11 +271,6 @@ def open_editor(path: str) -> None:
     if code:
         ending = f"ended with code {code}" if code > 0 else f"was ended by signal {-code}"
         raise BadInput(f"the editor {ending}, so nothing was saved", fix="edit it again")
-
-
-_DEFAULT_PAGER = "less"
-_LESS = "FRX"
-"""Options of `less`, unless the user has set LESS: quit if all fits, show colours, leave the text on the screen."""
 
 
 def show_in_pager(text: str, line_count: int) -> bool:

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _started(access: Access, *, opens: bool) -> None:
-    screen, address = Screen.of(sys.stdout), access.new_address()
+    screen, address = Screen.for_stream(sys.stdout), access.new_address()
     say(address, screen)
     if terminal.at_terminal():
         say("This address works in one browser. Press Enter for another one, Ctrl-C to stop.", screen)
