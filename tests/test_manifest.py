@@ -53,4 +53,5 @@ def test_the_tests_that_nox_runs_on_other_pythons_are_there():
     noxfile = (ROOT / "noxfile.py").read_text(encoding="utf-8")
     core = "".join(re.findall(r'"(.*)"', noxfile.split("CORE = (")[1].split(")")[0])).split()
 
-    assert [name for name in core if not (ROOT / "tests" / f"test_{name}.py").is_file()] == []
+    files = {name: ROOT / "tests" / Path(name).with_name(f"test_{Path(name).name}.py") for name in core}
+    assert [name for name, file in files.items() if not file.is_file()] == []

@@ -273,7 +273,7 @@ def test_everything_kept_outside_the_stores_is_known_to_clean():
     """A new kind of file in the cache or state folder must be listed, or it would stay for ever."""
     kept = set()
     for path in (ROOT / "src" / "onrecord").rglob("*.py"):
-        kept |= set(re.findall(r'(?:state_dir\(\), |located\()"([^"]+)"', path.read_text(encoding="utf-8")))
+        kept |= set(re.findall(r'(?:state_dir\(\), |state_path\()"([^"]+)"', path.read_text(encoding="utf-8")))
 
     assert kept <= set(machine.STATE)
     assert len(kept) >= 5

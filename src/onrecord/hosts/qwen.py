@@ -89,13 +89,13 @@ def messages(raw_line: bytes) -> Iterator[Message]:
     from onrecord.session import transcript
 
     entry = Payload(transcript.parse_line(raw_line))
-    kind, system = entry.text("type"), entry.inner("systemPayload")
+    kind, system_payload = entry.text("type"), entry.inner("systemPayload")
     parts = [Payload(part) for part in entry.inner("message").items("parts") if isinstance(part, dict)]
     if kind == "user" and entry.text("provenance") == "real_user":
-        words = system.text("displayText") or "\n".join(part.text("text") for part in parts)
+        words = system_payload.text("displayText") or "\n".join(part.text("text") for part in parts)
         yield from transcript.text_messages("user", words, entry.text("timestamp"), entry.text("uuid"))
-        if system.text("hookContext"):
-            yield transcript.context_message(system.text("hookContext"))
+        if system_payload.text("hookContext"):
+            yield transcript.context_message(system_payload.text("hookContext"))
     for part in parts if kind in ("assistant", "tool_result") else ():
         yield from _part(part, entry.inner("toolCallResult"))
 
