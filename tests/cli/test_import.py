@@ -86,8 +86,8 @@ def test_accepted_drafts_are_linked_in_either_order(ferry, onrecord, order):
 
     assert [onrecord("review", "--accept", name).code for name in order] == [0, 0]
 
-    shown = json.loads(onrecord("show", RABBIT, "--json").out)["record"]
-    assert (shown["superseded_by"], shown["created_at"]) == (NATS, "2021-02-12T00:00:00Z")
+    record = json.loads(onrecord("show", RABBIT, "--json").out)["record"]
+    assert (record["superseded_by"], record["created_at"]) == (NATS, "2021-02-12T00:00:00Z")
     assert json.loads(onrecord("show", NATS, "--json").out)["record"]["supersedes"] == [RABBIT]
     assert onrecord("doctor").code == 0
 
@@ -115,14 +115,14 @@ def test_a_document_that_changed_is_proposed_as_a_change(ferry, onrecord):
 
     assert "docs/adr/0007-use-nats.md\n  changes decision: Use NATS JetStream for background jobs\n" in outcome.out
     assert onrecord("review", "--accept", NATS).code == 0
-    shown = json.loads(onrecord("show", NATS, "--json").out)["record"]
-    assert shown["content"]["decision"].endswith("5 replicas.")
+    record = json.loads(onrecord("show", NATS, "--json").out)["record"]
+    assert record["content"]["decision"].endswith("5 replicas.")
 
 
 def test_what_only_an_agent_can_read_is_listed_until_it_was_read(ferry, onrecord):
     pending = json.loads(onrecord("import", "--pending", "--json").out)["documents"]
 
-    assert [(each["path"], each["kind"]) for each in pending] == [
+    assert [(document["path"], document["kind"]) for document in pending] == [
         ("CLAUDE.md", "loaded"),
         ("docs/adr/0009-unclear.md", "decision"),
     ]
@@ -141,9 +141,9 @@ def test_an_agent_drafts_what_it_read_as_the_skill_says(ferry, onrecord):
     (ferry / "src" / "auth").mkdir(parents=True)
     (ferry / "src" / "auth" / "session.py").write_text("x = 1\n")
 
-    drafted = json.loads(onrecord("save", "decision", "--draft", "--json", stdin=record).out)
+    answer = json.loads(onrecord("save", "decision", "--draft", "--json", stdin=record).out)
 
-    (draft,) = json.loads(onrecord("inbox", drafted["draft"], "--json").out)["drafts"]
+    (draft,) = json.loads(onrecord("inbox", answer["draft"], "--json").out)["drafts"]
     assert draft["record"]["source"] == "docs/adr/0007-sessions.md:12"
     assert len(draft["record"]["triggers"]) == 2
     assert onrecord("list").out == ""
@@ -166,8 +166,8 @@ def test_a_dry_import_says_the_same_and_writes_nothing(ferry, home, onrecord):
     dry = onrecord("import", "--dry-run")
 
     assert tree(ferry, home) == before
-    done = onrecord("import").out.replace("\nnext: onrecord review; to undo this import: onrecord undo", "")
-    assert dry.out.replace("would make ", "") == done
+    wet = onrecord("import").out.replace("\nnext: onrecord review; to undo this import: onrecord undo", "")
+    assert dry.out.replace("would make ", "") == wet
 
 
 def test_a_credential_is_left_out_by_name(ferry, onrecord):

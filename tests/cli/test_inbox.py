@@ -41,7 +41,7 @@ def test_a_draft_that_answers_a_suggestion_carries_its_evidence(project, onrecor
     (waiting,) = json.loads(onrecord("inbox", "--json").out)["drafts"]
     assert (waiting["session"], waiting["evidence"]) == ("s-1", ["we go with rows of a table"])
     assert waiting["record"]["source"] == 'session s-1: "we go with rows of a table"'
-    assert [one.state for one in suggestions.read(str(project))] == ["suggested", "drafted"]
+    assert [suggestion.state for suggestion in suggestions.read(str(project))] == ["suggested", "drafted"]
 
 
 def test_in_auto_mode_what_was_suggested_is_saved_at_once(project, onrecord):
@@ -53,7 +53,7 @@ def test_in_auto_mode_what_was_suggested_is_saved_at_once(project, onrecord):
 
     assert json.loads(saved.out)["path"] == ".claude/memory/decisions/jobs-are-rows-of-a-table.json"
     assert onrecord("inbox").out == ""
-    assert [one.state for one in suggestions.read(str(project))] == ["saved"]
+    assert [suggestion.state for suggestion in suggestions.read(str(project))] == ["saved"]
 
 
 def test_a_suggestion_nobody_made_cannot_be_answered(project, onrecord):
@@ -72,12 +72,14 @@ def test_drafts_that_wait_are_counted_by_list_doctor_and_for_a_status_line(proje
     for title in ("Jobs are rows", "Imports restart by themselves"):
         onrecord("save", "decision", "--draft", "--force", "--json", stdin=json.dumps({**RECORD, "title": title}))
 
-    said = "2 drafts are waiting"
-    assert onrecord("inbox", "--brief").out == f"{said}: /memory:review\n"
-    assert onrecord("list").err == f"no records yet; `onrecord save` creates one; {said}: onrecord review\n"
+    message = "2 drafts are waiting"
+    assert onrecord("inbox", "--brief").out == f"{message}: /memory:review\n"
+    assert onrecord("list").err == f"no records yet; `onrecord save` creates one; {message}: onrecord review\n"
     assert json.loads(onrecord("list", "--json").out)["drafts"] == 2
     findings = json.loads(onrecord("doctor", "--json").out)["findings"]
-    assert [(each["what"], each["fix"]) for each in findings if each["check"] == "inbox"] == [(said, "onrecord review")]
+    assert [(item["what"], item["fix"]) for item in findings if item["check"] == "inbox"] == [
+        (message, "onrecord review")
+    ]
 
 
 def test_a_rehearsed_draft_leaves_nothing(project, onrecord):
@@ -101,10 +103,10 @@ def test_an_unreadable_draft_is_listed_as_such(project, onrecord):
     onrecord("save", "decision", "--draft", stdin=json.dumps(RECORD))
     (project / ".claude/memory/inbox/broken.json").write_text("{")
 
-    listed = json.loads(onrecord("inbox", "--json").out)["drafts"]
+    drafts = json.loads(onrecord("inbox", "--json").out)["drafts"]
 
-    assert [one["name"] for one in listed if "error" in one] == ["broken"]
-    assert len(listed) == 2
+    assert [draft["name"] for draft in drafts if "error" in draft] == ["broken"]
+    assert len(drafts) == 2
     assert "broken\tunreadable" in onrecord("inbox").out
 
 
@@ -144,7 +146,7 @@ def test_force_saves_it_all_the_same_and_shows_what_is_near(onrecord):
 
     answer = json.loads(saved(onrecord, "--force", title="Every job is a row of a table").out)
 
-    assert [(one["id"], one["same"]) for one in answer["similar"]] == [("jobs-are-rows-of-a-table", True)]
+    assert [(match["id"], match["same"]) for match in answer["similar"]] == [("jobs-are-rows-of-a-table", True)]
     assert len(onrecord("list").out.splitlines()) == 2
 
 

@@ -46,10 +46,10 @@ def test_a_search_that_finds_records_of_one_other_store_names_the_store(terminal
     terminal("retire", "sessions-live-in-postgres", "--reason", "replaced")
     (line,) = (line for line in terminal("search", "sessions in redis").out.splitlines() if "decision ·" in line)
 
-    typed = line.split(" · ")[2]
+    name = line.split(" · ")[2]
 
-    assert typed == "--user sessions"
-    assert terminal("show", *typed.split()).code == 0
+    assert name == "--user sessions"
+    assert terminal("show", *name.split()).code == 0
 
 
 def test_why(terminal):
@@ -94,16 +94,16 @@ def test_show(terminal):
 
 def test_config(project, terminal):
     terminal("config", "set", "retrieval.max_inject", "2")
-    one = terminal("config", "retrieval.max_inject").out
+    setting = terminal("config", "retrieval.max_inject").out
     text = terminal("config").out
 
-    assert one == (
+    assert setting == (
         "retrieval.max_inject = 2\n"
         "    How many records one prompt may get; 0 is none. Unless it is set, the first\n"
         "    prompt may get more.\n"
         f"    set in {project}/.claude/memory/memory-config.json\n"
     )
-    assert one == terminal("config", "get", "retrieval.max_inject").out
-    assert one in text
+    assert setting == terminal("config", "get", "retrieval.max_inject").out
+    assert setting in text
     lines = [line for line in text.splitlines() if not line.startswith("    set in ")]
     assert max(map(width_of, lines)) <= 80

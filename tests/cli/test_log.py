@@ -38,11 +38,11 @@ def test_undo_says_what_it_did_and_the_log_what_became_of_it(project, onrecord):
     onrecord("save", "decision", "Jobs in Postgres", *DECISION)
 
     rehearsed = onrecord("undo", "--dry-run")
-    done = onrecord("undo")
+    undone = onrecord("undo")
 
     change, file = "save of 2026-03-02T09:30:00Z (1 file)", "decisions/jobs-in-postgres.json  Jobs in Postgres"
     assert rehearsed.out == f"would undo: {change}\n  remove {file}\n"
-    assert done.out == f"undid: {change}\n  removed {file}\n"
+    assert undone.out == f"undid: {change}\n  removed {file}\n"
     assert not (project / ".claude/memory/decisions/jobs-in-postgres.json").exists()
     assert onrecord("undo").err.startswith("NOT_FOUND: there is no change to undo")
 

@@ -17,9 +17,9 @@ RECORD = ".claude/memory/decisions/jobs-are-rows.json"
 
 def git(project, *words, code=0):
     identity = ("-c", "user.name=t", "-c", "user.email=t@example.test", "-c", "init.defaultBranch=main")
-    done = subprocess.run(("git", *identity, *words), cwd=project, capture_output=True, text=True, timeout=120)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    result = subprocess.run(("git", *identity, *words), cwd=project, capture_output=True, text=True, timeout=120)
+    assert result.returncode == code, result.stdout + result.stderr
+    return result.stdout + result.stderr
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def change(onrecord, clone, monkeypatch):
     def update(*flags, name="jobs-are-rows"):
         now = next(moments)
         monkeypatch.setattr(timestamps, "now", lambda: now)
-        found = json.loads(onrecord("show", name, "--json").out)
-        assert onrecord("update", name, "--hash", found["hash"], *flags).code == 0
+        answer = json.loads(onrecord("show", name, "--json").out)
+        assert onrecord("update", name, "--hash", answer["hash"], *flags).code == 0
         git(clone, "add", ".")
         git(clone, "commit", "-qm", "change")
 
@@ -70,7 +70,7 @@ def test_two_branches_that_touch_different_fields_merge_cleanly(clone, onrecord,
 
 
 def test_without_the_driver_the_same_branches_conflict(clone, change):
-    """What the driver is for: lines next to each other."""
+    """Changes of adjacent lines, which the driver merges."""
     change("--set=decision=8 at a time")
     git(clone, "checkout", "-q", "theirs")
     change("--set=context=Restarts are common.")
@@ -165,9 +165,9 @@ def test_opposite_supersessions_are_a_conflict_and_not_a_circle(clone, onrecord)
         onrecord("supersede", *pair)
         git(clone, "commit", "-qam", branch)
 
-    told = git(clone, "merge", "theirs", "-m", "merge", code=1)
+    output = git(clone, "merge", "theirs", "-m", "merge", code=1)
 
-    assert told.count("CONFLICT") == 2
+    assert output.count("CONFLICT") == 2
 
 
 def test_lines_that_git_merges_into_something_unreadable_are_a_conflict(clone, change):

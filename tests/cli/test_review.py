@@ -19,33 +19,33 @@ NAME = "jobs-are-rows-of-a-table"
 
 
 @pytest.fixture
-def drafted(project, onrecord):
-    """One draft in the inbox, made in answer to a suggestion."""
-    made = suggestions.add(str(project), "suggested", "decision", "s-1", ("we go with rows",))
+def suggestion(project, onrecord):
+    """Return a suggestion, with a draft for it in the inbox."""
+    suggestion = suggestions.add(str(project), "suggested", "decision", "s-1", ("we go with rows",))
     onrecord("save", "decision", "--suggested", stdin=json.dumps(RECORD))
-    return made
+    return suggestion
 
 
-def shown(onrecord, record_id: str = NAME) -> dict:
+def record_json(onrecord, record_id: str = NAME) -> dict:
     return json.loads(onrecord("show", record_id, "--json").out)["record"]
 
 
 def drafts(onrecord) -> list[str]:
-    return [one["name"] for one in json.loads(onrecord("inbox", "--json").out)["drafts"]]
+    return [draft["name"] for draft in json.loads(onrecord("inbox", "--json").out)["drafts"]]
 
 
-def test_an_accepted_draft_becomes_a_record_with_origin_and_evidence(project, onrecord, drafted):
+def test_an_accepted_draft_becomes_a_record_with_origin_and_evidence(project, onrecord, suggestion):
     outcome = onrecord("review", stdin="a\n")
 
     assert outcome.code == 0 and outcome.out.endswith("1 accepted\n")
-    record = shown(onrecord)
+    record = record_json(onrecord)
     assert (record["origin"], record["source"]) == ("agent", 'session s-1: "we go with rows"')
     assert record["changes"] == [{"date": NOW, "summary": "Accepted from the inbox"}]
     assert drafts(onrecord) == []
-    assert [one.state for one in suggestions.read(str(project))] == ["saved"]
+    assert [item.state for item in suggestions.read(str(project))] == ["saved"]
 
 
-def test_the_evidence_is_shown_once_and_a_draft_is_called_one(onrecord, drafted):
+def test_the_evidence_is_shown_once_and_a_draft_is_called_one(onrecord, suggestion):
     outcome = onrecord("review", stdin="s\n")
 
     assert "said: we go with rows" in outcome.out
@@ -55,25 +55,25 @@ def test_the_evidence_is_shown_once_and_a_draft_is_called_one(onrecord, drafted)
     assert drafts(onrecord) == [NAME]
 
 
-@pytest.mark.parametrize("typed", ["?", "", "what"])
-def test_whoever_does_not_know_what_to_answer_is_told(onrecord, drafted, typed):
-    outcome = onrecord("review", stdin=f"{typed}\ns\n")
+@pytest.mark.parametrize("answer", ["?", "", "what"])
+def test_whoever_does_not_know_what_to_answer_is_told(onrecord, suggestion, answer):
+    outcome = onrecord("review", stdin=f"{answer}\ns\n")
 
     assert "m  merge: put it into an existing record\n" in outcome.out
     assert outcome.out.endswith("1 skipped; 1 draft left\n")
 
 
-def test_a_rejected_draft_is_gone_and_remembered(project, onrecord, drafted):
+def test_a_rejected_draft_is_gone_and_remembered(project, onrecord, suggestion):
     onrecord("review", stdin="r\n")
 
     assert drafts(onrecord) == []
     assert onrecord("list").out == ""
-    made = suggestions.read(str(project))
-    assert [one.state for one in made] == ["rejected"]
-    assert suggestions.any_suggested(made, ("We go with rows!",))
+    log = suggestions.read(str(project))
+    assert [item.state for item in log] == ["rejected"]
+    assert suggestions.any_suggested(log, ("We go with rows!",))
 
 
-def test_an_edited_draft_is_saved_as_edited(project, onrecord, drafted, monkeypatch, tmp_path):
+def test_an_edited_draft_is_saved_as_edited(project, onrecord, suggestion, monkeypatch, tmp_path):
     script = tmp_path / "editor.py"
     script.write_text(
         "import sys; p = sys.argv[1]; t = open(p).read().replace('one thing less', 'edited'); open(p, 'w').write(t)"
@@ -83,11 +83,11 @@ def test_an_edited_draft_is_saved_as_edited(project, onrecord, drafted, monkeypa
 
     onrecord("review", stdin="e\na\n")
 
-    assert shown(onrecord)["content"]["rationale"] == ["edited"]
+    assert record_json(onrecord)["content"]["rationale"] == ["edited"]
 
 
 def test_a_draft_that_another_took_the_place_of_is_shown_again_before_it_is_decided_on(
-    project, onrecord, drafted, monkeypatch, tmp_path
+    project, onrecord, suggestion, monkeypatch, tmp_path
 ):
     """The agent works on while a person reads: what nobody has seen is neither saved nor thrown away."""
     file = project / ".claude" / "memory" / "inbox" / f"{NAME}.json"
@@ -101,11 +101,11 @@ def test_a_draft_that_another_took_the_place_of_is_shown_again_before_it_is_deci
 
     assert "CHANGED_SINCE_READ" in outcome.out
     assert "a better reason" in outcome.out.partition("CHANGED_SINCE_READ")[2]
-    assert shown(onrecord)["content"]["rationale"] == ["a better reason"]
+    assert record_json(onrecord)["content"]["rationale"] == ["a better reason"]
     assert outcome.out.endswith("1 accepted\n")
 
 
-def test_an_edit_that_makes_it_invalid_asks_again(onrecord, drafted, monkeypatch, tmp_path):
+def test_an_edit_that_makes_it_invalid_asks_again(onrecord, suggestion, monkeypatch, tmp_path):
     script = tmp_path / "editor.py"
     script.write_text("import sys; open(sys.argv[1], 'w').write('{')")
     monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
@@ -117,14 +117,14 @@ def test_an_edit_that_makes_it_invalid_asks_again(onrecord, drafted, monkeypatch
     assert drafts(onrecord) == [NAME]
 
 
-def test_a_merge_shows_the_difference_first(project, onrecord, drafted):
+def test_a_merge_shows_the_difference_first(project, onrecord, suggestion):
     other = {**RECORD, "title": "The queue", "content": {**RECORD["content"], "rationale": ["older reason"]}}
     onrecord("save", "decision", "--force", stdin=json.dumps(other))
 
     outcome = onrecord("review", stdin="m\nthe-queue\ny\n")
 
     assert "rationale\n  + one thing less\n" in outcome.out
-    record = shown(onrecord, "the-queue")
+    record = record_json(onrecord, "the-queue")
     assert record["content"]["rationale"] == ["older reason", "one thing less"]
     assert record["changes"][-2]["summary"].startswith("Merged a draft") or any(
         change["summary"].startswith("Merged a draft") for change in record["changes"]
@@ -133,28 +133,28 @@ def test_a_merge_shows_the_difference_first(project, onrecord, drafted):
 
 
 @pytest.mark.parametrize(("there", "code"), [(15, 0), (16, 1)])
-def test_a_merge_takes_no_more_triggers_than_fit_and_loses_none(onrecord, drafted, there, code):
+def test_a_merge_takes_no_more_triggers_than_fit_and_loses_none(onrecord, suggestion, there, code):
     full = [f"trigger {n}" for n in range(there)]
     onrecord("save", "decision", "--force", stdin=json.dumps({**RECORD, "title": "The queue", "triggers": full}))
 
     outcome = onrecord("review", "--merge", NAME, "--into=the-queue")
 
     assert outcome.code == code
-    assert shown(onrecord, "the-queue")["triggers"] == [*full, *RECORD["triggers"]][:16]
+    assert record_json(onrecord, "the-queue")["triggers"] == [*full, *RECORD["triggers"]][:16]
     assert drafts(onrecord) == ([NAME] if code else [])
     assert ("triggers: must have at most 16 items, and has 17" in outcome.err) == bool(code)
 
 
-def test_a_merge_that_is_not_confirmed_changes_nothing(onrecord, drafted):
+def test_a_merge_that_is_not_confirmed_changes_nothing(onrecord, suggestion):
     onrecord("save", "decision", "--force", stdin=json.dumps({**RECORD, "title": "The queue"}))
 
     onrecord("review", stdin="m\nthe-queue\nn\ns\n")
 
-    assert shown(onrecord, "the-queue")["times_updated"] == 0
+    assert record_json(onrecord, "the-queue")["times_updated"] == 0
     assert drafts(onrecord) == [NAME]
 
 
-def test_accepting_what_a_record_says_already_asks_once_more(onrecord, drafted):
+def test_accepting_what_a_record_says_already_asks_once_more(onrecord, suggestion):
     onrecord("save", "decision", "--force", stdin=json.dumps({**RECORD, "title": "Jobs as rows of tables"}))
 
     outcome = onrecord("review", stdin="a\nn\nr\n")
@@ -163,7 +163,7 @@ def test_accepting_what_a_record_says_already_asks_once_more(onrecord, drafted):
     assert outcome.out.endswith("1 rejected\n")
 
 
-def test_nobody_answering_is_an_error_and_decides_nothing(onrecord, drafted):
+def test_nobody_answering_is_an_error_and_decides_nothing(onrecord, suggestion):
     outcome = onrecord("review", stdin="")
 
     assert outcome.code == 1 and "no answer: standard input is at its end" in outcome.err
@@ -173,14 +173,14 @@ def test_nobody_answering_is_an_error_and_decides_nothing(onrecord, drafted):
 @pytest.mark.parametrize(
     "words", [("--accept", NAME, "--reject", "x"), ("--accept", NAME, "--update=a", "--supersedes=b")]
 )
-def test_answers_that_exclude_each_other_decide_nothing(onrecord, drafted, words):
+def test_answers_that_exclude_each_other_decide_nothing(onrecord, suggestion, words):
     outcome = onrecord("review", *words)
 
     assert outcome.code == 2 and "exclude each other" in outcome.err
     assert drafts(onrecord) == [NAME]
 
 
-def test_answers_that_end_early_count(onrecord, drafted):
+def test_answers_that_end_early_count(onrecord, suggestion):
     onrecord("save", "decision", "--draft", "--force", stdin=json.dumps({**RECORD, "title": "Another one"}))
 
     outcome = onrecord("review", stdin="s\n")
@@ -189,7 +189,7 @@ def test_answers_that_end_early_count(onrecord, drafted):
     assert outcome.out.endswith("1 skipped; 2 drafts left\n")
 
 
-def test_quitting_leaves_the_rest(onrecord, drafted):
+def test_quitting_leaves_the_rest(onrecord, suggestion):
     onrecord("save", "decision", "--draft", "--force", stdin=json.dumps({**RECORD, "title": "Another one"}))
 
     outcome = onrecord("review", stdin="q\n")
@@ -198,20 +198,20 @@ def test_quitting_leaves_the_rest(onrecord, drafted):
     assert len(drafts(onrecord)) == 2
 
 
-def test_decisions_by_flag_are_for_programs(project, onrecord, drafted):
+def test_decisions_by_flag_are_for_programs(project, onrecord, suggestion):
     answer = json.loads(onrecord("review", "--accept", NAME, "--json").out)
 
     assert (answer["outcome"], answer["path"]) == ("accepted", f".claude/memory/decisions/{NAME}.json")
     assert json.loads(onrecord("review", "--reject", NAME, "--json").out)["error"]["code"] == "NOT_FOUND"
 
 
-def test_merge_by_flag_needs_a_record(onrecord, drafted):
+def test_merge_by_flag_needs_a_record(onrecord, suggestion):
     assert json.loads(onrecord("review", "--merge", NAME, "--json").out)["error"]["code"] == "BAD_INPUT"
     assert json.loads(onrecord("review", "--merge", NAME, "--into=no", "--json").out)["error"]["code"] == "NOT_FOUND"
     assert drafts(onrecord) == [NAME]
 
 
-def test_a_review_without_anybody_is_refused(onrecord, drafted):
+def test_a_review_without_anybody_is_refused(onrecord, suggestion):
     assert json.loads(onrecord("review", "--json").out)["error"]["code"] == "BAD_INPUT"
 
 
@@ -233,7 +233,7 @@ def test_a_draft_that_supersedes_links_both_when_accepted(onrecord):
 
     onrecord("review", "--accept", "jobs-go-to-rabbitmq")
 
-    assert shown(onrecord)["superseded_by"] == "jobs-go-to-rabbitmq"
+    assert record_json(onrecord)["superseded_by"] == "jobs-go-to-rabbitmq"
 
 
 def test_an_empty_inbox_says_so(project):

@@ -21,8 +21,8 @@ DECISIONS = {
 
 
 @pytest.fixture
-def drafted(project, onrecord):
-    """Three drafts of one session."""
+def session_drafts(project, onrecord):
+    """Put three drafts of one session into the inbox."""
     for title, text in DECISIONS.items():
         suggestions.add(str(project), "suggested", "decision", "s-1", (f"yes: {title}",))
         content = {"context": f"About {title}.", "decision": text, "rationale": [f"so that {title}"]}
@@ -33,7 +33,7 @@ def names(project: Path, folder: str) -> list[str]:
     return sorted(path.stem for path in (project / ".claude/memory" / folder).glob("*.json"))
 
 
-def test_one_key_accepts_rejects_skips_and_takes_back(project, drafted):
+def test_one_key_accepts_rejects_skips_and_takes_back(project, session_drafts):
     with TerminalSession("review", cwd=project) as session:
         first = session.expect("[?]: ")
         assert "1 of 3: dates-are-utc" in first and "decision · draft · " in first
@@ -59,7 +59,7 @@ def test_one_key_accepts_rejects_skips_and_takes_back(project, drafted):
         assert session.end() == 0
 
     assert (names(project, "decisions"), names(project, "inbox")) == (["jobs-are-rows"], ["dates-are-utc"])
-    states = {each.evidence[0]: each.state for each in suggestions.read(str(project))}
+    states = {item.evidence[0]: item.state for item in suggestions.read(str(project))}
     assert states == {
         "yes: Jobs are rows": "saved",
         "yes: Logs go to stdout": "rejected",
@@ -67,14 +67,14 @@ def test_one_key_accepts_rejects_skips_and_takes_back(project, drafted):
     }
 
 
-def test_all_drafts_of_a_session_are_accepted_with_one_question(project, drafted):
+def test_all_drafts_of_a_session_are_accepted_with_one_question(project, session_drafts):
     with TerminalSession("review", cwd=project) as session:
         session.expect("[A]ll like it")
         session.press("?")
         session.expect("A  all: accept all 3 drafts from session s-1, after a question")
         session.press("A")
-        listed = session.expect("Accept 3 drafts from session s-1? [y/N] ")
-        assert all(title in listed for title in DECISIONS)
+        screen = session.expect("Accept 3 drafts from session s-1? [y/N] ")
+        assert all(title in screen for title in DECISIONS)
         session.press("n")
         session.press("A")
         session.expect("[y/N] ")
@@ -86,7 +86,7 @@ def test_all_drafts_of_a_session_are_accepted_with_one_question(project, drafted
     assert len(names(project, "decisions")) == 3 and names(project, "inbox") == []
 
 
-def test_a_draft_that_was_skipped_and_then_accepted_with_the_others_counts_once(project, drafted):
+def test_a_draft_that_was_skipped_and_then_accepted_with_the_others_counts_once(project, session_drafts):
     with TerminalSession("review", cwd=project) as session:
         session.press("s")
         session.expect("2 of 3")
@@ -98,7 +98,9 @@ def test_a_draft_that_was_skipped_and_then_accepted_with_the_others_counts_once(
         assert session.end() == 0
 
 
-def test_what_repeats_a_record_is_left_out_of_a_group_and_the_group_can_be_taken_back(project, onrecord, drafted):
+def test_what_repeats_a_record_is_left_out_of_a_group_and_the_group_can_be_taken_back(
+    project, onrecord, session_drafts
+):
     content = {
         "context": "About Dates are UTC.",
         "decision": DECISIONS["Dates are UTC"],
@@ -147,7 +149,7 @@ def test_imported_drafts_are_accepted_by_folder(project, onrecord):
     assert len(names(project, "decisions")) == 3
 
 
-def test_a_draft_is_edited_in_the_form_with_an_error_and_back(project, drafted, edits, tmp_path):
+def test_a_draft_is_edited_in_the_form_with_an_error_and_back(project, session_drafts, edits, tmp_path):
     edits(
         [("so that Dates are UTC", "nobody has to guess"), ("\naccepted", "\nperhaps")],
         [("\nperhaps", "\nproposed"), ("# Dates are UTC", "# Times are UTC")],
@@ -168,7 +170,7 @@ def test_a_draft_is_edited_in_the_form_with_an_error_and_back(project, drafted, 
     assert (saved["content"]["status"], saved["content"]["rationale"]) == ("proposed", ["nobody has to guess"])
 
 
-def test_a_draft_whose_form_was_left_as_it_is_is_no_change(project, onrecord, drafted, edits):
+def test_a_draft_whose_form_was_left_as_it_is_is_no_change(project, onrecord, session_drafts, edits):
     before = onrecord("log", "--json").out
     edits([])
 
@@ -178,7 +180,7 @@ def test_a_draft_whose_form_was_left_as_it_is_is_no_change(project, onrecord, dr
 
 
 @pytest.mark.parametrize(("key", "status"), [(CTRL_C, 130), (CTRL_D, 0), ("q", 0)])
-def test_whoever_stops_keeps_what_was_decided(project, drafted, key, status):
+def test_whoever_stops_keeps_what_was_decided(project, session_drafts, key, status):
     with TerminalSession("review", cwd=project) as session:
         session.expect("1 of 3")
         session.press("a")

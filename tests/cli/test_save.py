@@ -69,12 +69,12 @@ NO_TRIGGERS = "it has no triggers, so prompts in other words rarely find it: "
 def test_a_save_without_triggers_says_in_one_line_what_is_missing(onrecord):
     saved = onrecord("save", "decision", "Jobs are rows", *DECISION)
     as_json = onrecord("save", "decision", "Tasks of the timetable", *DECISION, "--force", "--json")
-    drafted = onrecord("save", "decision", "Queues of the harbour", *DECISION, "--draft")
+    draft = onrecord("save", "decision", "Queues of the harbour", *DECISION, "--draft")
 
     fix = "onrecord update jobs-are-rows --trigger 'how you would ask'"
     assert saved.err == f"{NO_TRIGGERS}{fix}\n"
     assert json.loads(as_json.out)["note"].startswith(NO_TRIGGERS) and as_json.err == ""
-    assert drafted.err == f"{NO_TRIGGERS}add some in the review\n"
+    assert draft.err == f"{NO_TRIGGERS}add some in the review\n"
 
 
 def test_a_record_with_triggers_and_a_summary_of_a_session_are_saved_without_a_word(onrecord):
@@ -104,13 +104,13 @@ def test_a_title_on_the_command_line_means_standard_input_is_not_waited_for(proj
     from .conftest import BIN
 
     reader, writer = os.pipe()
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(BIN), "save", "decision", "Jobs", *DECISION], cwd=project, stdin=reader, timeout=60
     )
     os.close(writer)
     os.close(reader)
 
-    assert done.returncode == 0
+    assert process.returncode == 0
 
 
 def test_a_dry_run_writes_nothing_at_all(project, onrecord):

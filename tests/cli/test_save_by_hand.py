@@ -30,13 +30,13 @@ def record(project: Path, name: str) -> dict:
 
 
 def kept_forms() -> list[str]:
-    """The names of the forms that are kept."""
+    """Return the names of the kept forms."""
     folder = Path(paths.state_dir(), form_file.FOLDER)
     return sorted(os.listdir(folder)) if folder.exists() else []
 
 
 def kept_form(screen: str) -> Path:
-    """The file that a message says a text is kept in."""
+    """Return the path of the kept form that the screen names."""
     return Path(shlex.split(screen.replace("\n", " ").partition("--from ")[2])[0].rstrip(";"))
 
 
@@ -167,8 +167,8 @@ def test_a_title_alone_opens_a_form(project, tmp_path, edits):
         assert session.end() == 0
 
     assert record(project, "decisions/use-uv.json")["content"]["rationale"] == ["fast"]
-    opened = (tmp_path / "opened-1").read_text()
-    assert "# Use uv\n" in opened and "## tags\n<!-- optional: " in opened and "- tools\n" in opened
+    form = (tmp_path / "opened-1").read_text()
+    assert "# Use uv\n" in form and "## tags\n<!-- optional: " in form and "- tools\n" in form
     assert not kept_forms()
 
 
@@ -183,10 +183,10 @@ def test_a_wrong_form_is_opened_again_with_the_errors_at_their_places(project, t
         session.expect("1 field to correct; the form is open again")
         assert session.end() == 0
 
-    opened = (tmp_path / "opened-2").read_text()
-    assert "## decision\n<!-- ERROR decision: is missing -->\n" in opened
-    assert "## status\n<!-- ERROR status: must be one of proposed, accepted" in opened
-    assert "Four tools did one thing." in opened
+    form = (tmp_path / "opened-2").read_text()
+    assert "## decision\n<!-- ERROR decision: is missing -->\n" in form
+    assert "## status\n<!-- ERROR status: must be one of proposed, accepted" in form
+    assert "Four tools did one thing." in form
     assert "ERROR tagz: is no field of this form" in (tmp_path / "opened-3").read_text()
     assert record(project, "decisions/use-uv.json")["content"]["status"] == "proposed"
 

@@ -26,7 +26,7 @@ CONFLICT = Conflict("decisions/jobs-are-rows.json", ("title",), "conflict-jobs-a
 
 @pytest.fixture
 def platform(project: Path, onrecord: Any) -> Store:
-    """A remote that was synced, and held nothing then."""
+    """Return the store of a remote that was synced while it was empty."""
     return connected("platform")
 
 
@@ -39,7 +39,7 @@ def connected(name: str, **flags: bool) -> Store:
 
 @pytest.fixture
 def saved(project: Path, onrecord: Any) -> dict[str, Any]:
-    """A record with all that holds in one project only."""
+    """Return a record with every field that has a meaning only in this project."""
     (project / "jobs.py").write_text("x = 1\n")
     old = json.loads(onrecord("save", "decision", "Jobs in Celery", *DECISION, "--force", "--json").out)["id"]
     words = ["--related=jobs.py", "--trigger=where do jobs run", f"--supersedes={old}", "--set=scope.branches=main"]
@@ -59,8 +59,8 @@ def test_the_copy_says_what_is_true_elsewhere_and_nothing_more(onrecord, project
     record = platform.get(saved["id"]).memory
     mine = Store(str(project / ".claude" / "memory")).get(saved["id"]).memory
     assert (answer["action"], answer["path"]) == ("shared", "decisions/jobs-are-rows.json")
-    said = ("title", "content", "tags", "triggers", "scope", "created_at", "origin", "category")
-    assert [getattr(record, name) for name in said] == [getattr(mine, name) for name in said]
+    copied = ("title", "content", "tags", "triggers", "scope", "created_at", "origin", "category")
+    assert [getattr(record, name) for name in copied] == [getattr(mine, name) for name in copied]
     assert mine.related_files and mine.anchors and mine.supersedes and len(mine.changes) > 1
     assert (record.related_files, record.anchors, record.supersedes) == ((), (), ())
     assert record.source == "the project ferry"
@@ -136,7 +136,7 @@ def test_an_id_that_another_record_has_gets_a_number(onrecord, saved, platform):
 
 
 def platform_record(onrecord: Any, platform: Store, saved: dict[str, Any], **fields: Any) -> str:
-    """A record of others under the id of ours."""
+    """Write a record of other people with our id, and return its path."""
     raw = json.loads(Path(saved["file"]).read_text())
     raw |= {"content": {"context": "c", "decision": "Walls are blue.", "rationale": ["r"]}, "triggers": [], **fields}
     path = os.path.join(platform.root, "decisions", "jobs-are-rows.json")
@@ -175,9 +175,9 @@ def test_a_drafted_update_shows_both_versions_in_review(onrecord, saved, platfor
     onrecord("update", saved["id"], "--trigger=add celery")
 
     share(onrecord, saved["id"], f"--update={saved['id']}", "--draft")
-    shown = onrecord("review", "--remote=platform", stdin="a\n").out
+    screen = onrecord("review", "--remote=platform", stdin="a\n").out
 
-    assert "changes decisions/jobs-are-rows.json" in shown and "  + add celery" in shown
+    assert "changes decisions/jobs-are-rows.json" in screen and "  + add celery" in screen
     assert platform.get(saved["id"]).memory.triggers == ("where do jobs run", "add celery")
     assert Inbox(platform.root).drafts() == []
 
@@ -285,8 +285,8 @@ def test_what_waits_for_a_merge_is_not_called_sent(onrecord, saved, tmp_path):
     shared = json.loads(onrecord("share", saved["id"], "--to=platform", "--yes", "--sync", "--json").out)
 
     assert outcome.code == 0 and "sent" not in outcome.out
-    for told in (outcome, again):
-        assert "others do not have it yet: main does not accept direct changes" in told.out
+    for result in (outcome, again):
+        assert "others do not have it yet: main does not accept direct changes" in result.out
     assert [shared["sync"]] == json.loads(onrecord("sync", "--json").out)["remotes"]
     assert shared["sync"]["waiting"] == ["decisions/jobs-are-rows.json"]
 

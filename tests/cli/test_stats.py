@@ -76,7 +76,7 @@ def test_json_has_the_same_numbers(store, onrecord):
     data = json.loads(onrecord("stats", "--json").out)
 
     assert data["totals"] == {"injected": 9, "pointed": 3, "opened": 5, "digest": 2}
-    assert [one["path"] for one in data["records"]] == [JOBS, CACHE, "decisions/gone.json"]
+    assert [record["path"] for record in data["records"]] == [JOBS, CACHE, "decisions/gone.json"]
     assert data["records"][0]["last_injected"] == "2026-02-28"
     assert (len(data["weeks"]), data["weeks"][-1]["week"], data["records_in_store"]) == (12, "2026-03-02", 3)
 

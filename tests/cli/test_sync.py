@@ -28,7 +28,7 @@ PROGRAM = (sys.executable, "-m", "onrecord")
 
 @pytest.fixture
 def shared(tmp_path):
-    """The address of an empty repository."""
+    """Return the address of an empty repository."""
     folder = tmp_path / "memory.git"
     subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(folder)), check=True, timeout=120)
     return str(folder)
@@ -36,7 +36,7 @@ def shared(tmp_path):
 
 @pytest.fixture
 def other(onrecord, tmp_path, monkeypatch):
-    """The same commands on another machine: its own home, its own data."""
+    """Return a function that runs commands as on another machine, with its own home and data."""
 
     def run(*words):
         with monkeypatch.context() as patch:
@@ -52,9 +52,9 @@ def _save(onrecord, title, *words):
 
 
 def _update(onrecord, text):
-    shown = json.loads(onrecord("show", "jobs-are-rows", "--json", "--remote", "platform").out)
+    answer = json.loads(onrecord("show", "jobs-are-rows", "--json", "--remote", "platform").out)
     return onrecord(
-        "update", "jobs-are-rows", "--set", f"decision={text}", "--hash", shown["hash"], "--remote", "platform"
+        "update", "jobs-are-rows", "--set", f"decision={text}", "--hash", answer["hash"], "--remote", "platform"
     )
 
 
@@ -81,11 +81,11 @@ def test_a_change_that_was_refused_is_offered_again_until_it_is_taken_back(proje
 
 def test_a_record_that_is_there_twice_since_a_rename_is_told_with_a_way_to_keep_one():
     theirs, ours = "decisions/uv-installs.json", "decisions/use-uv.json"
-    done = SyncResult(revived=(ours,), renamed=(RenamedPair("use-uv", theirs, ours),))
+    result = SyncResult(revived=(ours,), renamed=(RenamedPair("use-uv", theirs, ours),))
 
-    told = list(sync.outcome_lines(Screen(), "platform", done))
+    lines = list(sync.outcome_lines(Screen(), "platform", result))
 
-    assert told[1:] == [
+    assert lines[1:] == [
         "  use-uv was renamed and changed at the same time: uv-installs is theirs, use-uv is yours; "
         "to keep theirs: onrecord supersede use-uv uv-installs --remote platform"
     ]
@@ -147,11 +147,11 @@ def test_two_machines_share_edit_and_conflict(project, onrecord, other, shared):
         "platform: pulled 1, pushed 2, 1 conflict: onrecord review --remote platform\n",
     )
     assert onrecord("sync").out == "platform: pulled 2\n"
-    shown = [
+    answers = [
         json.loads(machine("show", "jobs-are-rows", "--json", "--remote", "platform").out)
         for machine in (onrecord, other)
     ]
-    assert shown[0]["record"]["content"]["decision"] == shown[1]["record"]["content"]["decision"] == "By Ann"
+    assert answers[0]["record"]["content"]["decision"] == answers[1]["record"]["content"]["decision"] == "By Ann"
     drafts = json.loads(onrecord("inbox", "--json", "--remote", "platform").out)["drafts"]
     assert [draft["record"]["content"]["decision"] for draft in drafts] == ["By Bob"]
 
@@ -173,9 +173,9 @@ def test_json_names_every_file(project, onrecord, shared):
     onrecord("remote", "add", "platform", shared)
     _save(onrecord, "Jobs are rows")
 
-    done = json.loads(onrecord("sync", "--json").out)
+    answer = json.loads(onrecord("sync", "--json").out)
 
-    (platform,) = done["remotes"]
+    (platform,) = answer["remotes"]
     assert (platform["name"], platform["pushed"], platform["conflicts"]) == (
         "platform",
         ["decisions/jobs-are-rows.json"],
@@ -214,9 +214,9 @@ def test_two_syncs_at_once_of_one_replica_wait_for_each_other(project, onrecord,
     onrecord("remote", "add", "platform", shared)
     _save(onrecord, "Jobs are rows")
     running = [subprocess.Popen((*PROGRAM, "sync", "--json"), stdout=subprocess.PIPE, env=os.environ) for _ in range(3)]
-    done = [json.loads(each.communicate(timeout=60)[0])["remotes"][0] for each in running]
+    results = [json.loads(process.communicate(timeout=60)[0])["remotes"][0] for process in running]
 
-    assert sorted(len(each["pushed"]) for each in done) == [0, 0, 1]
+    assert sorted(len(result["pushed"]) for result in results) == [0, 0, 1]
 
 
 def test_four_machines_that_sync_at_the_same_moment_all_get_their_record_in(project, onrecord, shared, tmp_path):
@@ -227,12 +227,12 @@ def test_four_machines_that_sync_at_the_same_moment_all_get_their_record_in(proj
         run((*PROGRAM, "save", "decision", f"Rule {number}", *DECISION, "--remote", "platform"))
 
     running = [subprocess.Popen((*PROGRAM, "sync", "--json"), stdout=subprocess.PIPE, env=home) for home in homes]
-    answers = [json.loads(each.communicate(timeout=60)[0]) for each in running]
+    answers = [json.loads(process.communicate(timeout=60)[0]) for process in running]
     assert [answer["error"] for answer in answers if "error" in answer] == []
-    done = [answer["remotes"][0] for answer in answers]
+    results = [answer["remotes"][0] for answer in answers]
 
-    assert [each["pushed"] for each in done] == [[f"decisions/rule-{number}.json"] for number in range(4)]
-    listed = subprocess.run(
+    assert [result["pushed"] for result in results] == [[f"decisions/rule-{number}.json"] for number in range(4)]
+    listing = subprocess.run(
         ("git", "--git-dir", shared, "ls-tree", "-r", "--name-only", "main"), capture_output=True, timeout=120
     )
-    assert listed.stdout.decode().split() == [f"decisions/rule-{number}.json" for number in range(4)]
+    assert listing.stdout.decode().split() == [f"decisions/rule-{number}.json" for number in range(4)]

@@ -101,12 +101,12 @@ def ferry(project: Path, home: Path) -> Path:
 
 def tree(*folders: Path) -> dict[str, tuple[int, str]]:
     """Everything below some folders: when it was changed, and what it holds."""
-    found = {}
+    files = {}
     for folder in folders:
         for path in sorted(folder.rglob("*")):
-            held = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-            found[str(path)] = (path.lstat().st_mtime_ns, held)
-    return found
+            content_hash = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+            files[str(path)] = (path.lstat().st_mtime_ns, content_hash)
+    return files
 
 
 def test_try_shows_each_prompt_with_what_it_would_have_brought_up(ferry, onrecord):
@@ -118,8 +118,8 @@ def test_try_shows_each_prompt_with_what_it_would_have_brought_up(ferry, onrecor
         "docs/adr/0003-harbour.md (1), docs/adr/0004-releases.md (1):"
     )
     assert "2026-03-01 10:00  how many calls a minute does the harbour API allow?\n  shown 1, " in outcome.out
-    shown = [line for line in outcome.out.splitlines() if line.startswith("  shown ")]
-    assert [line.partition("tokens")[2] for line in shown] == [" (first)", ""]
+    lines = [line for line in outcome.out.splitlines() if line.startswith("  shown ")]
+    assert [line.partition("tokens")[2] for line in lines] == [" (first)", ""]
     assert "decision: The harbour API gets at most 60 calls a minute from us." in outcome.out
     assert "      docs/adr/0003-harbour.md:7\n" in outcome.out
     assert "2026-03-01 10:01  compose a short haiku about the autumn moon over Kyoto\n  nothing\n" in outcome.out

@@ -150,9 +150,9 @@ def test_a_drafted_change_waits_and_is_made_when_it_is_accepted(onrecord, saved)
     change = {"title": "Jobs are rows of a table", "triggers": ["add celery"], "content": {"rationale": ["measured"]}}
 
     words = ("--hash", saved["hash"], "--draft", "--summary=Say why", "--json")
-    drafted = onrecord("update", saved["id"], *words, stdin=json.dumps(change))
+    outcome = onrecord("update", saved["id"], *words, stdin=json.dumps(change))
 
-    name = json.loads(drafted.out)["draft"]
+    name = json.loads(outcome.out)["draft"]
     assert _record(onrecord, saved["id"])["times_updated"] == 0
     (waiting,) = _drafts(onrecord)
     assert (waiting["name"], waiting["updates"], waiting["summary"]) == (name, saved["id"], "Say why")
@@ -161,22 +161,22 @@ def test_a_drafted_change_waits_and_is_made_when_it_is_accepted(onrecord, saved)
     record = _record(onrecord, accepted["id"])
     assert {key: record[key] for key in ("title", "triggers")} == {key: change[key] for key in ("title", "triggers")}
     assert record["content"]["rationale"] == ["measured"]
-    assert record["content"]["decision"] and "Say why" in [each["summary"] for each in record["changes"]]
+    assert record["content"]["decision"] and "Say why" in [change["summary"] for change in record["changes"]]
     assert _drafts(onrecord) == []
 
 
 def test_a_drafted_change_of_a_record_that_changed_since_is_refused_and_waits_on(onrecord, saved):
-    drafted = onrecord("update", saved["id"], "--draft", "--trigger=add celery", "--json")
-    name = json.loads(drafted.out)["draft"]
+    outcome = onrecord("update", saved["id"], "--draft", "--trigger=add celery", "--json")
+    name = json.loads(outcome.out)["draft"]
     onrecord("update", saved["id"], "--tag=changed")
 
     refused = json.loads(onrecord("review", "--accept", name, "--json").out)["error"]
-    shown = onrecord("review", stdin="s\n").out
+    screen = onrecord("review", stdin="s\n").out
 
     assert refused["code"] == "CHANGED_SINCE_READ"
     assert refused["fix"].endswith(f"--merge {name} --into {saved['id']}; or: onrecord review --reject {name}")
-    assert "the record was changed since" in shown
-    assert [each["name"] for each in _drafts(onrecord)] == [name]
+    assert "the record was changed since" in screen
+    assert [draft["name"] for draft in _drafts(onrecord)] == [name]
     assert _record(onrecord, saved["id"])["triggers"] == ["where do jobs run"]
 
 
@@ -195,11 +195,11 @@ def test_a_drafted_change_can_be_put_into_a_record_that_changed_since(onrecord, 
 def test_a_review_shows_only_what_a_drafted_change_changes(onrecord, saved):
     onrecord("update", saved["id"], "--draft", "--trigger=add celery", "--summary=More triggers")
 
-    shown = onrecord("review", stdin="s\n").out
+    screen = onrecord("review", stdin="s\n").out
 
-    assert f"changes decisions/{saved['id']}.json" in shown
-    assert "why: More triggers" in shown and "  + add celery" in shown
-    assert "says the same" not in shown
+    assert f"changes decisions/{saved['id']}.json" in screen
+    assert "why: More triggers" in screen and "  + add celery" in screen
+    assert "says the same" not in screen
 
 
 @pytest.mark.parametrize(

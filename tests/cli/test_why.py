@@ -49,7 +49,7 @@ def test_a_pointer_is_explained(onrecord, saved):
     onrecord("config", "set", "retrieval.min_probability", "1")
 
     data = why(onrecord, "can we keep login state in Redis?")
-    assert [(each["shown"], each["verdict"]) for each in data["candidates"]] == [("pointer", "shown")]
+    assert [(candidate["shown"], candidate["verdict"]) for candidate in data["candidates"]] == [("pointer", "shown")]
     text = onrecord("why", "can we keep login state in Redis?").out
     assert "shown as a pointer  decision" in text
     assert text.endswith("The agent is shown 1 pointer.\n")
