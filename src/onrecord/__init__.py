@@ -1,12 +1,12 @@
 """Onrecord: a project memory for coding agents.
 
-What a memory is: record, store, search, freshness, git, session.
-What an agent is shown: recall, digest, capture, usage.
-Looking after it: audit, importers, doctor.
-A team: shared.
-The doors: hosts, hooks, mcp, web, cli.
+Records and their sources: record, store, search, freshness, git, session.
+Exchange with agents: recall, digest, capture, usage.
+Maintenance: audit, importers, doctor.
+Teams: shared.
+Entry points: hosts, hooks, mcp, web, cli.
 
-Hooks start with this file, so it imports nothing that costs time.
+Every hook imports this file, so it imports nothing that costs time.
 """
 
 from __future__ import annotations

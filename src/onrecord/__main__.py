@@ -7,7 +7,7 @@ import sys
 
 
 def main() -> int:
-    """Run the command line. An agent starts `onrecord mcp` with every session, so that goes past `argparse`."""
+    """Run the command line. `onrecord mcp` starts with every session of an agent, so it skips `argparse`."""
     name, *rest = sys.argv[1:] or [""]
     if name == "mcp" and (not rest or (len(rest) == 2 and rest[0] == "--project" and os.path.isdir(rest[1]))):
         from onrecord.mcp import server

@@ -1,4 +1,4 @@
-"""The time a hook may take: steps check what is left, and a timer ends a step that does not.
+"""The time budget of a hook: steps check the time left, and a timer interrupts a step that does not check.
 
 Commands have no budget. On a system without interval timers (Windows), a thread ends the process instead.
 """
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 _RESERVE = 0.2
-"""Seconds that no step gets: they are needed to write the reply."""
+"""Seconds reserved for writing the reply."""
 
 _REPEAT = 0.02
-"""Seconds after which the timers fire again: the system's clocks for timers and for times differ a little."""
+"""Seconds until a timer fires again: its clock differs a little from ours, so the first time may be too early."""
 
 
 class OutOfTime(BaseException):
@@ -30,7 +30,7 @@ class OutOfTime(BaseException):
 
 
 class _Limits:
-    """The ends of the budget in wall-clock and CPU time, and whether the timers may still raise."""
+    """The deadlines in wall-clock and CPU time, and whether the timers may still raise."""
 
     __slots__ = ("cpu", "is_armed", "wall")
 
@@ -109,7 +109,7 @@ def _set_timers(wall: float, cpu: float) -> None:
 
 
 def _ring(number: int, frame: object) -> None:
-    """Raise OutOfTime once; the handler arms the timers again."""
+    """Raise OutOfTime if the time is up, but only once until `_arm` is called again."""
     if _limits.is_armed and remaining() <= 0:
         _limits.is_armed = False
         raise OutOfTime

@@ -1,6 +1,6 @@
-"""The table of categories of records. All that differs between categories is derived from it.
+"""The table of record categories. Every difference between categories is defined here.
 
-Hooks import it, so the fields of a record's content are constants here; `record.schema` derives checks from them.
+Hooks import this module, so the content fields are plain constants; `record.schema` derives the checks from them.
 The order is the priority: of equally good matches, the one with the earlier category comes first.
 """
 
@@ -38,25 +38,25 @@ class Category(NamedTuple):
     name: str
     folder: str
     digest_rank: int
-    """The order in a digest among equals; the gaps are for the kinds of entries in knowledge banks."""
+    """The order in a digest among equal records; the gaps leave room for entries of knowledge banks."""
     content: tuple[tuple[str, str, Any, str], ...]
     """Name, `required` or `optional`, kind (see `record.schema`) and purpose of each field, most important first."""
     statement: str
     """The content field with the main statement."""
     noun: str
-    """The name of such a record in a suggestion to save one, for the user."""
+    """The words for such a record when the user is asked to save one."""
     meaning: str
     """Its purpose in one line, for a user who chooses a category."""
     triage_threshold: float
-    """The lowest probability of a suggestion: 85 of 100 are right, on sessions of authors left out of the fit."""
+    """The lowest probability at which saving is suggested: 85% were right for authors that the fit did not include."""
     defaults: Mapping[str, Any] = _NOTHING
     """Content that its author may leave out."""
     details: tuple[tuple[str, str, int, str], ...] = ()
-    """What the summary line adds to the statement: label, field, limit of characters, and a field that replaces it."""
+    """Parts of the summary line after the statement: label, field, character limit, and a field that replaces it."""
     statement_length: int = 0
-    """Limit of characters of the statement in that line, so that the details fit; 0 means no limit of its own."""
+    """Character limit of the statement in the summary line, so that the details fit; 0 means no separate limit."""
     marks: Mapping[tuple[str, str], str] = _NOTHING
-    """The text that a certain value of a field adds: to the statement if it starts with a space, else a sentence."""
+    """Text for a field with a certain value: part of the statement if it starts with a space, else a new sentence."""
     topic: str = ""
     """The content field with the subject; it precedes a statement that does not name it."""
     is_rule: bool = False
@@ -66,21 +66,21 @@ class Category(NamedTuple):
     is_strict: bool = False
     """True if it is meant to apply to the whole project."""
     intent: tuple[int, str] = (0, "")
-    """Rank, and words of a prompt that ask for it: "why does it crash" asks for a runbook, not a decision."""
+    """Rank, and the words of a prompt that ask for this category: "crash" in "why does it crash" asks for a runbook."""
     inactive_when: tuple[str, tuple[object, ...]] = ("", ())
-    """A field, and the values of it with which a record is not in force."""
+    """A content field, and its values that mean the record is not in force."""
     when_superseded: Mapping[str, Any] = _NOTHING
     """Content that a record gets when another one replaces it."""
     severity_field: str = ""
     """The content field with the severity."""
     severity_rank: Mapping[str, int] = _NOTHING
-    """The rank of each severity when its files are edited, 0 is the most severe; others are not shown for files."""
+    """The rank of each severity when a related file is edited, most severe first; other values are not shown then."""
     open_state: Callable[[Memory], str] = _no_state
-    """Returns the state for the digest: `open`, `closed`, the severity of an open record, or nothing."""
+    """The function for a record's state in the digest: `open`, `closed`, the severity of an open record, or nothing."""
     urgent_states: Mapping[str, str] = _NOTHING
-    """States in which a record is in the digest as soon as its files are changed, and the words for them."""
+    """States in which the digest shows a record as soon as its files change, with the words for each state."""
     max_active: int = 0
-    """Limit of active records unless a setting changes it; the oldest are retired. 0 means no limit."""
+    """The default limit of active records, above which the oldest are retired; 0 means no limit."""
 
 
 _DECISION = Category(

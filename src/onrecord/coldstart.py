@@ -24,7 +24,7 @@ _SPACE = " \t\n\r"
 
 
 def __getattr__(name: str) -> Any:
-    """Load the names of SQLite on first use: linking its library costs more than all else a hook does."""
+    """Load the names of SQLite on first use: loading its library costs more than all else a hook does."""
     if name not in ("Connection", "SqliteError", "connect"):
         raise AttributeError(name)
     try:
@@ -98,7 +98,7 @@ else:
         try:
             value, end = _scan(body, 0)
         except (StopIteration, SystemError):
-            # The scanner borrows its error from `json`, which is not loaded, and then fails without one.
+            # The scanner would raise an error class of `json`; that is not loaded, so it raises SystemError.
             raise ValueError("not JSON") from None
         except RecursionError:
             raise ValueError("JSON nested too deeply") from None
@@ -124,7 +124,7 @@ if not TYPE_CHECKING:
     from _collections import _tuplegetter
 
     class _Record(tuple):
-        """Base of our named tuples: as `typing.NamedTuple`, without code that is compiled for each class."""
+        """Base of our named tuples: like those of `typing`, but no code is compiled for each class."""
 
         __slots__ = ()
         _fields = ()
@@ -167,8 +167,8 @@ if not TYPE_CHECKING:
             fields = tuple(body.get("__annotations__", ()))
             defaults = {field: body.pop(field) for field in fields if field in body}
             getters = {field: _tuplegetter(position, None) for position, field in enumerate(fields)}
-            own = {"__slots__": (), "_fields": fields, "_field_defaults": defaults, "__match_args__": fields}
-            return type(name, (_Record,), {**body, **getters, **own})
+            extras = {"__slots__": (), "_fields": fields, "_field_defaults": defaults, "__match_args__": fields}
+            return type(name, (_Record,), {**body, **getters, **extras})
 
     class NamedTuple(metaclass=_RecordMaker):
-        """The one way to write a record: as `typing.NamedTuple`, at a hundredth of its import cost."""
+        """Base class of all value types here: like `typing.NamedTuple`, at a hundredth of its import cost."""

@@ -1,6 +1,6 @@
 """Extras: packages that some commands need, and the command that installs them for this installation of Onrecord.
 
-No command here gets Onrecord itself from a package index: a package of the same name there may be a stranger's.
+No command installs Onrecord itself from a package index: a package with that name could be a stranger's.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PACKAGES = {
     "hub": ("psycopg[binary]>=3.2.11,<4",),
     "web": ("jinja2>=3.1,<4", "starlette>=0.49,<2", "uvicorn>=0.34,<1"),
 }
-"""The same as in pyproject.toml, which a wheel and a plugin do not contain."""
+"""A copy of the extras in pyproject.toml, because a wheel and a plugin do not contain that file."""
 
 _UPGRADE = "install a newer Onrecord the way this one was installed"
 
@@ -36,14 +36,14 @@ class Origin(NamedTuple):
 
 
 def add_to_path() -> None:
-    """Let packages be imported that `install_command` has put beside a clone."""
+    """Add the folder in which `install_command` puts packages beside a clone to `sys.path`."""
     folder = _beside_clone()
     if folder not in sys.path and os.path.isdir(folder):
         sys.path.insert(1, folder)
 
 
 def install_command(extra: str) -> str:
-    """Return the shell command after which this installation has the packages of `extra`."""
+    """Return the shell command that adds the packages of `extra` to this installation."""
     packages, origin = PACKAGES[extra], _origin()
     if _is_pipx():
         return _line("pipx", "inject", os.path.basename(sys.prefix), *packages)
@@ -58,7 +58,7 @@ def install_command(extra: str) -> str:
 
 
 def upgrade_command(extra: str) -> str:
-    """Return the shell command that installs the newest version of this Onrecord and of `extra`, or a sentence."""
+    """Return the shell command that upgrades Onrecord with `extra`, or advice in words if there is no such command."""
     origin = _origin()
     folder = paths.clone() if _is_clone() else origin.path
     if folder:
@@ -78,7 +78,7 @@ def _reinstall_command(origin: Origin, extra: str) -> str:
 
 
 def _origin() -> Origin:
-    """Return the origin that the installer noted (PEP 610), if it is still there."""
+    """Return the origin that the installer recorded (PEP 610); empty if it is unknown or no longer exists."""
     import json
     from importlib import metadata
     from urllib.parse import unquote, urlsplit
@@ -127,7 +127,7 @@ def _pip_command(*words: str) -> str:
 
 
 def _beside_clone() -> str:
-    """Return the folder for packages of a clone; compiled ones fit one version of Python."""
+    """Return the folder for a clone's packages, one for each Python version: compiled packages fit only one."""
     return os.path.join(paths.clone(), ".packages", "{}.{}".format(*sys.version_info))
 
 

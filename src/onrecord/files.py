@@ -1,4 +1,4 @@
-"""Files: bounded reading of regular files, replacement as a whole, and locks."""
+"""Files: reading regular files up to a size limit, atomic replacement, and locks."""
 
 from __future__ import annotations
 
@@ -70,16 +70,16 @@ def read_inside(root: str, path: str, max_bytes: int) -> bytes:
 
 
 def write(path: str, data: bytes, *, lasting: bool = True, mode: int | None = None) -> None:
-    """Replace a file as a whole: readers see the old bytes or the new ones. Raises Unwritable.
+    """Replace a file atomically: readers see the old bytes or the new ones. Raises Unwritable.
 
-    With `lasting` it is on the disk, under its name, on return; a file that can be derived again need not be. `mode`
-    are its permissions, if not the usual ones.
+    With `lasting`, wait until the file and its name are on the disk; a file that can be derived again does not need
+    that. `mode` sets its permissions; None means the default ones.
     """
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f"{_TEMPORARY}{os.getpid()}-{time.monotonic_ns()}-{name[-40:]}")
     try:
         make_folder(folder)
-        # In a repository git and the user's own mask decide who may read a file.
+        # In a repository, git and the user's umask decide who may read a file.
         handle = os.open(temporary, _CREATE, 0o600 if paths.is_private(path) else 0o666)
         with open(handle, "wb") as file:
             if mode is not None:
@@ -108,13 +108,13 @@ def make_folder(folder: str, *, is_private: bool = False) -> None:
     """Create a folder unless it exists; outside of repositories only the user may read it."""
     if os.path.isdir(folder):
         return
-    # `makedirs` gives its mode to the last folder only, so those above it need the mask.
-    before = os.umask(0o077) if is_private or paths.is_private(folder) else None
+    # `makedirs` applies a mode to the last folder only; a umask applies to its parents too.
+    old_umask = os.umask(0o077) if is_private or paths.is_private(folder) else None
     try:
         os.makedirs(folder, exist_ok=True)
     finally:
-        if before is not None:
-            os.umask(before)
+        if old_umask is not None:
+            os.umask(old_umask)
 
 
 def _sync_folder(folder: str) -> None:
@@ -135,7 +135,7 @@ def _sync_folder(folder: str) -> None:
 
 
 def replace(source: str, path: str) -> None:
-    """Rename a file over another one; on Windows, which refuses while that one is open, with retries."""
+    """Rename `source` to `path`, replacing it. Windows refuses while `path` is open, so it is tried again there."""
     deadline = time.monotonic() + _REPLACE_SECONDS
     while True:
         try:
@@ -212,7 +212,7 @@ class locked:  # noqa: N801
 def lock(handle: int, seconds: float) -> bool:
     """Lock an open file, waiting at most `seconds`. Return False if it is still locked; closing the file unlocks it."""
     deadline = time.monotonic() + seconds
-    # A lock is usually released in about a millisecond; a longer wait need not be so exact.
+    # A lock is usually released in about a millisecond; after that, less frequent checks are enough.
     pause = 0.001
     while not _try_lock(handle):
         if time.monotonic() > deadline:
@@ -237,7 +237,7 @@ def _try_lock(handle: int) -> bool:
 def _try_lock_windows(handle: int) -> bool:
     import msvcrt
 
-    # Windows locks bytes, which no other process can read then: one far behind the end of any file is safe.
+    # Windows locks bytes, and other processes cannot read them, so lock a byte far beyond the end of any file.
     os.lseek(handle, 1 << 40, os.SEEK_SET)
     try:
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]

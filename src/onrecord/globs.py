@@ -54,13 +54,13 @@ class _Machine(NamedTuple):
     end: int
     by_letter: dict[str, int]
     by_any: int
-    """Positions that any letter but the barrier moves on from."""
+    """Positions that advance on any letter but the barrier: `?`."""
     stars: int
-    """Positions that any letter but the barrier stays at."""
+    """Positions that stay on any letter but the barrier: `*`."""
     spans: int
-    """Positions that every letter stays at."""
+    """Positions that stay on every letter: `**`."""
     skips: int
-    """Positions that move on by two without a letter, where a `**` matches nothing."""
+    """Positions that advance by two without a letter: a `**` that matches nothing."""
     barrier: str
 
 

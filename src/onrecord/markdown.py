@@ -1,4 +1,4 @@
-"""A parser for Markdown: front matter, headings, the blocks under each, and prose without code and comments.
+"""A parser for Markdown: front matter, headings, the blocks under each heading, and prose without code and comments.
 
 The session start hook imports it, so `re` is loaded only where links are rewritten.
 """
@@ -16,7 +16,7 @@ MAX_CHARACTERS = 1_000_000
 MAX_LINES = 20_000
 # A longer line is data, not prose; cutting it bounds the time for each line.
 MAX_LINE_CHARACTERS = 10_000
-# Front matter has a few keys; a page whose first rule is far below has none.
+# Front matter has a few keys; a page whose first `---` comes later than this has none.
 _MAX_FRONT_LINES = 200
 _AROUND_TITLES = " :.?0123456789"
 _FENCES = ("```", "~~~")
@@ -58,7 +58,7 @@ class Section(NamedTuple):
 
 
 class MarkdownPage(NamedTuple):
-    """A whole text: front matter and sections; the text before the first heading is a section without title."""
+    """A page: front matter and sections; the text before the first heading is a section with an empty title."""
 
     front: dict[str, list[str]]
     sections: tuple[Section, ...]
@@ -166,7 +166,7 @@ def _without_comments(text: str) -> str:
 
 
 def _with_fences(lines: list[str]) -> Iterator[tuple[str, bool]]:
-    """Yield each line, and whether it belongs to a fenced block; fences do."""
+    """Yield each line, and True if it is part of a fenced block, which includes its fences."""
     fence = ""
     for line in lines:
         mark = line.strip()[:3]
@@ -178,7 +178,7 @@ def _with_fences(lines: list[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _front_matter(lines: list[str]) -> tuple[dict[str, list[str]], int]:
-    """Return the keys with their values, and the number of the line after; nested keys are skipped."""
+    """Return the front matter's keys and values, and the index of the line after it; nested keys are skipped."""
     rules = (number for number, line in enumerate(lines[1:_MAX_FRONT_LINES], 1) if line.strip() == "---")
     closing = next(rules, 0)
     if not closing or lines[0].strip() != "---":
@@ -195,7 +195,7 @@ def _front_matter(lines: list[str]) -> tuple[dict[str, list[str]], int]:
             key, _, value = line.partition(":")
             key = key.strip().lower()
             is_list = value.strip()[:1] == "[" and value.strip()[-1:] == "]"
-            # A text on the lines below, as YAML writes long ones.
+            # In YAML, these announce a text on the following lines.
             is_block = value.strip() in ("|", "|-", ">", ">-")
             value = "" if is_block else value
             front[key] = _values(*(value.strip()[1:-1].split(",") if is_list else [value]))
@@ -255,7 +255,7 @@ def _blocks(lines: list[str], start: int) -> Iterator[Block]:
 
 
 def _new_kind(kind: str, line: str, after_gap: bool) -> str:
-    """Return the kind of block that `line` starts; empty if it continues the block before, of `kind`."""
+    """Return the kind of block that `line` starts; empty if it continues the current block, of `kind`."""
     stripped = line.strip()
     is_in_list = kind in ("bullet", "numbered")
     if kind == "code" or not stripped:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 STORE = os.path.join(".claude", "memory")
 PROJECT_PREFIX = ".claude/memory/"
 USER_PREFIX = "~/.claude/memory/"
-"""The prefixes of record paths, as they are shown, in the project's and in the user's store."""
+"""The prefixes under which record paths of the project's and the user's store are shown."""
 
 _SHARED_MARK = ":"
 """Separates the name of a shared store from a path in it: `platform:decisions/use-uv.json`."""
@@ -31,11 +31,11 @@ _STANDARD = {
     "state": ("XDG_STATE_HOME", (".local", "state"), ("Library", "Application Support")),
     "data": ("XDG_DATA_HOME", (".local", "share"), ("Library", "Application Support")),
 }
-"""The environment variable for a kind of folder, and the default below the home folder on Unix and macOS."""
+"""For each kind of folder: its environment variable, and its default in the home folder on Unix and on macOS."""
 
 
 class StoreRef(NamedTuple):
-    """A store: its folder, and the prefix of its record paths as they are shown."""
+    """A store: its folder, and the prefix under which its record paths are shown."""
 
     root: str
     prefix: str
@@ -43,8 +43,8 @@ class StoreRef(NamedTuple):
 
 def store_refs(store: str, user_store: str = "", shared: Iterable[StoreRef] = ()) -> list[StoreRef]:
     """Return the stores that have a folder, in order of precedence: the project's, the user's, then shared ones."""
-    own = (StoreRef(store, PROJECT_PREFIX), StoreRef(user_store, USER_PREFIX))
-    return [store_ref for store_ref in (*own, *shared) if store_ref.root]
+    local = (StoreRef(store, PROJECT_PREFIX), StoreRef(user_store, USER_PREFIX))
+    return [store_ref for store_ref in (*local, *shared) if store_ref.root]
 
 
 def store_name(prefix: str) -> str:
@@ -53,7 +53,7 @@ def store_name(prefix: str) -> str:
 
 
 def store_flag(prefix: str) -> str:
-    """Return the option, with a space after it, by which a command acts on the store with `prefix`."""
+    """Return the option that selects the store with `prefix` in a command, with a space after it."""
     name = store_name(prefix)
     return {"project": "", "user": "--user "}.get(name, f"--remote {name} ")
 
@@ -66,9 +66,9 @@ def is_shared(prefix: str) -> bool:
 def project_root(start: str) -> str:
     """Return the root folder of the project that contains `start`.
 
-    It is the nearest folder with a store, up to the git root; else the git root; else `start`. The search ends at the
-    home folder, whose store is the user's, at the border of a file system, and at a folder of another user: anyone with
-    write access to a shared folder could put a store there.
+    It is the nearest folder with a store, up to the git root; else the git root; else `start`. The search stops at the
+    home folder, because the store there is the user's. It also stops before a folder on another file system or of
+    another user: anyone with write access to a shared folder could put a store there.
     """
     start = os.path.realpath(start)
     home = os.path.realpath(os.path.expanduser("~"))
@@ -101,7 +101,7 @@ def project_store(project_dir: str) -> str:
 def is_within(root: str, path: str) -> bool:
     """True if `path` is inside `root` after all links are followed; False for a path that no file can have."""
     try:
-        # Python 3.9 resolves a path that it could not open; later versions refuse it.
+        # Python 3.9 resolves a path with a NUL byte; later versions raise ValueError.
         if b"\0" in os.fsencode(path):
             return False
         root, path = os.path.normcase(os.path.realpath(root)), os.path.normcase(os.path.realpath(path))
@@ -131,7 +131,7 @@ def replicas() -> str:
 
 
 def prefix_of(root: str) -> str:
-    """Return the prefix of record paths, as they are shown, of the store in `root`."""
+    """Return the prefix under which record paths of the store in `root` are shown."""
     if root == user_store():
         return USER_PREFIX
     name = os.path.basename(os.path.dirname(root))

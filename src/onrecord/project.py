@@ -1,4 +1,4 @@
-"""A project's memory as one object: the store in its repository, the user's own beside it, and the settings."""
+"""A project's memory as one object: the store in its repository, the user's store, shared ones, and the settings."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Hit:
         """`project`, `user`, or the name of a shared store."""
         self.path = candidate.prefix + match.path
         self.location = (match.root, match.path)
-        """The folder of its store, and its path in that."""
+        """The folder of its store, and its path in that folder."""
         self.shown = candidate.shown_form
         """How recall shows it, `rule` or `pointer`; empty for a result of a search."""
         self.hidden_by = hidden_by
@@ -72,7 +72,7 @@ class Hit:
 class Project:
     """The memory of the project that contains `project_dir`.
 
-    A search first compares every file with the index; with `is_quick` only as many as a hook has time for.
+    A search first updates the index from every file; with `is_quick`, from as many files as a hook has time for.
     """
 
     def __init__(self, project_dir: str = ".", *, is_quick: bool = False) -> None:
@@ -110,7 +110,7 @@ class Project:
         return Writer(self.store, self.settings)
 
     def get(self, reference: str) -> Entry:
-        """Return a record of this project by id, `category/id`, path, or words that match no other. Raises NotFound."""
+        """Return a record of this project by id, `category/id`, path, or words that match it alone. Raises NotFound."""
         from onrecord.search import listing
 
         store = require_store(self.store)
@@ -126,32 +126,32 @@ class Project:
         return self.stores_for(None)
 
     def stores_for(self, only: StoreRef | None) -> Stores:
-        """Return the stores, of which only `only` is searched, even if it is not read here; None searches all."""
+        """Return the stores for a search in `only`, even if this project does not read it; None searches all."""
         from onrecord.recall.stores import Stores
 
         store_refs = self.store_refs if only is None or only in self.store_refs else [*self.store_refs, only]
         return Stores(store_refs, self.root, hook=self.is_quick, only=only.prefix if only else "")
 
     def hidden(self, store: Store, ids: Sequence[str]) -> dict[str, str]:
-        """Return those of `ids` that are hidden in this project, each with the path of the record that hides it."""
+        """Return the `ids` that are hidden in this project, each with the path of the record that hides it."""
         try:
             return self.stores.hidden(paths.prefix_of(store.root), ids)
         except UnsafePath:
-            # The project's store is a link out of it: nothing of it is read, so it hides nothing.
+            # The project's store is a link out of the project, so it is not read and hides nothing.
             return {}
 
     @property
     def store_refs(self) -> list[StoreRef]:
-        """The project's store, the user's, and replicas of shared ones; in the home folder the first two are equal."""
+        """The project's store, the user's, and replicas of shared ones; in the home folder the first is left out."""
         from onrecord.shared import replicas as shared
 
         is_same = os.path.realpath(self.store.root) == os.path.realpath(self.user.root)
-        own = self.store.root if self.store.exists and not is_same else ""
+        project_store = self.store.root if self.store.exists and not is_same else ""
         replicas = shared.select(shared.replicas(self.root), self.settings)
-        return paths.store_refs(own, self.user.root if self.user.exists else "", replicas)
+        return paths.store_refs(project_store, self.user.root if self.user.exists else "", replicas)
 
     def require_a_store(self) -> str:
-        """Return a warning if only other stores exist than the project's. Raises NoStore if none does."""
+        """Return a warning if the project has no store but reads others. Raises NoStore if there is none at all."""
         if self.store.exists:
             return ""
         if not self.store_refs:
@@ -169,9 +169,9 @@ class Project:
         include_retired: bool = False,
         only: StoreRef | None = None,
     ) -> list[Hit]:
-        """Return the records that match `text`, best first, in all stores that are read here; noise is left out.
+        """Return the records that match `text`, best first, in all stores of this project, without very weak matches.
 
-        With `only`, search that store alone, with records that apply elsewhere or are hidden here.
+        With `only`, search that store alone, including records that apply elsewhere or are hidden here.
         """
         from onrecord.recall.stores import Stores
         from onrecord.search import query

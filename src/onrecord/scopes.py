@@ -52,7 +52,7 @@ _LANGUAGE_BY_SIGN = {sign: language for language, signs in LANGUAGES.items() for
 
 
 class Scope(coldstart.NamedTuple):
-    """Patterns that limit where a record applies. Of each kind that has any, one must match."""
+    """Patterns that limit where a record applies. For each kind that has patterns, one of them must match."""
 
     paths: tuple[str, ...] = ()
     branches: tuple[str, ...] = ()

@@ -21,7 +21,9 @@ class Setting(NamedTuple):
     user_only: bool = False
 
 
-def _own(default: object, doc: str, minimum: float = 0, maximum: float = 0, choices: tuple[str, ...] = ()) -> Setting:
+def _user_only(
+    default: object, doc: str, minimum: float = 0, maximum: float = 0, choices: tuple[str, ...] = ()
+) -> Setting:
     return Setting(default, doc, minimum, maximum, choices, user_only=True)
 
 
@@ -58,34 +60,38 @@ SETTINGS: dict[str, Setting] = {
     ),
     "retrieval.files": Setting(True, "Whether reading or editing a file shows the records about it."),
     "retrieval.failures": Setting(True, "Whether a failed command shows the runbook for it."),
-    "retrieval.judge.enabled": _own(False, "Whether a small model decides the uncertain cases."),
-    "retrieval.judge.provider": _own(
+    "retrieval.judge.enabled": _user_only(False, "Whether a small model decides the uncertain cases."),
+    "retrieval.judge.provider": _user_only(
         "anthropic",
         "The kind of API: Anthropic Messages, or OpenAI chat completions (Ollama and most gateways).",
         choices=("anthropic", "openai"),
     ),
-    "retrieval.judge.model": _own("", "The model to ask; empty means a small Claude."),
-    "retrieval.judge.endpoint": _own(
+    "retrieval.judge.model": _user_only("", "The model to ask; empty means a small Claude."),
+    "retrieval.judge.endpoint": _user_only(
         "", "Address of the API; empty means ANTHROPIC_BASE_URL or OPENAI_BASE_URL, else the provider's own."
     ),
-    "retrieval.judge.api_key_env": _own(
+    "retrieval.judge.api_key_env": _user_only(
         "", "Name of the environment variable with the key, not the key itself; empty means the provider's usual one."
     ),
-    "retrieval.judge.timeout_seconds": _own(3.0, "How many seconds a prompt may wait for the model in all.", 0.1, 4),
-    "retrieval.judge.daily_cap": _own(
+    "retrieval.judge.timeout_seconds": _user_only(
+        3.0, "How many seconds a prompt may wait for the model in all.", 0.1, 4
+    ),
+    "retrieval.judge.daily_cap": _user_only(
         500, "Requests a day (UTC) at prompts; after that ranking decides alone.", 0, 100_000
     ),
-    "retrieval.judge.max_candidates": _own(15, "How many records the model is asked about for one prompt.", 1, 30),
-    "retrieval.judge.fallback_top_k": _own(
+    "retrieval.judge.max_candidates": _user_only(
+        15, "How many records the model is asked about for one prompt.", 1, 30
+    ),
+    "retrieval.judge.fallback_top_k": _user_only(
         2, "How many records, the best by ranking, are shown when the model does not answer.", 0, 20
     ),
-    "retrieval.judge.context_turns": _own(
+    "retrieval.judge.context_turns": _user_only(
         5, "How many earlier turns of both sides the model is shown; 0 is none.", 0, 20
     ),
-    "retrieval.judge.certain_in": _own(
+    "retrieval.judge.certain_in": _user_only(
         0.95, "A record with a higher probability is shown without asking; 1 always asks.", 0, 1
     ),
-    "retrieval.judge.certain_out": _own(
+    "retrieval.judge.certain_out": _user_only(
         0.05, "A record with a lower probability is dropped without asking; 0 always asks.", 0, 1
     ),
     "session_start.enabled": Setting(True, "Whether a session starts with a digest."),
@@ -134,7 +140,7 @@ CONSENT: dict[str, tuple[object, ...]] = {
         ("retrieval.enabled", "retrieval.files", "retrieval.failures", "session_start.enabled"), (False, True)
     ),
 }
-"""Settings that need the user's consent, values from least to most: a project may lower the user's, never raise it."""
+"""Settings that need consent, values from least to most: a project may lower the user's own value, never raise it."""
 
 RENAMED = {
     "retrieval.judge.timeout_per_call": "retrieval.judge.timeout_seconds",
@@ -143,16 +149,16 @@ RENAMED = {
     "triage.enabled": "capture.mode",
 }
 RENAMED_SINCE_0_1_0 = {"capture.max_offers": "capture.max_suggestions"}
-"""Used without a report: a team may share a config with a user of 0.1.0."""
+"""Old keys that are accepted silently: a team may share a config with a user of 0.1.0."""
 
 REMOVED = ("retrieval.judge.price_in", "retrieval.judge.price_out")
-"""Settings of 0.2.0 without effect: ignored without a report, for the same reason."""
+"""Settings of 0.2.0 that no longer have an effect: ignored silently, for the same reason."""
 
 _SWITCHED_OFF: dict[str, object] = {
     "retrieval.judge.include_conversation_context": 0,
     "triage.enabled": "off",
 }
-"""The value that means `false` in the successor of a switch; `true` is its default."""
+"""Old on/off settings, and the value of the successor that means `false`; its default means `true`."""
 
 _MIN_SIMILARITY = 0.7
 """Lowest similarity (0 to 1) of two parts of a key at which one may be a misspelling of the other."""
@@ -167,7 +173,7 @@ def setting(key: str) -> Setting | None:
 
 
 class Successor(NamedTuple):
-    """The setting that replaces an old one, and its value; None if its default does the same."""
+    """The setting that replaces an old one, and its value; the value is None if the default does the same."""
 
     key: str
     value: object
@@ -196,12 +202,12 @@ def suggestion(key: str) -> str:
     from difflib import SequenceMatcher
 
     def similarity(other: str) -> float:
-        own, parts = key.split("."), other.split(".")
-        if len(own) < len(parts) and setting(key) is None:
-            parts = parts[-len(own) :]
-        if len(own) != len(parts):
+        key_parts, other_parts = key.split("."), other.split(".")
+        if len(key_parts) < len(other_parts) and setting(key) is None:
+            other_parts = other_parts[-len(key_parts) :]
+        if len(key_parts) != len(other_parts):
             return 0.0
-        pairs = [(a, b) for a, b in zip(own, parts) if a != "*"]
+        pairs = [(a, b) for a, b in zip(key_parts, other_parts) if a != "*"]
         return min(SequenceMatcher(None, a, b).ratio() for a, b in pairs)
 
     best = max(_keys(), key=lambda other: (similarity(other), other))

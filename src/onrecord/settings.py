@@ -1,9 +1,9 @@
-"""The values of the settings, and which features they switch off.
+"""The values of the settings, and the features that they switch off.
 
-A store's `memory-config.json` overrides the user's own. Every key is optional. A value of the wrong type or a misspelt
-key is reported, with the most similar key, and the default is used; a number out of range is replaced by the nearest
-one within it. What could reach the network or cost money is taken from the user's own config only: a project's config
-is a file that came with a repository.
+A store's `memory-config.json` overrides the user's. Every key is optional. A value of the wrong type or a misspelt key
+is reported, with the most similar key, and the default is used; a number out of range becomes the nearest one in range.
+Settings that could use the network or cost money are read from the user's own config only: a project's config comes
+with a repository, which anyone may have written.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _CONSEQUENCES: dict[str, str] = {
     CAPTURE_SWITCH: "sessions suggest nothing to save",
     **{f"categories.{name}.enabled": f"records of {name} are not shown" for name in CATEGORIES},
 }
-"""The settings that switch something off, and what follows from that."""
+"""The settings that can switch a feature off, and the consequence."""
 
 _OFF_VALUES = (False, 0, "off")
 
@@ -114,12 +114,12 @@ class Settings:
 
     @property
     def retention_problems(self) -> list[SettingProblem]:
-        """The problems that concern how long records are kept: the default may be much shorter."""
+        """The problems with settings for how long records are kept: the default may be much shorter."""
         families = (WHOLE_FILE, "delete", "categories")
         return [problem for problem in self.problems if problem.key.split(".")[0] in families]
 
     def take(self, file: str, trusted: bool, config: dict[str, object]) -> None:
-        """Override the values so far by those of `file`; what cannot be used becomes a problem."""
+        """Override the values so far with those in `file`; values that cannot be used are added to `problems`."""
         for key, value in config.items():
             if setting(key) is None:
                 self._report(file, key, self._take_old(file, trusted, key, value, config))
@@ -127,7 +127,7 @@ class Settings:
                 self._report(file, key, self._take(file, trusted, key, value))
 
     def _take(self, file: str, trusted: bool, key: str, value: object) -> str:
-        """Set `key` if `value` can be used. Return what is wrong with it, or nothing."""
+        """Set `key` if `value` can be used. Return the problem with it, or nothing."""
         usable, reason = _checked(key, value, trusted)
         if usable is not None and not trusted:
             refusal = self._refusal(key, usable)
@@ -138,7 +138,7 @@ class Settings:
         return reason
 
     def _take_old(self, file: str, trusted: bool, key: str, value: object, config: dict[str, object]) -> str:
-        """Set the successor of an old key, unless `config` has that too. Return what to report, or nothing."""
+        """Set the successor of an old key, unless `config` also has the successor. Return the problem, or nothing."""
         from onrecord import setting_table
 
         if key in setting_table.REMOVED:
@@ -160,10 +160,10 @@ class Settings:
             self.problems.append(SettingProblem(file, key, reason))
 
     def _refusal(self, key: str, value: object) -> str:
-        """Return why a project may not set this value, if so: it may lower the user's own value, never raise it."""
+        """Return the reason to refuse a project's value, or nothing: it may lower the user's own, never raise it."""
         if key == "remotes" and not _is_part(value, self.names(key)):
-            own = ", ".join(self.names(key))
-            return f"your own config says {own}, and a project may only choose among these"
+            allowed = ", ".join(self.names(key))
+            return f"your own config says {allowed}, and a project may only choose among these"
         if key not in CONSENT or key not in self._values:
             return ""
         limit = self._values[key]
@@ -214,7 +214,7 @@ def _load_file(settings: Settings, root: str, trusted: bool) -> None:
 
 def _flatten(config: dict[str, object], prefix: str, flat: dict[str, object], depth: int) -> None:
     for key, value in config.items():
-        # No setting has more than four parts; what is nested deeper is a value of the wrong type.
+        # No setting has more than four parts; an object below that is a value of the wrong type.
         if isinstance(value, dict) and depth < 4:
             _flatten(value, f"{prefix}{key}.", flat, depth + 1)
         else:
@@ -222,7 +222,7 @@ def _flatten(config: dict[str, object], prefix: str, flat: dict[str, object], de
 
 
 def _checked(key: str, value: object, trusted: bool) -> tuple[object, str]:
-    """Return the value to use, or None, and what is wrong with `value`."""
+    """Return the value to use, or None, and the problem with `value`, or nothing."""
     declared = setting(key)
     if declared is None or "*" in key:
         return None, _UNKNOWN
@@ -243,7 +243,7 @@ def _checked(key: str, value: object, trusted: bool) -> tuple[object, str]:
 
 
 def _is_part(remotes: object, allowed: tuple[str, ...]) -> bool:
-    """True if `remotes` are among those that the user lists, or `none`; a user who lists none allows all."""
+    """True if all `remotes` are in `allowed`, or are `none`; an empty `allowed` means all."""
     return not allowed or (isinstance(remotes, tuple) and bool(remotes) and {*remotes} <= {*allowed, "none"})
 
 

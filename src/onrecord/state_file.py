@@ -1,8 +1,8 @@
 """Small files outside the repository that concurrent hooks share (ledgers, counts, logs), and the log of failures.
 
 Losing one loses no record. All are private to the user (0600 in a folder of 0700), read up to a limit, appended to in
-one write under a lock with a time limit, cut when they grow too large, and replaced as a whole. No error is raised: it
-goes to the failure log, which is such a file itself.
+one write under a lock with a time limit, cut when they grow too large, and replaced atomically. Errors are not raised
+but written to the failure log, which is such a file itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _LOCK_SECONDS = 0.25
-"""Seconds to wait for the lock. A process keeps it for a millisecond; without it, at worst a line is lost."""
+"""Seconds to wait for the lock, which a process keeps for a millisecond. After that, write without it: at worst, a line
+is lost."""
 
 _MAX_REOPENS = 5
 LIFETIMES = {
@@ -46,7 +47,7 @@ _MAX_FILES = 10_000
 """Files of one folder that `prune` checks: a hook has no time for more."""
 
 MAX_LOG_BYTES = 200_000
-"""Bytes of the failure log above which the older half is dropped; some hundred failures are left."""
+"""Bytes of the failure log above which the older half is dropped; a few hundred failures are left."""
 
 _MAX_CHARACTERS = 600
 """Characters of a task and of an error in the log, so that one failure does not crowd out the others."""
@@ -55,7 +56,7 @@ _APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND
 
 
 def newer_half(data: bytes) -> bytes:
-    """Return the lines in the second half of `data`; a file that is too large keeps these."""
+    """Return the lines in the second half of `data`, which a file keeps when it is too large."""
     return data[data.find(b"\n", len(data) // 2) + 1 :]
 
 
@@ -65,7 +66,7 @@ def state_path(name: str) -> str:
 
 
 class StateFile:
-    """One such file. Inside a `with` it stays locked from the first read to the last write."""
+    """One state file. Inside a `with` it stays locked from the first read to the last write."""
 
     __slots__ = ("_handle", "_max_bytes", "_owner", "_shrink", "path")
 
@@ -104,7 +105,7 @@ class StateFile:
             return b""
 
     def lines(self) -> list[str]:
-        """Return the complete lines; the rest of a write that was cut short is left out."""
+        """Return the complete lines; a last line that was only partly written is left out."""
         return self.read().decode("utf-8", "replace").split("\n")[:-1]
 
     def append(self, text: str) -> int:
@@ -153,14 +154,14 @@ class StateFile:
     def _open_locked(self) -> int:
         """Open and lock the file; open it again if another process replaced it meanwhile."""
         handle = _open(self.path)
-        # More than one replacement while we wait is rare, and a file system with unstable inodes would never match.
+        # Limited, because on a file system with unstable inodes the two would never be the same.
         for _ in range(_MAX_REOPENS):
             try:
                 files.lock(handle, _LOCK_SECONDS)
                 if _is_same(handle, self.path):
                     return handle
             except OSError:
-                # A file system without locks: unlocked is better than nothing.
+                # The file system has no locks: writing without one is better than not writing.
                 return handle
             os.close(handle)
             handle = _open(self.path)
@@ -176,7 +177,7 @@ def prune() -> None:
     state = paths.state_dir()
     if not os.path.isdir(state):
         return
-    # First, so that concurrent hooks do not do the same.
+    # Written first, so that concurrent hooks do not prune as well.
     StateFile(os.path.join(state, PRUNED), 100, "prune").replace(b"")
     for name, days in LIFETIMES.items():
         path = state_path(name)

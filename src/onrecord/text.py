@@ -32,12 +32,12 @@ def plural(count: int, noun: str) -> str:
 
 def first_few(names: Sequence[str], limit: int = 5) -> str:
     """Return the first `limit` names, separated by commas, and the number of the others."""
-    more = f" and {len(names) - limit:,} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + more
+    ending = f" and {len(names) - limit:,} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + ending
 
 
 def count_tokens(text: str) -> int:
-    """Return about how many tokens `text` costs: one for four ASCII characters, more in other scripts."""
+    """Return the approximate number of tokens in `text`: one for four ASCII characters, more in other scripts."""
     ascii_count = len(text.encode("ascii", "ignore"))
     return (ascii_count + 3) // 4 + (len(text) - ascii_count) * 2 // 3
 
@@ -46,7 +46,7 @@ def flat(text: str) -> str:
     """Return `text` on one line, without control characters and other invisible ones."""
     if text.isprintable():
         return text
-    # The zero-width joiners are part of how Persian and Indic words are spelt.
+    # Persian and Indic words are spelt with zero-width joiners.
     return "".join(char if char.isprintable() or char in "\u200c\u200d" else " " for char in text)
 
 
@@ -81,7 +81,7 @@ def _attributes(attributes: Mapping[str, str]) -> str:
 
 
 def escape_for_agent(text: str) -> str:
-    """Return `text` as it may be shown to an agent: AgentMarkup unchanged, any other text with its tags escaped."""
+    """Return `text` made safe to show an agent: AgentMarkup unchanged, any other text with its tags escaped."""
     if isinstance(text, AgentMarkup):
         return text
     return "\n".join(flat(line).replace("<", "&lt;").replace(">", "&gt;") for line in text.split("\n"))

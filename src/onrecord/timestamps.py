@@ -82,7 +82,7 @@ def is_instant(text: str) -> bool:
 
 
 def is_day(text: str) -> bool:
-    """True if `text` starts with a real calendar day, as `expires` may."""
+    """True if `text` is a real calendar day, alone or followed by a time."""
     return _is_like(text[:10], _SHAPE[:10]) and (len(text) == 10 or text[10] in "T ") and _is_real(text[:10])
 
 
