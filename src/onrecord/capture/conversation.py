@@ -1,6 +1,6 @@
 """The last messages of a session as sentences with their cues, and the tool calls around each message.
 
-The Stop hook runs this after every turn: no regular expressions here.
+The Stop hook runs this after every turn, so it must be fast: it uses no regular expressions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onrecord.session.transcript import Ending, Message
 
 MAX_MESSAGE_CHARS = 8_000
-"""Characters that are read of one message; longer ones are mostly pasted."""
+"""Characters that are read of one message; a longer message is mostly pasted text."""
 
 CODE = "§"
 """Placeholder for a piece of code or a quotation."""
@@ -35,19 +35,19 @@ _LOG_STARTS = ("ERROR", "WARN", "INFO", "DEBUG", "FATAL", "TRACE", "Traceback", 
 _SEPARATORS = dict.fromkeys(map(ord, '()[]{}<>|*_~=+/\\,;!?."“”„«»…¿¡#@—–-'), " ")
 _QUOTES = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"))
 _MIN_PASSAGE_CHARS = 40
-"""A shorter quotation is a name, not speech."""
+"""A quotation that is shorter than this is a name, not a passage of text."""
 
 EDITORS = {"Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
 SHELLS = ("Bash", "PowerShell")
 OWN_COMMAND = "onrecord "
-"""Start of our own commands: what an agent says after running one is about the memory, not the project."""
+"""Start of our own commands. After running one, an agent talks about the memory, not the project."""
 
 _FAILURE_MARKS = ("Exit code ", "error", "Error", "ERROR", "FAILED", "FAILURE", "fatal:", "Traceback", "panic", "PANIC")
 _MAX_PROMPT_SENTENCES = 40
-"""A prompt with more sentences is a pasted document rather than speech."""
+"""A prompt with more sentences is a pasted document, not the user's own words."""
 
 _MAX_CHARS_READ = 3_000
-"""Newest characters that are read of each side. The rest was read at the end of its own turn."""
+"""Characters that are read of user and assistant each, newest first. Older text was read after an earlier turn."""
 
 _NO_POSITION = 1_000_000
 
@@ -117,7 +117,7 @@ def _without_quotes(text: str) -> str:
 
 
 def _is_speech(line: str) -> bool:
-    """True if `line` is speech: no code, quotation, log line, table row or stack frame."""
+    """True unless `line` is code, a quotation, a log line, a table row or a stack frame."""
     body = line.strip()
     if not body or body[0] in ">|$%" or line.startswith("\t") or (line.startswith("    ") and body[0] not in "-*"):
         return False
@@ -130,7 +130,7 @@ def _is_speech(line: str) -> bool:
 
 
 def _split_marker(line: str) -> tuple[bool, str]:
-    """Return whether `line` is a list item, and its text without bullet, number or heading marks."""
+    """Return True if `line` is a list item, and its text without bullet, number or heading marks."""
     if line[:2] in ("- ", "* ", "• ") or (line[:2] == "**" and "**" in line[2:5]):
         return True, line[2:].lstrip()
     number, dot, rest = line.partition(" ")
@@ -152,7 +152,7 @@ class Cues:
     __slots__ = ("_phrases", "_spelling")
 
     def __init__(self, data: dict[str, Any], vocabulary: set[str]) -> None:
-        """Keep only the phrases that can occur with this vocabulary: few of thousands."""
+        """Keep only the few phrases, of thousands, that can occur in a text with this vocabulary."""
         self._spelling: dict[str, str] = data["spelling"]
         self._phrases: dict[str, list[tuple[list[str], str]]] = {}
         words = {"^", "$", *vocabulary, *(self._spelling.get(word, "") for word in vocabulary)}
@@ -176,7 +176,7 @@ class Cues:
 
 
 def language_of(words: list[str]) -> str:
-    """Return the language whose common words occur most often in `words`; English unless another is ahead."""
+    """Return the language whose common words occur most often in `words`; on a tie, English."""
     common = {name: frozenset(line.split()) for name, line in load("languages").items()}
     counts = {name: sum(word in common[name] for word in words) for name in common}
     best = max(counts, key=lambda name: counts[name])
@@ -187,7 +187,7 @@ _cache: dict[str, dict[str, Any]] = {}
 
 
 def load(name: str) -> dict[str, Any]:
-    """Load the phrases of a language; or, for `languages`, the common words of each language."""
+    """Load the phrases of a language. The name `languages` loads the common words of each language instead."""
     if name not in _cache:
         with open(os.path.join(CUES_FOLDER, f"{name}.json"), encoding="utf-8") as file:
             _cache[name] = coldstart.loads(file.read())
@@ -207,7 +207,7 @@ def _possible_phrases(phrases: list[str], words: set[str]) -> Iterator[str]:
 
 
 def _matches(phrase: list[str], words: list[str], start: int) -> bool:
-    """True if `phrase` matches `words` from `start`."""
+    """True if `phrase` matches the `words` that begin at `start`."""
     position = start
     for number, pattern in enumerate(phrase):
         if pattern == "*":
@@ -250,13 +250,13 @@ class Speech(NamedTuple):
 
     corrects: bool
     is_grounded: bool
-    """True if a tool was used before it in the session."""
+    """True if a tool was used earlier in the session."""
 
     acted_before: bool
     """True if a file was edited or a command run since the user's last message."""
 
     def neighbours(self, number: int) -> list[SpeechLine]:
-        """Return the lines before and after a line, without questions."""
+        """Return the lines before and after the line with this number, unless they are questions."""
         lines = [self.lines[i] for i in (number - 1, number + 1) if 0 <= i < len(self.lines)]
         return [line for line in lines if not line.is_question]
 
@@ -298,7 +298,7 @@ class Activity:
 
     @property
     def is_substantial(self) -> bool:
-        """True if enough happened for a session summary."""
+        """True if the session had enough edits and tool calls for a summary."""
         return len(self.files) >= 3 or (bool(self.files) and self.calls >= 8)
 
 
@@ -343,7 +343,7 @@ class Conversation:
                 has_used = True
                 has_acted = has_acted or message.name in SHELLS or message.name in EDITORS
                 has_saved = has_saved or OWN_COMMAND in _command(message)
-            # What an assistant says after it saved a record is about that record.
+            # After an assistant has saved a record, it talks about that record.
             if number in texts and (by_user or not has_saved):
                 lines = [_speech_line(sentence, cues) for sentence in texts[number]]
                 corrects = by_user and any(ledger.corrects(sentence.raw) for sentence in texts[number])
@@ -353,12 +353,12 @@ class Conversation:
                 is_cut_off = has_acted = has_saved = False
 
     def assistant_before(self, speech: Speech) -> Speech | None:
-        """Return the speech right before `speech` if it is the assistant's."""
+        """Return the speech right before `speech` if the assistant made it, else None."""
         before = self.speeches[speech.number - 1] if speech.number else None
         return before if before and not before.by_user else None
 
     def reply(self, speech: Speech) -> Speech | None:
-        """Return the speech right after `speech` if it is the user's."""
+        """Return the speech right after `speech` if the user made it, else None."""
         after = self.speeches[speech.number + 1] if speech.number + 1 < len(self.speeches) else None
         return after if after and after.by_user else None
 

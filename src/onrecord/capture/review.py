@@ -22,15 +22,15 @@ _MAX_SOURCE_CHARS = 1_000
 
 
 def source(session: str, evidence: tuple[str, ...]) -> str:
-    """Return the `source` of a record: the session, and the quoted evidence."""
+    """Return the text for a record's field `source`: the session, and the quoted evidence."""
     quotes = f': "{" … ".join(evidence)}"' if evidence else ""
     return f"session {session or 'unknown'}{quotes}"[:_MAX_SOURCE_CHARS]
 
 
 def accept(writer: Writer, draft: Draft, *, project: str, force: bool = False) -> Entry:
-    """Save a draft as a new record, or as an update or the successor of an existing one.
+    """Save a draft as a new record, as an update of an existing one, or as its successor.
 
-    Raises NearDuplicate unless `force`, and Changed if the record to update has changed.
+    Raises NearDuplicate unless `force` is set, and Changed if the record to update has changed.
     """
     if draft.updates:
         return _update(writer, draft, writer.store.get(draft.updates), project)
@@ -48,7 +48,7 @@ def accept(writer: Writer, draft: Draft, *, project: str, force: bool = False) -
 
 
 def accepted_record(record: Memory, now: str) -> Memory:
-    """Return the record of a draft, dated now, or with the date of the imported document."""
+    """Return the record of a draft, dated now; an imported one keeps the date of its document."""
     record = compose.check(memory.to_json(record))
     since = record.created_at if record.origin == "import" else now
     change = HistoryEntry(now, "Accepted from the inbox")
@@ -62,7 +62,7 @@ def merge(writer: Writer, draft: Draft, into: str, *, project: str) -> Entry:
 
 
 def _update(writer: Writer, draft: Draft, before: Entry, project: str) -> Entry:
-    """Update a record with a draft. Raises Changed if the draft revises an older version."""
+    """Update a record with a draft. Raises Changed if the draft was written for an older version of the record."""
     if draft.revises and draft.revises != before.hash:
         command = f"onrecord review --merge {draft.name} --into {before.memory.id}"
         fix = f"to merge it into the current version: {command}; or: onrecord review --reject {draft.name}"
@@ -76,10 +76,10 @@ def _update(writer: Writer, draft: Draft, before: Entry, project: str) -> Entry:
 
 
 def _target(writer: Writer, draft: Draft, into: str) -> tuple[Entry, Draft]:
-    """Return the record to merge into, and the draft as it applies there.
+    """Return the record to merge into, and the draft, adapted to that record.
 
-    In the version it was written for, the draft replaces the text. In a later version it changes only its own fields,
-    and to another record it only adds.
+    If the record is the version that the draft was written for, the draft replaces its text. If it is a later version,
+    the draft changes only its own fields. If it is another record, the draft only adds to it.
     """
     entry = writer.store.get(into)
     if not draft.revises or draft.revises == entry.hash:
@@ -89,7 +89,7 @@ def _target(writer: Writer, draft: Draft, into: str) -> tuple[Entry, Draft]:
 
 
 def put(writer: Writer, drafts: Sequence[Draft], action: str = "draft") -> str:
-    """Write drafts to the inbox as one change, over those of the same name. Return the id of the change."""
+    """Write drafts to the inbox as one change, replacing those of the same name. Return the id of the change."""
     existed = writer.store.exists
     change_id = writer.draft(drafts, action)
     if writer.store.exists and not existed:
@@ -98,7 +98,7 @@ def put(writer: Writer, drafts: Sequence[Draft], action: str = "draft") -> str:
 
 
 def revised(record: Memory, patch: Mapping[str, Any]) -> Memory:
-    """Return the record of a draft with `patch` applied. A new title gives a new id."""
+    """Return the record of a draft with `patch` applied. If the title changes, so does the id."""
     fields = revision.apply(memory.to_json(record), patch)
     if "tags" in fields:
         fields["tags"] = list(naming.clean_tags(fields["tags"]))
@@ -121,7 +121,7 @@ def accept_all(writer: Writer, drafts: Sequence[Draft], action: str = "import") 
 
 
 def accept_group(writer: Writer, drafts: Sequence[Draft], *, project: str) -> list[Entry]:
-    """Save drafts of one source as records in one change."""
+    """Save drafts from one source document as records, in one change."""
     entries, _ = accept_all(writer, drafts, "accept")
     for draft in drafts:
         _log(draft, project, "saved")
@@ -147,7 +147,7 @@ def reject(writer: Writer, draft: Draft | BrokenDraft, *, project: str) -> None:
     if os.path.isfile(box.path(draft.name)):
         writer.reject(draft.name, draft.hash if isinstance(draft, Draft) else "")
     else:
-        # An undo could not restore what is not a file, so this is not logged as a change.
+        # This is a folder or a link, which an undo could not restore, so it is not logged as a change.
         box.drop(draft.name)
     if isinstance(draft, Draft):
         _log(draft, project, "rejected")
@@ -159,7 +159,7 @@ def _log(draft: Draft, project: str, state: str) -> None:
 
 
 def preview(writer: Writer, draft: Draft, into: str = "") -> tuple[Memory, Memory]:
-    """Return the record that a draft updates, or is merged into, before and after."""
+    """Return the record that a draft would update, or with `into` be merged into: before and after the change."""
     before, draft = _target(writer, draft, into) if into else (writer.store.get(draft.updates), draft)
     patch = revision.draft_patch(draft, before.memory)
     after = lifecycle.revise(before.memory, patch, now=writer.now, may_shrink=bool(draft.revises or draft.fields))

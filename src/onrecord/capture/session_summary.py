@@ -1,4 +1,4 @@
-"""Summary of a session, drafted from its transcript before compaction and at the end."""
+"""Drafts a summary of a session from its transcript, before a compaction and at the end of the session."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ from onrecord.text import cut
 
 _PREFIX = "session-"
 _MAX_DRAFTS_READ = 100
-"""Newest drafts that a hook reads: those of the session are among them."""
+"""Drafts that a hook reads, newest first. The drafts of the current session are among them."""
 
 _MAX_FILES = 12
 
 _MAX_LINES = 5
-"""Failed commands, and next actions, in a summary."""
+"""Limit for the failed commands in a summary, and for the next actions."""
 
 
 def draft(*, project: str, store: str, session: str, transcript: Transcript, settings: Settings) -> Draft | None:
-    """Put a summary of a session into the inbox, over an earlier one. None if too little happened."""
+    """Put a summary of a session into the inbox, replacing an earlier one, and return the draft.
+
+    Return None if too little happened, or if the agent has drafted a summary itself.
+    """
     messages = transcripts.read_messages(transcript)
     activity = Activity(messages)
     box = Inbox(store)
@@ -52,7 +55,7 @@ def _summary(activity: Activity, goal: str, tasks: list[str], project: str) -> d
     """Return the fields of a summary record."""
     prefix = project + os.sep
     files = [path[len(prefix) :].replace(os.sep, "/") if path.startswith(prefix) else path for path in activity.files]
-    more = f" and {len(files) - _MAX_FILES} more" if len(files) > _MAX_FILES else ""
+    rest = f" and {len(files) - _MAX_FILES} more" if len(files) > _MAX_FILES else ""
     goal = goal or "Unknown: the first prompt is no longer in the transcript"
     return {
         "title": f"Session: {cut(goal, 90)}",
@@ -63,7 +66,7 @@ def _summary(activity: Activity, goal: str, tasks: list[str], project: str) -> d
         "content": {
             "goal": goal,
             "outcome": "partial",
-            "completed": [f"Changed {len(files)} files: {', '.join(files[:_MAX_FILES])}{more}"],
+            "completed": [f"Changed {len(files)} files: {', '.join(files[:_MAX_FILES])}{rest}"],
             "next_actions": tasks[:_MAX_LINES],
             "blockers": [f"Failed when last run: {cut(line, 200)}" for line in list(activity.failed)[:_MAX_LINES]],
         },

@@ -1,8 +1,9 @@
-"""Existing records that are similar to a new one, to be shown before it is saved.
+"""Finds existing records that are similar to a new one, to show them before it is saved.
 
-Two records are similar if both are rules of one category, close in meaning, and have some wording in common. Either
-alone is not enough: the records of one project share its words, and those about one part of it are all close to each
-other. The thresholds are chosen by `python -m bench similar` on pairs that were labelled by hand.
+Two records are similar if both are rules of one category, close in meaning, and have some wording in common. Common
+wording alone is not enough, because all records of a project share its words. Closeness alone is not enough, because
+all records about one part of a project are close to each other. The thresholds were chosen with
+`python -m bench similar`, on pairs that were labelled by hand.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from onrecord.search import index, query, rank, record_vectors, terms, vectors
 from onrecord.store.store import Entry, Store
 
 SAME_WORDING = 0.7
-"""Share of common wording at which two records say the same; procedures that are only similar reach 0.65."""
+"""Share of common wording at which two records say the same. Different procedures of similar form reach 0.65."""
 
 MIN_CLOSENESS, MIN_WORDING = 0.75, 0.18
 """Lowest cosine and lowest share of common wording of similar records."""
 
 _MAX_CANDIDATES = 8
-"""Search results to compare: of 90 replaced records, 87 were among the first six."""
+"""Search results that are compared. In a test, 87 of 90 replaced records were among the first six results."""
 
 _MAX_QUERY_CHARS = 1_200
 _MAX_TEXT_CHARS = 20_000
@@ -40,13 +41,13 @@ class Similar(NamedTuple):
 
     entry: Entry
     closeness: float
-    """Cosine of the two: closeness in meaning."""
+    """Closeness in meaning: the cosine of the two records' vectors."""
 
     wording: float
     """Share of common words, in the statement or in the whole text."""
 
     is_same: bool
-    """True if it says nearly the same, so that a second record would be a duplicate."""
+    """True if both say nearly the same, so the new record would be a duplicate."""
 
     @property
     def memory(self) -> Memory:
@@ -54,7 +55,7 @@ class Similar(NamedTuple):
 
 
 def find(store: Store, record: Memory, limit: int = 2) -> list[Similar]:
-    """Return the current records that are similar to `record`, duplicates and the closest first."""
+    """Return the current records that are similar to `record`: duplicates first, then the closest."""
     if not store.exists:
         return []
     text = f"{record.title}\n{summary_line.render(record)}"
@@ -124,14 +125,17 @@ def find_restated(store_root: str, sentence: str) -> Memory | None:
 
 
 def refuse(similar: Sequence[Similar], fix: Callable[[str], str]) -> None:
-    """Raise NearDuplicate if one of `similar` says nearly the same; `fix` returns the fix for its id."""
+    """Raise NearDuplicate if one of `similar` is a duplicate; `fix` returns the text of the fix for its id."""
     duplicate = next((match for match in similar if match.is_same), None)
     if duplicate is not None:
         raise NearDuplicate(describe(duplicate), fix=fix(duplicate.memory.id))
 
 
 def command_fix(retry: str) -> Callable[[str], str]:
-    """Return the fix for the command line, where `retry` is the command to repeat."""
+    """Return a function that returns the fix for a record id, for users of the command line.
+
+    `retry` is the command that the user should repeat with another option.
+    """
     return lambda record_id: (
         f"to update it: {retry} --update {record_id}; to replace it: {retry} --supersedes {record_id}; "
         f"to keep both: {retry} --force"

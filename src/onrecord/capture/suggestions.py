@@ -1,8 +1,8 @@
-"""Suggestions to save of the Stop hook, and their log, so that nothing is suggested twice.
+"""The Stop hook's suggestions to save a record, and their log, so that nothing is suggested twice.
 
-No record is written here: a note asks the agent, which has the context, to save a record or to drop the suggestion. The
-log is one small file per project in the user's state folder, a line of JSON for each event. If it is lost, something
-may be suggested again.
+No record is written here. A note asks the agent, which knows the context, to save a record or to drop the suggestion.
+The log is one small file per project in the user's state folder, with a line of JSON for each event. If it is lost,
+the only damage is that something may be suggested again.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from onrecord.settings import Settings
 
 MAX_LOG_BYTES = 400_000
-"""Size of a project's log: about 1,000 suggestions."""
+"""Largest log of a project: about 1,000 suggestions."""
 
 _MAX_EVIDENCE_CHARS = 600
 _MAX_QUOTE_CHARS = 320
 _KEY_CHARS = 12
 _MIN_DISTINCT_WORDS = 4
-"""A shorter sentence, such as "go ahead", can occur beside anything."""
+"""Sentences with fewer words, such as "go ahead", occur everywhere, so they do not show that two texts are the same."""
 
 
 class Suggestion(NamedTuple):
@@ -68,17 +68,17 @@ def suggest(
 
 
 def is_new(candidate: SaveCandidate, earlier: list[Suggestion], session: str) -> bool:
-    """True if the sentence was never suggested, and none of the sentences around it in this session."""
-    own = [suggestion for suggestion in earlier if suggestion.session == session]
+    """True if the candidate was never suggested, and no sentence around it was suggested in this session."""
+    in_session = [suggestion for suggestion in earlier if suggestion.session == session]
     around = [sentence for sentence in candidate.around if len(sentence.split()) >= _MIN_DISTINCT_WORDS]
-    return not any_suggested(earlier, [candidate.core]) and not any_suggested(own, around)
+    return not any_suggested(earlier, [candidate.core]) and not any_suggested(in_session, around)
 
 
 def note(candidate: SaveCandidate) -> str:
-    """Return two lines for the agent, which the user sees too: the quotation, and what to do."""
+    """Return two lines for the agent: the quotation, and instructions. The user sees them too."""
     kind = "a correction" if candidate.is_correction else CATEGORIES[candidate.category].noun
     quote = flat(cut(" … ".join(candidate.evidence), _MAX_QUOTE_CHARS))
-    # An agent that answers nothing is asked again by the host, which costs another request.
+    # The note asks for an answer, because the host asks an agent that answers nothing again: another request.
     return (
         f'Memory: later sessions may need to know this ({kind}): "{quote}"\n'
         'If so, save it as suggested, with the memory:save skill. If not, answer "Nothing to save." and stop.'
@@ -109,7 +109,7 @@ def add(project: str, state: str, category: str, session: str, evidence: tuple[s
 
 
 def newest_open(project: str, session: str) -> Suggestion | None:
-    """Return the newest suggestion without an answer, of `session` or, if that is unknown, of any session."""
+    """Return the newest suggestion without an answer, made in `session` or, if that is empty, in any session."""
     suggestions = (suggestion for suggestion in reversed(read(project)) if suggestion.state == "suggested")
     return next((suggestion for suggestion in suggestions if session in ("", suggestion.session)), None)
 
@@ -126,7 +126,7 @@ def count(suggestions: list[Suggestion], session: str) -> int:
 
 
 def keys(evidence: Iterable[str]) -> tuple[str, ...]:
-    """Return a key for each sentence that ignores spacing, case and punctuation."""
+    """Return a key for each sentence. Sentences that differ only in spacing, case or punctuation have the same key."""
     plain = (" ".join("".join(c.lower() if c.isalnum() else " " for c in text).split()) for text in evidence)
     return tuple(dict.fromkeys(coldstart.content_hash(text.encode("utf-8", "replace"))[:_KEY_CHARS] for text in plain))
 

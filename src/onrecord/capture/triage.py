@@ -1,8 +1,8 @@
-"""Triage: the sentences of a session that may be worth saving. Deterministic and without side effects.
+"""Triage: finds the sentences of a session that may be worth saving. Deterministic and without side effects.
 
-One linear model computes the probability of each category from the `features` of a sentence. Its weights are fitted by
-`python -m bench triage` and stored in `cues/weights.tsv`: each line is a feature with its weight for each outcome, in
-hundredths; the first line names the outcomes.
+A linear model computes the probability of each category from the features of a sentence. Its weights are fitted by
+`python -m bench triage` and stored in `cues/weights.tsv`. The first line there names the outcomes; each other line has
+a feature and its weight for each outcome, in hundredths.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CURES = ("cause.strong", "cause.weak", "solved", "w.fix")
 _ENDS = ("leftover", "wrap_up")
 _NO_ANSWER = ("accept", "correction", "w.thanks", "joke", "hedge", "question", "one_off", "w.see")
 _MIN_STATEMENT_WORDS = 7
-"""A shorter sentence of the user is only an acknowledgement."""
+"""A user's sentence with fewer words is only an acknowledgement."""
 
 _STEM_CHARS = 6
 _MAX_REPLY_FEATURES = 8
@@ -47,16 +47,16 @@ _BOOSTED = {
 }
 WEIGHTS = os.path.join(CUES_FOLDER, "weights.tsv")
 ALWAYS = "always"
-"""Feature of every sentence."""
+"""A feature that every sentence has."""
 
 _MAX_WEIGHTS_BYTES = 4_000_000
 _MIN_REPEATED_SHARE = 0.75
-"""Share of a sentence's words in a text that repeats it."""
+"""Share of a sentence's words that a text must have to count as repeating it."""
 
 _MIN_WORDS = 2
 _MIN_SUMMARY_FILES = 2
 _MIN_ASSISTANT_WORDS = 7
-"""A shorter sentence of the assistant only reports what it did."""
+"""An assistant's sentence with fewer words is only a report of its last step."""
 
 _MIN_CUES = 2
 _RULE_CUES = {
@@ -74,7 +74,7 @@ _RULE_CUES = {
     "decision": ("decision.strong", "decision.news", "w.plan", "contrast"),
     "tech_debt": ("debt.defer", "debt.return", "debt.defer.weak"),
 }
-"""In a first prompt a sentence needs one of these cues, since most sentences there describe the task."""
+"""In a first prompt, most sentences describe the task, so a sentence there needs one of these cues."""
 
 
 def speech_features(conversation: Conversation, speech: Speech) -> list[str]:
@@ -89,7 +89,7 @@ def speech_features(conversation: Conversation, speech: Speech) -> list[str]:
 
 
 def line_features(conversation: Conversation, speech: Speech, number: int) -> list[str]:
-    """Return the further features of one sentence."""
+    """Return the features of one sentence, besides those of its speech."""
     speech_line = speech.lines[number]
     neighbours = speech.neighbours(number)
     features = [f"own {tag}" for tag in speech_line.tags]
@@ -160,7 +160,7 @@ def _user_features(conversation: Conversation, speech: Speech) -> list[str]:
         "weighed before": bool(earlier) and any(map(_asks_which, earlier[-1].lines)),
         "after an act": speech.acted_before,
         "first prompt": conversation.is_first(speech),
-        # A word or two that name something, and then more: "Postgres. One thing less to run."
+        # A first sentence of one to three words, followed by others: "Postgres. One thing less to run."
         "bare answer": len(speech.lines) > 1 and len(first.sentence.words) < 4 and not first.has(*_NO_ANSWER),
         "U asks": speech.asks,
         f"U sentences {min(len(speech.lines), 4)}": True,
@@ -219,17 +219,20 @@ def _form_features(conversation: Conversation, speech: Speech, speech_line: Spee
 
 
 def _overlap_features(conversation: Conversation, speech: Speech, speech_line: SpeechLine) -> Iterator[str]:
-    """Yield the overlap of a user's sentence with the assistant's speech before it: a chosen option is named."""
+    """Yield features of the words that a user's sentence shares with the assistant's speech before it.
+
+    A user who chooses an option usually repeats its name.
+    """
     before = conversation.assistant_before(speech)
     if before is None:
         return
-    own = _stems(speech_line)
-    shared = len(own & {stem for other in before.lines for stem in _stems(other)})
+    stems = _stems(speech_line)
+    shared = len(stems & {stem for other in before.lines for stem in _stems(other)})
     kinds = ("echo", "chosen") if before.offers_choice or before.lines[-1].is_question else ("echo",)
     for kind in kinds:
         yield f"{kind} {min(shared, 3)}"
-        if own:
-            yield f"{kind} share {min(4 * shared // len(own), 3)}"
+        if stems:
+            yield f"{kind} share {min(4 * shared // len(stems), 3)}"
 
 
 def _stems(speech_line: SpeechLine) -> set[str]:
@@ -237,7 +240,7 @@ def _stems(speech_line: SpeechLine) -> set[str]:
 
 
 def _boosted_features(speech_line: SpeechLine, neighbours: list[SpeechLine]) -> Iterator[str]:
-    """Yield features for cues with a booster in the same sentence or beside it."""
+    """Yield features for cues that have a booster in the same sentence, or in the one before or after it."""
     lines = (speech_line, *neighbours)
     for category, (cues, boosters) in _BOOSTED.items():
         boosts = sum(speech_line.has(booster) for booster in boosters) if speech_line.has(*cues) else 0
@@ -257,7 +260,7 @@ class TriageModel:
     def __init__(self, text: str) -> None:
         parts = text.replace("\n", "\t").split("\t")
         self.outcomes = parts[1].split()
-        # A session needs a few hundred of thousands of lines, so each is parsed when first used.
+        # There are thousands of lines, and a session needs a few hundred: each line is parsed on first use.
         self._lines = dict(zip(parts[2::2], parts[3::2]))
         self._parsed: dict[str, tuple[int, ...]] = {}
 
@@ -301,7 +304,7 @@ def best_candidates(end: Ending, threshold: Threshold = default_threshold) -> li
 
 
 def distinct(save_candidates: list[SaveCandidate]) -> list[SaveCandidate]:
-    """Return the candidates without those that share evidence with a more probable one."""
+    """Return the candidates, most probable first; skip one that shares evidence with a more probable one."""
     result: list[SaveCandidate] = []
     for candidate in sorted(save_candidates, key=lambda candidate: -candidate.score):
         if all(set(candidate.evidence).isdisjoint(other.evidence) for other in result):
@@ -310,7 +313,7 @@ def distinct(save_candidates: list[SaveCandidate]) -> list[SaveCandidate]:
 
 
 def candidates(conversation: Conversation, model: TriageModel, threshold: Threshold) -> Iterator[SaveCandidate]:
-    """Yield every sentence whose probability reaches the threshold of its category."""
+    """Yield a candidate for each sentence whose probability reaches the threshold of its category."""
     for speech in conversation.speeches:
         shared: list[str] = []
         for number, speech_line in enumerate(speech.lines):
@@ -326,7 +329,7 @@ def candidates(conversation: Conversation, model: TriageModel, threshold: Thresh
 
 
 def is_eligible(conversation: Conversation, speech: Speech, speech_line: SpeechLine) -> bool:
-    """True unless `speech_line` is a joke, hypothetical, a question, an option or general advice."""
+    """True unless `speech_line` is a question, a joke, hypothetical, one of several options, or general advice."""
     if speech_line.is_question or len(speech_line.sentence.words) < _MIN_WORDS:
         return False
     if speech_line.has("joke", "hypothetical", "reported") or speech.has("joke"):
@@ -371,7 +374,7 @@ def _candidate(conversation: Conversation, speech: Speech, number: int, category
 
 
 def open_tasks(end: Ending) -> list[str]:
-    """Return the sentences in which the assistant last named work still to be done."""
+    """Return the sentences in the assistant's last two speeches that name work still to be done."""
     answers = [speech for speech in Conversation(end).speeches if not speech.by_user][-2:]
     lines = [line for speech in answers for line in speech.lines]
     return [line.sentence.raw for line in lines if line.has("leftover") and not line.is_question]

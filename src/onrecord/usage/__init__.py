@@ -1,4 +1,4 @@
-"""Counts of how often agents were shown records and opened them, in the user's state folder, never in the records."""
+"""Counts of how often records were shown to agents and opened by them. They are kept in the user's state folder."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Usage log of a store, one line for each event, and notes on each session.
+"""The usage log of a store, with one line for each event, and notes on each session.
 
     2026-03-02	injected	decisions/sessions-in-postgres.json
     2026-03-02	opened	decisions/sessions-in-postgres.json
     2026-01-01	injected	decisions/sessions-in-postgres.json	17
 
-A number at the end counts as that many lines. Other events, which earlier versions wrote, are ignored.
+A line with a number at its end stands for that many events. Unknown events, which earlier versions wrote, are ignored.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from onrecord.session.transcript import Message, Transcript
 
 _MAX_CALL_CHARS = 40_000
-"""Characters of a tool call that are searched; a longer one writes a file."""
+"""Characters of a tool call that are searched; a longer call usually writes a file."""
 
 _WRITE_TOOLS = ("Edit", "Write")
 EVENTS = ("injected", "pointed", "opened", "digest")
-"""A record was shown; a pointer named it; the agent opened it after either; the digest of a session showed it."""
+"""What happened to a record: it was shown, named by a pointer, opened by the agent afterwards, or shown in a digest."""
 
 MAX_LOG_BYTES = 1_000_000  # about 17,000 lines; a larger log is compacted
-TURNS = 4  # turns after it was shown that a record is watched: later it is hardly ever opened
-_MAX_WATCHED_RECORDS = 12  # newest records checked at one Stop: each costs a pass over all messages
+TURNS = 4  # turns during which a shown record is watched; later it is hardly ever opened
+_MAX_WATCHED_RECORDS = 12  # records checked at one Stop, newest first; each costs a pass over all messages
 _DAYS_COUNTED_DAILY = 100  # older days are merged into months
-_DAYS_WITHOUT_RECORD = 30  # a missing record may only be on another branch
+_DAYS_WITHOUT_RECORD = 30  # counts of a missing record are kept so long: it may be on another branch
 _OPENED, _NOT_OPENED = "opened", "unclear"
-_POINTER = "pointer"  # in the notes, in place of the text_hash: a pointer has none
+_POINTER = "pointer"  # stands in the notes for the text hash, which a pointer does not have
 _WEEK = 7 * 86_400
 _MONDAY = 4 * 86_400  # 1970 began on a Thursday: its first Monday was the fifth day
 
 
 def was_opened(messages: Sequence[Message], path: str) -> bool:
-    """True if the agent opened or changed the record at `path` in its store after it was last shown."""
+    """True if the agent opened or changed a record after it was last shown; `path` is relative to the store."""
     name = record_names.short_name(path)
     marks = (f'{path}"', f"onrecord show {name}", f"onrecord show --user {name}")
     names = (path.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower(), name.lower())
@@ -61,7 +61,7 @@ def _opens(message: Message, path: str, names: Sequence[str]) -> bool:
 
 
 def _has_word(text: str, word: str) -> bool:
-    """True if `text` has `word`, not only as part of a longer name."""
+    """True if `text` contains `word` as a whole word, not only as part of a longer name."""
     start = text.find(word)
     while start >= 0:
         before, after = text[start - 1 : start], text[start + len(word) :][:1]
@@ -92,7 +92,7 @@ def log_file(store_root: str) -> str:
 
 
 def append(store_root: str, events: Iterable[tuple[str, str]]) -> None:
-    """Add events in one write. A failure only loses counts, so it is logged and not raised."""
+    """Add events in one write. Failures are logged and not raised, since only counts are lost."""
     day = timestamps.now()[:10]
     inside = ((event, path_in_store(store_root, path)) for event, path in events)
     lines = [f"{day}\t{event}\t{path}\n" for event, path in inside if path and path.isprintable()]
@@ -106,7 +106,7 @@ def read(store_root: str) -> Iterator[tuple[str, str, str, int]]:
 
 
 def path_in_store(store_root: str, path: str) -> str:
-    """Return a path relative to the store, from that or an absolute path; empty if it is outside."""
+    """Return `path`, which may be absolute, relative to the store; empty if it is outside the store."""
     if os.path.isabs(path):
         root = store_root.rstrip(os.sep) + os.sep
         path = path[len(root) :] if path.startswith(root) else ""
@@ -114,7 +114,7 @@ def path_in_store(store_root: str, path: str) -> str:
 
 
 def compact(store_root: str, data: bytes) -> bytes:
-    """Return the log with equal lines merged, old days as months, and without deleted records."""
+    """Return the log with equal lines merged, old days merged into months, and deleted records removed."""
     now = timestamps.now()
     first_day = timestamps.days_before(now, _DAYS_COUNTED_DAILY)[:10]
     totals: dict[tuple[str, str, str], int] = {}
@@ -189,7 +189,7 @@ def _observe(session: str, transcript: Transcript, stores: list[str]) -> None:
 
 
 def _count(notes: StateFile, outcomes: Mapping[tuple[str, str], bool], roots: Mapping[str, str]) -> None:
-    """Note the opened records and count the new ones. Of several Stop hooks at once, one counts."""
+    """Note the opened records and count the new ones. If several Stop hooks run at once, only one counts a record."""
     events: dict[str, list[tuple[str, str]]] = {}
     with notes:
         _, already_counted = _read_notes(notes)
@@ -235,7 +235,7 @@ class Counts(NamedTuple):
     last_injected: str = ""
 
     def plus(self, day: str, event: str, count: int) -> Counts:
-        """Return the counts with `count` more of an event on `day`."""
+        """Return these counts plus `count` events of one kind on `day`."""
         values = self._asdict()
         values[event] += count
         if event == "injected":
@@ -253,10 +253,10 @@ def per_record(store_root: str, since: str = "") -> dict[str, Counts]:
 
 
 def per_week(store_root: str, limit: int = 12, path: str = "", since: str = "") -> list[tuple[str, Counts]]:
-    """Return the counts of the last `limit` weeks, each with its Monday, for the store or one record."""
-    this = _week(timestamps.seconds(timestamps.now()))
-    first = max(this - limit + 1, _week(timestamps.seconds(since)) if since else 0)
-    weeks = {week: Counts() for week in range(first, this + 1)}
+    """Return the counts of the last `limit` weeks, each with the date of its Monday, for the store or one record."""
+    this_week = _week(timestamps.seconds(timestamps.now()))
+    first = max(this_week - limit + 1, _week(timestamps.seconds(since)) if since else 0)
+    weeks = {week: Counts() for week in range(first, this_week + 1)}
     for day, event, record, count in read(store_root):
         week = _week(timestamps.seconds(day))
         if week in weeks and record == (path or record) and day >= since[:10]:
