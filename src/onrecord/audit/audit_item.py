@@ -14,11 +14,11 @@ from onrecord.record.memory import Memory
 from onrecord.search import document
 
 MAX_COMPARED_TEXTS = 24
-"""Texts compared for one common word, so that the work grows with the texts and not with the pairs."""
+"""Texts compared for one common word. The limit keeps the work linear in the number of texts."""
 
 
 class AuditItem(NamedTuple):
-    """A record or a note, with what an audit needs."""
+    """The fields of a record or a note that an audit needs."""
 
     id: str
     path: str
@@ -71,7 +71,7 @@ def from_record(record: Memory) -> AuditItem:
 
 
 def shingles(terms: Sequence[str]) -> frozenset[str]:
-    """Return the pairs of neighbouring terms: they tell equal wording from an equal subject."""
+    """Return the pairs of neighbouring terms. Texts on the same subject share terms; only copies share many pairs."""
     if len(terms) < 3:
         return frozenset(terms)
     return frozenset(f"{first} {second}" for first, second in zip(terms, terms[1:]))

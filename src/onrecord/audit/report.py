@@ -20,7 +20,7 @@ MIN_SIMILARITY = 0.6
 """Share of common word pairs at which two records say nearly the same."""
 
 MAX_RECORD_CHARS = 3_000
-"""Neither people nor agents read a longer record to its end."""
+"""A longer record is reported: neither people nor agents read it to its end."""
 
 _MAX_COMPARED_CHARS = 20_000
 """Later text hardly changes the similarity of two records, and would make a huge one slow."""
@@ -36,7 +36,7 @@ _MENTION = re.compile(r"`([\w@.-]+(?:/[\w@.-]+)+\.\w{1,8})`")
 _MIN_TEXT_CHARS = 20
 _MAX_ANALYZED_CHARS = 5_000
 _MAX_FRAGMENT_CHARS = 160
-"""A longer statement says something, however it begins."""
+"""A longer statement is never taken for a fragment, however it begins."""
 
 _PLACEHOLDER = re.compile(
     r"(?i)^(?:untitled|new (?:memory|note|record)|note(?: ?\d+)?|test(?:ing)?(?: ?\d+)?|todo|tbd|n/?a|none|asdf\w*|foo"
@@ -82,7 +82,7 @@ class AuditFinding(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """Result of a check: `hits` of `of` records; None if it could not be measured."""
+    """The result of a check: `hits` of `of` records have the problem; `hits` is None if it could not be measured."""
 
     hits: int | None
     of: int

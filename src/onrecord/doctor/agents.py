@@ -1,6 +1,6 @@
-"""Checks of the agents: plugin and hooks in Claude Code, other memories beside ours, and the connections of all hosts.
+"""Checks of the agents: plugin and hooks in Claude Code, other memory plugins, and the connections of all hosts.
 
-The files of Claude Code are only read. Their formats are internal and may change: unknown content counts as absent.
+The files of Claude Code are only read. Their formats are internal and may change, so unknown content is ignored.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MAX_SETTINGS_BYTES = 4_000_000
 """Size of a settings file; the largest seen was 60 kB."""
 
 _MAX_TRANSCRIPT_BYTES = 2_000_000
-"""Part at the end of a transcript that is read: about a hundred turns."""
+"""Bytes that are read at the end of a transcript: about a hundred turns."""
 
 _MANAGED_SETTINGS = {
     "darwin": "/Library/Application Support/ClaudeCode/managed-settings.json",
@@ -146,7 +146,7 @@ def _switches(settings: Sequence[SettingsFile]) -> Iterator[Finding]:
 
 
 def _activity(own: Plugin | None, project: str, last_session: Session) -> Iterator[Finding]:
-    """Yield a finding on whether hooks ran in the last session of this project."""
+    """Yield findings about the hooks in the last session of this project: that they ran, failed or did not run."""
     last_prompt_at = last_session.prompts[-1].at
     transcripts = [os.path.join(folder, f"{last_session.name}.jsonl") for folder in claude_code.folders(project)]
     lines = [line for file in transcripts for line in transcript.tail_lines(file, _MAX_TRANSCRIPT_BYTES)[0]]
@@ -178,7 +178,7 @@ def _hook_failures(raw_lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:
 
 
 def _store_created_at(project: str) -> str:
-    """Return when the store was created on this machine, by its git files, which rarely change."""
+    """Return the time the store was created on this machine: the time of its git files, which rarely change."""
     git_files = (os.path.join(project, paths.STORE, name) for name in (".gitignore", ".gitattributes"))
     times = [os.stat(path).st_mtime for path in git_files if os.path.exists(path)]
     return timestamps.from_seconds(min(times)) if times else ""

@@ -65,9 +65,9 @@ class OwnFiles(NamedTuple):
     files: int
     oldest: str
     days: int
-    """Lifetime after the last change; 0 if it stays until it is removed."""
+    """Days after the last change until it is deleted; 0 if it is never deleted automatically."""
     until: str = "deleted by `onrecord clean`"
-    """What removes it, if it has no lifetime."""
+    """If it is never deleted automatically: the command that deletes it, in words."""
 
 
 def examine() -> Iterator[Finding]:
@@ -174,7 +174,7 @@ def examine_launcher(launcher: str) -> Iterator[Finding]:
 
 
 def examine_python(python: str) -> Finding:
-    """Return the finding on whether hooks can run with `python`."""
+    """Check that hooks can run with `python`, and return the finding."""
     process = _run([python, "-S", "-E", "-c", _PROBE_SCRIPT])
     try:
         version, fault = json.loads(process.stdout) if process else ([], "")

@@ -1,4 +1,4 @@
-"""Leftovers of the name that Onrecord had up to 0.2.0. They are only reported, never changed."""
+"""Finds leftovers of the name that Onrecord had up to 0.2.0. They are only reported, never changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onrecord.hosts import table
 NAME = "recollect"
 _VARIABLE = f"{NAME.upper()}_"
 _OLD_PROGRAM = re.compile(rb'["/@.:] ?recollect\b')
-"""The old name in a config as a server's key, a plugin's marketplace, a program's path or the end of a hook command."""
+"""The old name in a config file: a server's key, a plugin's marketplace, a program, or the end of a hook command."""
 
 _OWN_FILE = b"Written by `recollect connect"
 _ATTRIBUTE = re.compile(rb"\bmerge=recollect\b")

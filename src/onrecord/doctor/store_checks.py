@@ -1,4 +1,4 @@
-"""Checks of a store, of the links between its records, of switches and of shared stores."""
+"""Checks of a store and the links between its records, of features that are switched off, and of shared stores."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def _more(objects: Sequence[object]) -> str:
 
 
 def link_problems(records: Iterable[Memory]) -> Iterator[Finding]:
-    """Yield duplicate ids, circles, and links between records that do not agree."""
+    """Yield findings about ids that occur twice, circular links, and links that only one of two records has."""
     by_id: dict[str, Memory] = {}
     for record in records:
         if record.id in by_id:
@@ -240,7 +240,7 @@ def _circles(by_id: Mapping[str, Memory]) -> Iterator[Finding]:
 
 
 def examine_remotes(settings: Settings) -> Iterator[Finding]:
-    """Yield the problems of shared stores, or that they are connected. Nothing if there are none."""
+    """Yield the problems of shared stores; one finding `ok` if there are none; nothing without shared stores."""
     try:
         remotes, missing = remote.connected(), replicas.missing_names(settings)
     except BadInput as error:
