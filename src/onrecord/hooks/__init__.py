@@ -21,7 +21,7 @@ EVENTS = {
 """The module of each event; its handler there has the name of the event."""
 
 MAX_EVENT_BYTES = 8_000_000
-"""Size of an event; a larger one is ignored. A pasted file is far smaller, and reading this much takes 0.05 s."""
+"""Largest event that is read, in 0.05 s; a larger one is ignored. An event with a pasted file is far smaller."""
 
 WALL_SECONDS = 3.0
 """Time limit of a hook; the host stops it after five seconds."""
@@ -30,7 +30,7 @@ SESSION_END_SECONDS = 1.2
 """Time limit at the end of a session, when the host stops all hooks after 1.5 seconds."""
 
 CPU_SECONDS = 1.5
-"""Limit of CPU time; the slowest repositories known need a third of it."""
+"""Limit of CPU time; the slowest known repositories need a third of it."""
 
 MAX_CONTEXT_CHARS = 9_900
 """Length of a reply: Claude Code silently cuts a context of more than 10,000 characters to a preview."""
@@ -74,7 +74,7 @@ def _prune() -> None:
 
 
 def _reply(name: str, host_name: str, data: bytes) -> str | None:
-    """Return what to print for an event; None if the event is not ours or there is no store."""
+    """Return the text to print for an event; None if we do not handle the event or there is no store."""
     if name not in EVENTS or os.environ.get("ONRECORD_OFF"):
         return None
     if len(data) > MAX_EVENT_BYTES:
@@ -101,7 +101,7 @@ def _reply(name: str, host_name: str, data: bytes) -> str | None:
 
 
 def _may_have_digest(name: str, host_name: str) -> bool:
-    """True if a reply to an event may have the digest: in some hosts it comes with a prompt."""
+    """True if the reply to this event may contain the digest. In some hosts the digest comes with a prompt."""
     if name != "user_prompt_submit" or not host_name:
         return name == "session_start"
     from onrecord.hosts import table

@@ -1,6 +1,6 @@
-"""Refusing tool calls that write record files by hand: only commands validate, lock and log a change.
+"""Refuses tool calls that write record files by hand: only our commands validate, lock and log a change.
 
-It is advisory, like every hook: it knows the usual ways in which an agent writes files. `quarantine` checks the rest.
+The guard cannot be complete: it knows the usual ways in which an agent writes files. `quarantine` checks the rest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WRITING_CODE = (
     "> ", ">>", " rm ", "mv ", "-i ", "-pi",
 )  # fmt: skip
 _MAX_COMMAND_CHARS = 100_000
-"""Part of a command that is read, without here-documents; it takes 0.1 s."""
+"""Characters of a command that are read, without here-documents. Reading so many takes 0.1 s."""
 
 _KINDS = {
     **dict.fromkeys(" \t\r", "space"),
@@ -44,7 +44,7 @@ _WRAPPERS = frozenset("sudo command env time nice nohup do then else if while un
 
 
 def forbids(tool: str, files: Sequence[str], command: str, stores: list[str], cwd: str) -> bool:
-    """True if a tool call would write a store's files by hand: by `files` that it writes, or by `command`."""
+    """True if a tool call would write a store's files by hand: if one is in `files`, or if `command` writes one."""
     if any(_is_record_file(file, stores, cwd) for file in files):
         return True
     # In PowerShell a backslash separates folders; in other shells it escapes the next character.
@@ -128,7 +128,7 @@ def _parts(command: str) -> list[list[str]]:
 def _tokens(command: str) -> Iterator[tuple[str, str]]:
     """Yield the tokens of a shell line: words without their quotes, spaces, operators, ends of commands.
 
-    `shlex` does the same in quadratic time. An unclosed quote includes all the rest: no shell runs such a line.
+    `shlex` does the same, but in quadratic time. An unclosed quote extends to the end: no shell runs such a line.
     """
     position, kind = 0, ""
     while position < len(command):

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from onrecord.hosts.events import HostEvent
 
 _LONG_WORD = 24
-"""Characters of a word that may be a key: the shortest API keys have 24."""
+"""A word with at least this many characters may be a key: the shortest API keys have 24."""
 
 _LATE_START_SECONDS = 0.7
-"""CPU time for the digest, so that as much is left for the prompt."""
+"""CPU time for the digest. It is half of the limit, so that the other half is left for the prompt."""
 
 _NO_FTS5 = "this Python's SQLite has no FTS5: records are found by keywords alone"
 
@@ -55,7 +55,7 @@ def _records(event: HostEvent, event_stores: EventStores) -> str:
 
 
 def _late_start(event: HostEvent, event_stores: EventStores) -> str:
-    """Return what another host would have shown at the start of the session or after a compaction."""
+    """Return the text that other hosts show earlier, at the start of the session or after a compaction."""
     with ledger.Ledger(event.session) as session:
         source = session.owed or ("startup" if event.late == START and not session.has_started else "")
         session.start()
@@ -81,7 +81,7 @@ def _warn_without_fts5(session: str) -> None:
 
 
 def _note_correction(prompt: str, session: str) -> None:
-    """Note a correction for the end of the turn, which reads only the last messages."""
+    """Record a correction in the ledger for the Stop hook, which reads only the last messages of a session."""
     text = transcript.without_blocks(prompt)
     # A long word may be a key, which must not be copied; then only the transcript has the correction.
     if ledger.is_correction(text) and not any(len(word) >= _LONG_WORD for word in text.split()):

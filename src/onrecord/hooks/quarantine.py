@@ -1,8 +1,8 @@
-"""Checking record files that got past the guard, after the tool has run.
+"""Checks record files that got past the guard, after the tool has run.
 
-Only a file that is not JSON, and that the agent's own file tool has just written, is set aside: it has no record to
-lose. Every other file that cannot be read as a record is reported and stays: a shell command such as `git pull` writes
-files of other people, and git takes a renamed file for a deleted one.
+A file that is not JSON, and that the agent's own file tool has just written, is renamed: no record is lost. Any other
+file that cannot be read as a record is only reported. A shell command such as `git pull` may have written it with other
+people's content, and git would take a renamed file for a deleted one.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from onrecord.store import record_names
 from onrecord.store.store import Store
 
 _RECENT_SECONDS = 120.0
-"""Age of a change that the last command may have made: hosts stop a command after two minutes."""
+"""A file that changed in this time may have been written by the last command: hosts stop one after two minutes."""
 
 _MAX_FILES = 20
 """Files that are checked after a command: a checkout may write thousands."""
 
 
 def check(root: str, file: str = "", now: float | None = None) -> list[str]:
-    """Return what is wrong with `file`, which a tool wrote, or with the files that a command may have written."""
+    """Return the problems of `file`, which a tool wrote; without it, of the files that a command may have written."""
     store = Store(root)
     if file and not paths.is_within(root, file):
         return []

@@ -123,7 +123,7 @@ def _draft_count(event: HostEvent, event_stores: EventStores) -> str:
 
 
 def _new_page(digest: Digest, session: str, *, is_resumed: bool) -> DigestPage:
-    """Return the page and note it in the session's ledger; a resumed session is shown only what is new to it."""
+    """Return the page and add it to the session's ledger. A resumed session gets only records that are new to it."""
     with ledger.Ledger(session) as session_ledger:
         if is_resumed:
             digest = digest.only(lambda entry: not session_ledger.has_shown(entry.key, ledger.text_hash(entry.text)))

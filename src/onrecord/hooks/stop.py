@@ -1,4 +1,4 @@
-"""The event of a turn's end: counts the records that the agent used, and suggests once to save what was decided."""
+"""The event at the end of a turn: counts the records that the agent used, and may suggest to save a record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onrecord.session import ledger, transcript
 from onrecord.settings import load_settings
 
 _EVIDENCE_SECONDS = 0.6
-"""CPU time to look for evidence of use, so that as much is left for a suggestion."""
+"""CPU time to look for evidence of use. The rest of the limit is left for a suggestion."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

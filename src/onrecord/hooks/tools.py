@@ -26,7 +26,7 @@ def pre_tool_use(event: HostEvent, event_stores: EventStores) -> HookReply:
 
 
 def post_tool_use(event: HostEvent, event_stores: EventStores) -> HookReply:
-    """Report records that got past the guard and cannot be read; show what the host does not show before a tool."""
+    """Report broken record files that got past the guard; show records if the host cannot show them before a tool."""
     from onrecord.text import join
 
     damage = _damage(event, event_stores) if _may_touch_a_store(event, event_stores) else ""
@@ -89,7 +89,7 @@ def _call_text(event: HostEvent) -> str:
 
 
 def _may_touch_a_store(event: HostEvent, event_stores: EventStores) -> bool:
-    """True if a tool call may concern a store. This cheap test comes first: nearly no call does."""
+    """True if a tool call may concern a store: a cheap test that rules out nearly all calls."""
     text = _call_text(event)
     words = ("memory", "onrecord") if event_stores.replicas else ("memory",)
     is_named = any(store in text for store in event_stores.guarded) or any(word in text.lower() for word in words)

@@ -41,7 +41,7 @@ def start(project: str) -> bool:
 
 
 def note_python() -> None:
-    """Note that the running Python can sync: that of a hook may lack psycopg."""
+    """Save the path of the running Python, which can sync; the Python of a hook may lack psycopg."""
     if _read_python() != sys.executable:
         _write_python(sys.executable)
 

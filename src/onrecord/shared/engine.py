@@ -32,7 +32,7 @@ _FILES_PER_CHANGE = 1_000
 """Files that are written as one change: other writers wait for the lock meanwhile."""
 
 _MAX_MISSING_RECORDS = 10
-"""Records, or half of all, that may be missing from a replica: more were lost rather than deleted."""
+"""Records, or half of all, that may be missing from a replica. If more are missing, they were lost, not deleted."""
 
 _MAX_REFUSED_FILES = 1_000
 """Files that were not pushed whose reason is kept in the state."""
@@ -228,7 +228,7 @@ class _Run:
         if received.is_reset:
             self._base.forget()
         elif is_first:
-            # The cursor may be lost while the base is not: what the remote no longer has is pushed again.
+            # The cursor may be lost while the base is not. Then files that the remote no longer has are pushed again.
             self._base.write(dict.fromkeys(self._base.paths() - received.paths, b""))
         versions = iter(received)
         while chunk := list(islice(versions, _FILES_PER_CHANGE)):

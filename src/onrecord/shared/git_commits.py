@@ -35,7 +35,7 @@ _COMMON_NAMES = (
     "index.md",
     ".",
 )
-"""Beginnings of other names at the root of a repository that is only for records."""
+"""Beginnings of the names that may also be at the root of a repository that is only for records."""
 
 _BATCH_BYTES = 16_000_000
 """Bytes of files that are read at once."""

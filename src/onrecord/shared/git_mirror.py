@@ -128,9 +128,9 @@ class Mirror:
 
 
 class _HeldSignals:
-    """Signals that raise an exception, held back until their exception ends git.
+    """Holds back signals that raise an exception, until git has started and can be ended. Use it with `with`.
 
-    While git starts, nothing knows its process: an exception then would leave it behind. For use with `with`.
+    While git starts, its process is not known yet: an exception at that time would leave git running.
     """
 
     def __init__(self) -> None:

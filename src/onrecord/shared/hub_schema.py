@@ -19,7 +19,7 @@ _LOCK = 7_265_636_011
 """Key of the advisory lock for changes of the schema; any number that no other program uses."""
 
 _LIMIT_LOCK_WAIT = "SET LOCAL lock_timeout = '10s'"
-"""Any login of the database can hold some of the locks that are needed here."""
+"""Limits the wait: any login of the database can hold some of the locks that are needed here."""
 
 
 def migrations() -> list[str]:

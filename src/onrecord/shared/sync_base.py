@@ -91,7 +91,7 @@ class SyncBase:
         self.carry_out(step for step in steps if is_written or step.after in (step.before, states[step.path]))
 
     def note_sent(self, versions: Mapping[str, bytes]) -> None:
-        """Note what is about to be pushed: if this process is killed before the answer, it may have arrived."""
+        """Save the versions that are about to be pushed: if we are killed before the answer, they may have arrived."""
         self._note(_SENT, {path: data.decode("utf-8") for path, data in versions.items()})
 
     def read_sent(self) -> dict[str, bytes]:
