@@ -135,8 +135,8 @@ def _replay(
 ) -> CommandResult:
     with Progress("replaying prompts"):
         turns = replay.play(recent, last, project.settings, store_refs, project.root, only=only.prefix if only else "")
-    counted = _other_stores(project) if reports else store_refs
-    stores = [Store(store_ref.root) for store_ref in counted if only in (None, store_ref)]
+    refs = _other_stores(project) if reports else store_refs
+    stores = [Store(ref.root) for ref in refs if only in (None, ref)]
     count = len(proposals.records_in(reports or [])) + sum(map(_record_count, stores))
     return _result(project, turns, count, reports)
 
