@@ -70,12 +70,12 @@ class Records:
     def _add_newest(self, index: Index, limit: int, urgent_only: bool = False) -> None:
         self._add(index.newest_current(limit, urgent_only=urgent_only))
 
-    def relevance(self, intent: str, words: str) -> dict[str, Relevance]:
-        """Return the relevance of records to what is being done, and to all words of the work, by key."""
+    def relevance(self, intent: str, text: str) -> dict[str, Relevance]:
+        """Return the relevance of records to `intent` (what is being done) and `text` (the words of the work)."""
         if not self._index.has_words:
             raise Unavailable
-        by_words = self._probabilities(words)
-        by_intent = by_words if intent == words else self._intended(intent, by_words)
+        by_words = self._probabilities(text)
+        by_intent = by_words if intent == text else self._intended(intent, by_words)
         self._add_matches({*by_intent, *by_words})
         return {
             candidate.key: Relevance(by_intent.get(candidate.path, 0.0), by_words.get(candidate.path, 0.0))
