@@ -1,4 +1,4 @@
-"""The entrance for coding agents: reads one event as JSON and prints one reply. It must never break a session.
+"""The entry point of hooks: reads one event of a coding agent as JSON and prints one reply. Never breaks a session.
 
 Each event starts a new process, many times a day, so only what every event needs is imported at the top.
 """
@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _prune() -> None:
-    """Delete expired state, once a day; the reply is printed by now."""
+    """Delete expired state once a day. Called after the reply is printed, so the agent does not wait for it."""
     from onrecord import state_file
 
     if not state_file.is_pruned():
@@ -85,7 +85,7 @@ def _reply(name: str, host_name: str, data: bytes) -> str | None:
     event_stores = find_event_stores(fields, has_digest=_may_have_digest(name, host_name))
     if event_stores is None:
         return None
-    # Imported only here: usually there is no store, and nothing more is loaded.
+    # Imported only here: usually there is no store, and these are not needed.
     from onrecord import budget
     from onrecord.hosts import table
     from onrecord.hosts.events import Payload
@@ -112,7 +112,7 @@ def _may_have_digest(name: str, host_name: str) -> bool:
 def handle(event: HostEvent, event_stores: EventStores) -> HookReply:
     """Run the handler of an event and return its reply.
 
-    The module is imported by its name, as in `hosts.table.module`, where the reason is given.
+    The module is imported by its name; `hosts.table.module` gives the reason.
     """
     handlers = __import__(f"onrecord.hooks.{EVENTS[event.name]}", fromlist=[event.name])
     reply: HookReply = getattr(handlers, event.name)(event, event_stores)

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class EventStores(coldstart.NamedTuple):
-    """The project of an event, and the stores on this machine that may apply there; empty if there is none."""
+    """The project of an event, and the stores that may apply to it; a store that does not exist is empty."""
 
     project: str
     store: str
     user_store: str
     replicas: Sequence[StoreRef] = ()
-    """Replicas of all shared stores; the settings may select some of them."""
+    """Replicas of all shared stores; the settings may allow only some of them."""
 
     @property
     def stores(self) -> list[str]:
@@ -47,7 +47,7 @@ class EventStores(coldstart.NamedTuple):
 
 
 def _has_records(user_store: str) -> bool:
-    """True if a user's store has a folder of records: it may have only settings."""
+    """True if the user's store has a folder of records; it may have nothing but settings."""
     from onrecord.categories import CATEGORIES
 
     folders = (category.folder for category in CATEGORIES.values())
@@ -79,7 +79,7 @@ def find_event_stores(fields: Mapping[str, Any], *, has_digest: bool) -> EventSt
 
 
 def _replicas(project: str) -> Sequence[StoreRef]:
-    """Return the replicas of shared stores; if none is connected, this costs one look for a file."""
+    """Return the replicas of shared stores; if none is connected, this only checks that a file is missing."""
     if not os.path.exists(paths.remotes_file()):
         return ()
     from onrecord.shared import replicas as shared
@@ -92,7 +92,7 @@ def _has_knowledge_banks(project: str) -> bool:
 
 
 def _project_with_store(fields: Mapping[str, Any]) -> tuple[str, str]:
-    """Return project and store of the working directory; without a store there, of where the session started."""
+    """Return the project and store of the working directory, or of the session's first directory if it has none."""
     first = ""
     for start in (fields.get("cwd"), os.environ.get("CLAUDE_PROJECT_DIR")):
         if not isinstance(start, str) or not os.path.isabs(start) or "\0" in start:

@@ -83,7 +83,7 @@ class _GuardedFolders:
 
 
 def _below_home(store: str) -> str:
-    """Return the path relative to the home folder, which a shell may spell `~` or `$HOME`; another path unchanged."""
+    """Return the path relative to the home folder, which a shell may spell `~` or `$HOME`; other paths unchanged."""
     home = os.path.expanduser("~").rstrip("/\\") + os.sep
     return store[len(home) :] if store.startswith(home) else store
 
@@ -161,7 +161,7 @@ def _closing(command: str, position: int) -> int:
 
 
 def _without_documents(command: str) -> str:
-    """Return a command without its here-documents: a program reads them, the shell does not run them."""
+    """Return a command without its here-documents, which are input for a program and not run by the shell."""
     if "<<" not in command:
         return command
     all_lines = command.split("\n")
@@ -172,7 +172,7 @@ def _without_documents(command: str) -> str:
             end = "" if line.strip() == end else end
             continue
         lines.append(line)
-        # A `<<` in a quotation or in arithmetic starts no here-document: no later line ends it.
+        # A `<<` without a later line that ends it is no here-document, but quoted text or arithmetic.
         delimiter = _delimiter(line) if "<<" in line else ""
         end = delimiter if last.get(delimiter, -1) > number else ""
     return "\n".join(lines)

@@ -37,7 +37,7 @@ def check(root: str, file: str = "", now: float | None = None) -> list[str]:
 
 
 def _problem(store: Store, path: str) -> str:
-    """Return why a file cannot be read as a record; empty if it can."""
+    """Return the reason why a file cannot be read as a record; empty if it can."""
     try:
         store.read(path)
     except OnrecordError as error:

@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 
-# The process ends before garbage collection would pay: this saves half a millisecond.
+# The process is too short for garbage collection to be useful: this saves half a millisecond.
 gc.disable()
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 

@@ -112,7 +112,7 @@ def _digest(event: HostEvent, event_stores: EventStores) -> str:
 
 
 def _draft_count(event: HostEvent, event_stores: EventStores) -> str:
-    """Return a line with the number of drafts to review, once a session and only if a person reads it."""
+    """Return a line with the number of drafts to review, once per session and only if a person will read it."""
     if not event_stores.store or event.source in ("resume", "fork") or not event.is_attended:
         return ""
     from onrecord.store import waiting

@@ -56,7 +56,7 @@ def captures(category: str, settings: Settings) -> bool:
 
 
 def _ending(event: HostEvent, limit: int) -> Ending:
-    """Return the last messages of the session, with those that the transcript may not have yet."""
+    """Return the last messages of the session, including those that may not be in the transcript yet."""
     end = transcript.read_ending(table.transcript(event.host, event.transcript), limit)
     with ledger.Ledger(event.session) as session:
         end = end.with_missing("user", session.corrections)

@@ -1,4 +1,4 @@
-"""Hooks of ours that Codex does not run yet: its user has to trust each of them on its screen first."""
+"""Our hooks that Codex does not run yet, because its user must first trust each of them on its screen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onrecord.hosts.host_files import HostSetup
 
 
 class UntrustedHooks(NamedTuple):
-    """The events whose hooks were never trusted, and those whose hooks have changed since they were."""
+    """The events whose hooks were never trusted, and those whose hooks changed after they were trusted."""
 
     missing: list[str]
     changed: list[str]
@@ -49,7 +49,7 @@ def _trusted(text: str) -> dict[str, str]:
 
 
 def _entries(text: str) -> list[tuple[str, int, Any]]:
-    """Return event, position in its list and entry of each hook of ours."""
+    """Return each of our hooks as its event, its position in the event's list, and its entry."""
     events = json_edit.get(text, ("hooks",))
     return [
         (event, number, entry)

@@ -13,7 +13,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, Unwritable
 
 MAX_BYTES = 4_000_000
-"""Size of a config file; the largest seen was 60 kB."""
+"""The largest config file that is read; the largest that we saw had 60 kB."""
 
 OWN_FILE = "Written by `onrecord connect"
 """A mark in every file that is ours as a whole."""
@@ -39,7 +39,7 @@ class FileChange(NamedTuple):
         return OWN_FILE.encode() in (self.after or self.before or b"")
 
     def diff(self) -> str:
-        """Return the difference and nothing else, not even the rest of a line: that may be a secret."""
+        """Return only the parts that differ, without the rest of a line, which may be a secret."""
         before, after = (_lines(data) for data in (self.before, self.after))
         lines = [f"--- {self.path}", f"+++ {self.path}"]
         for tag, first, last, start, end in difflib.SequenceMatcher(None, before, after, False).get_opcodes():
@@ -87,7 +87,7 @@ def carry_out(file_change: FileChange, inside: str = "") -> None:
         fix = "look at what changed, and give the command again; this file was not written"
         raise Changed(f"{file_change.path} was changed while this command ran", fix=fix)
     if file_change.after is None:
-        # The target of a link is removed too: linked again, it would restore our entries.
+        # Remove the target of a link too: a new link to it would restore our entries.
         files.remove(target)
         files.remove(file_change.path)
         _remove_empty(os.path.dirname(file_change.path))

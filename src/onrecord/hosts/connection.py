@@ -118,7 +118,7 @@ def plan(setup: HostSetup, project: str, *, wants_server: bool) -> Plan:
 
 
 def _server(setup: HostSetup, project: str, *, is_wanted: bool) -> tuple[list[Part], list[list[str]]]:
-    """Return what adds our MCP server to a host, if wanted, or updates it: a part of a file, or commands."""
+    """Return the part of a file, or the commands, that add our MCP server to a host (if wanted) or update it."""
     part = host_files.server(setup, project)
     if part:
         return ([part], []) if is_wanted or part.state != MISSING else ([], [])
@@ -175,7 +175,7 @@ def _skills(name: str, parts: Sequence[Part], *, is_removal: bool) -> Plan:
 
 
 def has_plugin(setup: HostSetup) -> bool:
-    """True if a host has our plugin installed and enabled; what cannot be read counts as absent."""
+    """True if a host has our plugin installed and enabled; False if its files cannot be read."""
     form = setup.plugin.form if setup.plugin else ""
     try:
         if form == "toml":

@@ -1,6 +1,6 @@
-"""HostEvent, an event of a host in our terms, and HookReply; reading and writing them in the form of most hosts.
+"""HostEvent and HookReply, our types for a host's event and our reply; conversion from and to the form of most hosts.
 
-Most hosts have adopted the fields of Claude Code. What differs is in the module of each host.
+Most hosts have adopted the fields of Claude Code. The module of each host handles its differences.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class HostEvent(coldstart.NamedTuple):
     shows_files: bool = False
     """True if the host passes records about a file to the model at this event."""
     late: str = ""
-    """What to deliver with the next prompt, since this host has no earlier event: compaction, or start (both)."""
+    """Text that this host can show only with the next prompt: `compaction`, or `start` for the digest as well."""
 
 
 class Payload(coldstart.NamedTuple):
@@ -148,7 +148,7 @@ ADD, DENY, CONTINUE = "add", "deny", "continue"
 
 
 class HookReply(coldstart.NamedTuple):
-    """A text and its use: add it for the model, deny the tool with it, or continue the turn because of it."""
+    """A text and its use: context for the model, the reason to deny a tool, or the reason to continue the turn."""
 
     kind: str
     text: str
@@ -180,7 +180,7 @@ _LATE = {"session_start": START, "user_prompt_submit": START}
 
 
 def shim_event(name: str, payload: Payload, tools: Mapping[str, str]) -> HostEvent:
-    """Return the event that one of our shims sends; the module of its host adds the rest."""
+    """Return the event that one of our shims sends; the module of its host adds the fields that only it knows."""
     event = common_event(name, payload, tools)
     return event._replace(
         is_attended=payload.flag("attended"), shows_files=name == "post_tool_use", late=_LATE.get(name, "")

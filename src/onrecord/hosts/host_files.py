@@ -32,7 +32,7 @@ _SESSION_END_SECONDS = 3
 """Time limit of the hook for the end of a session: one host allows no more."""
 
 _MAX_EVENTS = 30
-"""Events with hooks of ours: no host has as many."""
+"""Limit of events with our hooks; every host has fewer."""
 
 _LAUNCHER = re.compile(r'^const LAUNCHER = ("(?:[^"\\]|\\.)*")$', re.MULTILINE)
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -138,7 +138,7 @@ class Part(NamedTuple):
 
     @property
     def state(self) -> str:
-        """missing, current, or outdated (present, but not as it would be written now)."""
+        """`missing`, `current`, or `outdated` if it differs from the text that would be written now."""
         if config_file.edited(self.path, self.drop).is_needed:
             return "outdated" if config_file.edited(self.path, self.put).is_needed else "current"
         return "missing"
@@ -273,7 +273,7 @@ def _drop_hooks(text: str, hooks: Hooks) -> str:
     for event in reversed(events):
         text = json_edit.drop_items(text, ("hooks", event), is_ours)
     for name, _ in hooks.fields:
-        # A member that is left alone has no use; it was ours if the whole file was.
+        # If only this member is left, it is useless; it was ours if the whole file was.
         text = text if not text or json_edit.drop(text, (name,)) else ""
     return text
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_SESSIONS = 200
-"""Sessions of one host that are read, the newest."""
+"""The newest sessions of one host that are read."""
 
 _MAX_MILLISECONDS = 4_000_000_000_000
 """Latest time that is accepted, in the year 2096."""

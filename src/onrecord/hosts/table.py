@@ -1,4 +1,4 @@
-"""The hosts: one row each says how a host is recognised and what reaches its model."""
+"""The table of hosts: for each, the signs that identify it and the texts that reach its model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AT_END, AT_ONCE, NEXT, DENIES = "end of a turn, on the screen", "at once", "next
 
 
 class Host(coldstart.NamedTuple):
-    """A coding agent: its name on the command line, and what its model gets when; empty if it gets nothing."""
+    """A coding agent: its name on the command line, and the moments when its model gets each text; empty for never."""
 
     name: str
     title: str
@@ -113,7 +113,7 @@ def module(host: str) -> Any:
 
 
 def setup(host: str) -> HostSetup:
-    """Return how `host` is connected."""
+    """Return the files and entries that connect `host`."""
     host_setup: HostSetup = module(host).setup()
     return host_setup
 
@@ -150,7 +150,7 @@ def recognise(fields: Mapping[str, Any], environment: Mapping[str, str]) -> Host
     path = fields.get("transcript_path")
     posix_path = path.replace("\\", "/") if isinstance(path, str) else ""
     file = "/" + posix_path.rpartition("/")[2]
-    # A host started by Claude Code inherits Claude Code's variable, so Claude Code is what remains.
+    # A host started by Claude Code inherits Claude Code's variable, so Claude Code is tried last.
     others = [host for host in HOSTS if host.name != _DEFAULT]
     for host in (*others, BY_NAME[_DEFAULT]):
         # A sign without a slash at its end is the beginning of a file name: a home may be called /home/rollout-team.

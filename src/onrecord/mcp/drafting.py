@@ -28,7 +28,7 @@ from onrecord.store.writer import Writer
 
 _NO_TRIGGERS = "it has no triggers, so prompts in other words rarely find it; call save again with triggers and"
 _SESSION = f"mcp-{os.getpid()}-{time.time_ns():x}"
-"""The session of this process, which may replace its own drafts."""
+"""The session name of this process: a session may replace its own drafts."""
 
 
 class _Links(NamedTuple):
@@ -84,7 +84,7 @@ def _compose(writer: Writer, client: str, fields: Mapping[str, Any]) -> Memory:
 
 
 def _advice(record_id: str) -> str:
-    """Return what to call if a record says nearly the same."""
+    """Return the calls to choose from if a record says nearly the same."""
     return (
         f"to change it, call save with updates {record_id!r}; "
         f"if it no longer holds, call supersede with id {record_id!r}; if both hold, call save with force; or leave it"
@@ -113,8 +113,8 @@ def _save(writer: Writer, record: Memory, links: _Links) -> _Saved:
 def _result(saved: _Saved, record: Memory, links: _Links, similar_records: Sequence[Similar]) -> ToolResult:
     argument = "the same title" if saved.state == "draft" else f"updates {saved.name!r}"
     # A session summary is shown when the next session starts, not at a prompt.
-    needs_none = record.triggers or links.updates or CATEGORIES[record.category].max_active
-    note = "" if needs_none else f"{_NO_TRIGGERS} {argument}"
+    needs_no_triggers = record.triggers or links.updates or CATEGORIES[record.category].max_active
+    note = "" if needs_no_triggers else f"{_NO_TRIGGERS} {argument}"
     optional = {**links._asdict(), "note": note}
     data = {
         "state": saved.state,

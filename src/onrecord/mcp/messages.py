@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     Id = Union[str, int, float, None]
 
 MAX_MESSAGE_BYTES = 4_000_000
-"""Size of a message: a record has at most a quarter of it."""
+"""The largest message that is read: four times the largest record."""
 
 _READ_BYTES = 65_536
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Versions that are negotiated with `initialize`."""
 
 STATELESS = "2026-07-28"
-"""The version in which each request has its version."""
+"""The version without a handshake: each request names its version."""
 
 VERSIONS = (STATELESS, *reversed(HANDSHAKE))
 WITH_BATCHES = "2025-03-26"
@@ -42,7 +42,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 class Pipe:
-    """The messages of a client, read as far as they have arrived."""
+    """The connection to a client: reads its messages as they arrive, and sends ours."""
 
     def __init__(self, source_fd: int, sink_fd: int) -> None:
         self._source_fd = source_fd
@@ -52,7 +52,7 @@ class Pipe:
         self._has_ended = False
         self._ahead = 0
         self.pending: list[Any] = []
-        """Messages that were read and not taken yet: JSON values, or a Fault for an invalid one."""
+        """Messages that were read but not handled yet: JSON values, or a Fault for an invalid one."""
         self.cancelled: list[Any] = []
         """The ids of cancelled requests; cancellations overtake pending messages."""
 
@@ -66,12 +66,12 @@ class Pipe:
         return self.pending.pop(0)
 
     def look_ahead(self) -> None:
-        """Read what has arrived, without waiting, up to a limit: beyond it a client has to wait for responses."""
+        """Read all messages that have arrived, without waiting, up to a limit on messages that were not handled yet."""
         while not self._has_ended and self._ahead < MAX_MESSAGE_BYTES and _has_arrived(self._source_fd):
             self._read()
 
     def response_to(self, request_id: str, seconds: float) -> Any:
-        """Wait for the client's response to a request of ours, which overtakes pending messages; None if it is late."""
+        """Wait for the client's response to our request, ahead of pending messages. Return None if it is late."""
         deadline = time.monotonic() + seconds
         while True:
             for message in self.pending:
@@ -85,7 +85,7 @@ class Pipe:
             self._read()
 
     def send(self, data: bytes) -> None:
-        """Write a whole line. Raises BrokenPipeError if the client does not read any more."""
+        """Write a whole line. Raises BrokenPipeError if the client no longer reads."""
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(self._sink_fd, rest) :]
@@ -161,7 +161,7 @@ def claim_standard_streams() -> Pipe:
 
 
 class Fault(Exception):
-    """An error of the protocol, in response to a request."""
+    """A protocol error that is sent as the response to a request."""
 
     def __init__(self, code: int, message: str, details: Any = None) -> None:
         super().__init__(message)
@@ -193,7 +193,7 @@ class RpcRequest(NamedTuple):
 
 
 class Envelope(NamedTuple):
-    """Version and client that a request of the stateless version names."""
+    """The version and the client that a request of the stateless version names."""
 
     version: str
     client: str
@@ -219,7 +219,7 @@ def parse(value: object) -> RpcRequest:
 
 
 def envelope(request: RpcRequest) -> Envelope | None:
-    """Return version and client of a request; None before the stateless version. Raises Fault."""
+    """Return the version and client that a request names; None if it relies on the handshake. Raises Fault."""
     meta = request.params.get("_meta")
     if not isinstance(meta, dict) or _VERSION_KEY not in meta:
         return None
@@ -252,5 +252,5 @@ def error(request_id: Id, fault: Fault) -> dict[str, Any]:
 
 
 def encode(rpc_message: object) -> bytes:
-    """Return a message as it is sent: one line of ASCII."""
+    """Return the bytes of a message: one line of ASCII."""
     return coldstart.dumps(rpc_message).encode("ascii") + b"\n"

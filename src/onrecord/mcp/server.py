@@ -137,7 +137,7 @@ class Server:
         return messages.result(request, _stateless(body, request.method) if caller.version == STATELESS else body)
 
     def _caller_of(self, request: RpcRequest) -> Caller:
-        """Return the caller that a request names itself, or that of the handshake. Raises Fault."""
+        """Return the caller that a request names, or else the caller of the handshake. Raises Fault."""
         envelope = messages.envelope(request)
         if request.method not in _METHODS:
             raise Fault(NO_METHOD, f"no method {request.method[:80]!r}")
@@ -173,7 +173,7 @@ class Server:
         return {}
 
     def _look_ahead(self) -> None:
-        """Read what has arrived, and note the open requests that it cancels."""
+        """Read the messages that have arrived, and note the open requests that they cancel."""
         self._pipe.look_ahead()
         while self._pipe.cancelled:
             cancelled = self._pipe.cancelled.pop()
@@ -188,15 +188,15 @@ class Server:
                 self._cancelled.add(cancelled)
 
     def _request_roots(self) -> None:
-        """RpcRequest the client's roots, unless it has started us in a project with a store."""
+        """Request the client's roots, unless it started us in a project with a store."""
         if self._has_roots and not self._folder and not _has_store(self._caller.folder):
             self._pipe.send(messages.encode(_ROOTS_REQUEST))
             self._awaits_roots = True
 
     def _await_roots(self) -> None:
-        """Wait a moment for the client's roots: the requests before it are about them, too."""
+        """Wait a moment for the client's roots: they decide which project the current request is about."""
         response = self._pipe.response_to(_ROOTS_ID, _ROOTS_SECONDS)
-        # A client that is late is not waited for again.
+        # Wait only once, even if the client's response is late.
         self._awaits_roots = False
         if response is not None:
             self._take_roots(response)
@@ -221,7 +221,7 @@ _IN_PROJECT = ("tools/call",)
 
 
 def _stateless(body: dict[str, Any], method: str) -> dict[str, Any]:
-    """Add the fields of the stateless version: that a result is complete, its server, and how long to cache it."""
+    """Add the fields of the stateless version: the completeness of a result, its server, and its cache time."""
     body.update(resultType="complete", _meta={messages.SERVER_KEY: _INFO})
     if method in _LIFETIMES:
         body["ttlMs"], body["cacheScope"] = _LIFETIMES[method]
@@ -248,12 +248,12 @@ def _current_folder() -> str:
 
 
 def _call_tool(request: RpcRequest, caller: Caller) -> Mapping[str, Any]:
-    """Run a tool and return its result. An error is a result, too, so that the agent can correct it. Raises Fault."""
+    """Run a tool and return its result. An error is also a result, so that the agent can correct it. Raises Fault."""
     tool = tools.BY_TOOL.get(request.text("name"))
     if tool is None:
         raise Fault(BAD_PARAMS, f"no tool {request.text('name')[:80]!r}; there are {', '.join(tools.BY_TOOL)}")
     arguments = request.object("arguments")
-    # Imported by the first call: many sessions call nothing.
+    # Imported by the first call: in many sessions there is none.
     from onrecord.project import Project
 
     try:

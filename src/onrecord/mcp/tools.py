@@ -1,4 +1,4 @@
-"""The table of tools: purpose, arguments and result of each; it is also what the arguments of a call are checked by."""
+"""The table of tools: purpose, arguments and result of each tool; and the check of a call's arguments against it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_RESULTS = 50
 MAX_FILES = 20
 
 _MAX_TEXT_CHARS = 20_000
-"""Length of an argument that is a text; what is longer is a document."""
+"""The longest text argument; a longer text would be a document."""
 
 _KIND_NAMES = {
     TEXT: "a text",
@@ -74,7 +74,7 @@ class Tool(NamedTuple):
 
     @property
     def definition(self) -> dict[str, Any]:
-        """The tool as it is listed for a client."""
+        """The definition of the tool in the list that a client gets."""
         hints = {
             "title": self.title,
             "readOnlyHint": self.is_read_only,
@@ -158,7 +158,7 @@ _AS_FOR_SAVE = tuple(
     argument._replace(doc="As for save.") if argument.name in ("content", "triggers") else argument
     for argument in _RECORD
 )
-"""Agents read all definitions with every request, so long descriptions are given once."""
+"""The arguments of `save` without long descriptions: agents read all definitions with every request."""
 
 _REVIEW = "The result says whether it waits as a draft for the user's review, or is a record at once."
 

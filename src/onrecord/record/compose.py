@@ -74,7 +74,7 @@ def refuse_secrets(value: Any) -> None:
 
 
 def _arrange(category: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON object of a partial record: content fields at the top are moved, single texts become lists."""
+    """Return the JSON object of a partial record: stray content fields move to `content`, single texts become lists."""
     if not isinstance(fields, Mapping):
         raise Invalid("the record must be a JSON object", fix='for example {"title": "…", "content": {…}}')
     raw = {key: value for key, value in fields.items() if value is not None}

@@ -26,10 +26,10 @@ class Draft(NamedTuple):
     session: str = ""
     evidence: tuple[str, ...] = ()
     updates: str = ""
-    """The record that it would change, unless it is a new one."""
+    """The id of the record that it would change; empty if it proposes a new record."""
 
     revises: str = ""
-    """The hash of the version of that record that it would replace; empty if it only adds to it."""
+    """The hash of the version that it would replace of that record; empty if it only adds to the record."""
 
     fields: tuple[str, ...] = ()
     """The fields that it changes in that record, such as `title` or `content.decision`; empty if unknown."""
@@ -38,7 +38,7 @@ class Draft(NamedTuple):
     """A summary of the change and its reason, for the history of that record."""
 
     supersedes: str = ""
-    """The record that it would replace."""
+    """The id of the record that it would replace."""
 
     hash: str = ""
     """The hash of the file that it was read from; empty for a new draft."""
@@ -77,7 +77,8 @@ def _lines(value: object) -> tuple[str, ...]:
 def draft_patch(draft: Draft, record: Memory) -> dict[str, Any]:
     """Return the patch that a draft makes to a record.
 
-    It has the fields that the draft names, else all that differs if the draft revises the record, else additions only.
+    It has the fields that `draft.fields` names. Without these, it has all differences if the draft revises the record,
+    and only additions if not.
     """
     if not draft.revises and not draft.fields:
         return additions(record, draft.record)

@@ -1,6 +1,6 @@
-"""Changes to a saved record: revise, retire, restore, archive, supersede, share, and when to collect it.
+"""Changes to a saved record: revise, retire, restore, archive, supersede, share; and tests whether it may be deleted.
 
-Pure: each function takes a record and returns the one that replaces it. `store.writer` writes it.
+The functions write nothing: each takes a record and returns the changed one, and `store.writer` writes it.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def revise(
 ) -> Memory:
     """Return the record with a patch applied and its changes in the history. Raises Invalid.
 
-    Fields of the patch replace, null removes. Tags and files only grow, unless `may_shrink`: the patch was made from
-    the whole lists.
+    A field of the patch replaces the old one, and null removes it. Tags and files are only added, unless `may_shrink`,
+    for a patch that has the complete lists.
     """
     old = memory.to_json(record)
     refused = sorted(key for key in UNPATCHABLE.intersection(patch) if patch[key] != old.get(key))
@@ -208,7 +208,7 @@ def _merge_content(record: Memory, patch: Mapping[str, Any]) -> dict[str, Any]:
 def _set_tags(target: dict[str, Any], record: Memory, tags: Any, may_shrink: bool) -> tuple[str, ...]:
     """Set the tags of `target` to those of a patch. Return the tags that were dropped over the limit.
 
-    New tags stay. Of the old ones, words of the title go first, then the longest.
+    New tags are kept. Of the old ones, those that the title contains are dropped first, then the longest.
     """
     added = naming.clean_tags(_texts(tags, "tags"))
     old = () if may_shrink else naming.clean_tags(list(record.tags))

@@ -160,12 +160,12 @@ def render(record: Memory) -> bytes:
 
 
 def flaws(record: Memory) -> list[Flaw]:
-    """Return what must be fixed before the record may be written."""
+    """Return the flaws that must be fixed before the record may be written."""
     return flaws_in(to_json(record))
 
 
 def new_flaws(raw: object, *earlier: object) -> list[Flaw]:
-    """Return the flaws of `raw` that no earlier version has: old flaws are no reason to refuse a change."""
+    """Return the flaws of `raw` that no earlier version has: a change is not refused because of old flaws."""
     # The position in a list does not matter: entries of a history move up as it grows.
     old = {(without_positions(flaw.where), flaw.message) for before in earlier for flaw in flaws_in(before)}
     return [flaw for flaw in flaws_in(raw) if (without_positions(flaw.where), flaw.message) not in old]
@@ -177,7 +177,7 @@ def without_positions(where: str) -> str:
 
 
 def flaws_in(raw: object) -> list[Flaw]:
-    """Return what must be fixed before a JSON object may be written as a record."""
+    """Return the flaws that must be fixed before a JSON object may be written as a record."""
     reason = _storage_problem(raw)
     if not reason and len(_encode(raw)) > MAX_FILE_BYTES:
         reason = f"larger than {MAX_FILE_BYTES:,} bytes"
@@ -218,7 +218,7 @@ def _encode(raw: object) -> bytes:
 
 
 def _storage_problem(value: Any) -> str:
-    """Return why a value cannot be stored as JSON, or would not load again; nothing if it can."""
+    """Return the reason why a value cannot be written as JSON and read again; empty if it can."""
     if _depth_exceeds(value, MAX_DEPTH):
         return "nested too deeply"
     try:

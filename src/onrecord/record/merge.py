@@ -1,8 +1,8 @@
 """The merge of two versions of a record over their common ancestor, field by field.
 
-Lists are merged item by item, append-only ones are unioned, counters and dates are recomputed. If both sides changed a
-field differently, or the merged record would not be valid, both versions of that field stay in the text between git's
-markers. A merge without markers has the changes of both sides, and is valid if they are.
+Lists are merged item by item; append-only lists keep the items of both sides; counters and dates are recomputed. If
+both sides changed a field differently, or the merged record would not be valid, both versions of the field are written
+between git's conflict markers. A merge without markers has the changes of both sides, and is valid if both sides are.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def _both_reasons(ancestor: Any, ours: Any, theirs: Any) -> Any:
 
 
 def _clash_opposite_links(merged: dict[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
-    """Set clashes if the two sides make two records replace each other: neither would be current."""
+    """Set clashes if the merge would make two records replace each other: then neither would be current."""
     if not _links_back(merged) or _links_back(ours) or _links_back(theirs):
         return
     category = CATEGORIES.get(str(merged.get("category")))
@@ -264,7 +264,7 @@ _COMPUTED: Mapping[str, tuple[Any, Callable[[Any, Any, Any], Any]]] = {
     "created_at": ("", lambda ancestor, ours, theirs: min(ours or theirs, theirs or ours)),
     "updated_at": ("", lambda ancestor, ours, theirs: max(ours, theirs)),
 }
-"""Computed fields: the value of an absent one, and the function."""
+"""Fields that are computed from both sides: the value if one is absent, and the function."""
 
 _ITEMS = {"tags": str, "anchors": dict, "changes": dict}
 

@@ -71,7 +71,7 @@ def remove_invisible(text: str) -> str:
 
 
 def _unmarked(text: str) -> str:
-    """Return `text` without our markup; if removing a tag would leave another, its opening bracket is replaced."""
+    """Return `text` without our markup; if removing a tag forms a new one, its opening bracket is replaced."""
     return _OPENING.sub("‹", _OURS.sub(" ", text))
 
 
@@ -129,7 +129,7 @@ def _slug(title: str, hints: Sequence[str]) -> str:
 
 
 def _cut(slug: str, limit: int) -> str:
-    """Return the words of a slug that fit; a part of the first if that alone is too long."""
+    """Return the words of a slug that fit in `limit`; a part of the first word if that alone is too long."""
     if len(slug) <= limit:
         return slug
     end = slug.rfind("-", 0, limit + 1)
@@ -143,7 +143,7 @@ def numbered_id(record_id: str, number: int) -> str:
 
 
 def unused_name(name: str, is_taken: Callable[[str], bool]) -> str:
-    """Return the name, with the first number at its end that makes it unused if necessary."""
+    """Return `name` if it is unused, else with the lowest number at its end that makes it unused."""
     number, candidate = 2, name
     while is_taken(candidate):
         candidate, number = numbered_id(name, number), number + 1

@@ -123,7 +123,7 @@ def _in_text(text: str, where: str, ignore: Container[str]) -> Iterator[Leak]:
 
 
 def _spans(text: str) -> list[_Span]:
-    """Return the positions of credentials, in order, without overlap; the more specific of two rules counts."""
+    """Return the positions of credentials, in order; where two overlap, the one with the more specific rule."""
     spans: list[_Span] = []
     for span in (*_by_pattern(text), *_by_name(text)):
         n = bisect(spans, span)
@@ -150,7 +150,7 @@ def _is_token(kind: str, word: str) -> bool:
 
 
 def _fits_context(kind: str, word: str) -> bool:
-    """True if a word in such a context looks like a credential."""
+    """True if `word` looks like a credential, in the context of a rule for `kind`."""
     if kind == patterns.HEADER:
         return _is_random(word, 12)
     if kind == patterns.PASSWORD:
@@ -181,7 +181,7 @@ def _assigned(text: str, name_match: re.Match[str], kind: str) -> tuple[int, int
     if kind == patterns.SESSION:
         is_secret = "=" in link[0] and _is_random(value, 20)
     elif "," in link[0] or (name_match[0].lower() == "pass" and link[0] == ": "):
-        # The next argument need not belong to the name_match, and `PASS: TestName2` is the output of a test.
+        # The next argument of a call may be unrelated to the name, and `PASS: TestName2` is the output of a test.
         is_secret = _is_strong(value)
     else:
         is_secret = (_is_password if kind == patterns.PASSWORD else _is_key)(value, is_quoted=bool(quote))

@@ -27,12 +27,12 @@ def render(record: Memory) -> str:
 
 
 def _add_topic(topic: str, statement: str) -> str:
-    """Return the statement, after its topic if it does not name that."""
+    """Return the statement, with its topic in front unless the statement mentions it."""
     return f"{topic}: {statement}" if topic and topic.lower() not in statement.lower() else statement
 
 
 def _add_title(record: Memory, text: str) -> str:
-    """Return the text, after the title if the title says more than the text."""
+    """Return `text`, with the title in front if the title says more than `text`."""
     words = {word for word in _words(record.title) if len(word) > 2}
     if len(text) < len(record.title) or len(words - set(_words(text))) > len(words) / 3:
         return f"{record.title}: {text}" if text else record.title
