@@ -17,8 +17,7 @@ from bench import data, digest_cases, life_sets, metrics, results, stage
 from bench.digest_cases import Case
 from onrecord import paths, timestamps
 from onrecord.digest import digest, selection
-from onrecord.digest.candidates import Records
-from onrecord.digest.selection import DigestCandidate, Relevance
+from onrecord.digest.selection import DigestCandidate, Records, Relevance
 from onrecord.digest.work_context import WorkContext
 from onrecord.settings import Settings
 

@@ -20,6 +20,8 @@ FAMILIES = {
     "log": {"log", "undo"},
     "recall": {"recall", "digest"},
     "retire": {"retire", "restore", "archive", "unarchive", "supersede"},
+    "review": {"review", "inbox"},
+    "update": {"update", "edit"},
     "": {"version"},
 }
 """The commands that share a module, which is named after one of them; `version` has none."""

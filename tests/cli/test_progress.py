@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.cli import progress
+from onrecord.cli import terminal
 from tests.terminal_session import TerminalSession
 
 SLOWLY = """
 import sys
-from onrecord.cli import progress
+from onrecord.cli import terminal
 
-progress.AFTER_SECONDS, progress._INTERVAL_SECONDS = 0.0, 0.01
+terminal.AFTER_SECONDS, terminal._INTERVAL_SECONDS = 0.0, 0.01
 """
 """A program whose work counts as long from its start."""
 
@@ -24,7 +24,7 @@ COUNTED = (
     SLOWLY
     + """
 seen = []
-for item in progress.watched(["a", "b", "c"], "reading records"):
+for item in terminal.watched(["a", "b", "c"], "reading records"):
     if item == "c":
         sys.stdin.readline()
     seen.append(item)
@@ -35,8 +35,8 @@ print(*seen)
 NESTED = (
     SLOWLY
     + """
-with progress.Progress("outer"):
-    with progress.Progress("inner"):
+with terminal.Progress("outer"):
+    with terminal.Progress("inner"):
         sys.stdin.readline()
     sys.stdin.readline()
 raise SystemExit(3)
@@ -46,7 +46,7 @@ raise SystemExit(3)
 FAILING = (
     SLOWLY
     + """
-with progress.Progress("working"):
+with terminal.Progress("working"):
     sys.stdin.readline()
     raise KeyError("a bug")
 """
@@ -89,7 +89,7 @@ def test_a_failure_stands_on_a_line_of_its_own(tmp_path):
 
 
 def test_quick_work_shows_nothing_and_neither_does_a_pipe_or_a_dumb_terminal(tmp_path):
-    quick = "from onrecord.cli import progress\nprint(*progress.watched('ab', 'reading'))"
+    quick = "from onrecord.cli import terminal\nprint(*terminal.watched('ab', 'reading'))"
     with _session(quick, tmp_path) as session:
         assert session.end() == 0
     assert session.text == "a b\n"
@@ -113,7 +113,7 @@ def test_quick_work_shows_nothing_and_neither_does_a_pipe_or_a_dumb_terminal(tmp
 
 def test_a_line_never_fills_the_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
-    line = progress.Progress("x" * 100)._line(2.0)
+    line = terminal.Progress("x" * 100)._line(2.0)
 
     assert line == "x" * 19
 
@@ -122,12 +122,12 @@ def test_items_are_closed_when_their_reader_stops(monkeypatch):
     stream = io.StringIO()
     stream.isatty = lambda: True
     monkeypatch.setattr(sys, "stderr", stream)
-    items = progress.watched(iter("abc"), "reading")
+    items = terminal.watched(iter("abc"), "reading")
 
     assert next(items) == "a"
     items.close()
 
-    assert progress.Progress._open == []
+    assert terminal.Progress._open == []
 
 
 @pytest.mark.parametrize("command", ["list", "audit", "status", "export", "improve", "search x", "freshness", "doctor"])
@@ -139,8 +139,8 @@ def test_commands_show_it_where_they_take_long(command, tmp_path):
 from onrecord.cli import main
 from onrecord.store.store import Store
 main(["save", "preference", "Tabs", "--set=topic=t", "--set=value=v", "--set=reason=r"])
-ours, draw = [], progress.Progress.__enter__
-progress.Progress.__enter__ = lambda self: ours.append(self._what) or draw(self)
+ours, draw = [], terminal.Progress.__enter__
+terminal.Progress.__enter__ = lambda self: ours.append(self._what) or draw(self)
 assert main({words!r}) in (0, 1)
 assert ours, "no progress"
 """

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from onrecord import budget, coldstart, paths, state_file, timestamps
-from onrecord.digest import candidates, digest, selection, work_context
-from onrecord.digest.candidates import Records
+from onrecord.digest import digest, selection, work_context
 from onrecord.digest.digest import Digest
-from onrecord.digest.selection import Relevance
+from onrecord.digest.selection import Records, Relevance
 from onrecord.settings import Settings
 from onrecord.store.store import Store
 from tests import records, without_fts5
@@ -487,7 +486,7 @@ def test_a_broken_record_costs_only_itself(project: GitProject) -> None:
 def test_of_many_records_the_newest_and_the_most_relevant_are_looked_at(
     project: GitProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "MAX_RECORDS", 3)
+    monkeypatch.setattr(selection, "MAX_RECORDS", 3)
     project.git("checkout", "-q", "-b", "fix/parser-errors-without-line")
     rule = {"rule": "The parser never raises; it returns a parser error with the line."}
     old = {"updated_at": "2025-01-01T00:00:00Z", "content": rule}
@@ -502,7 +501,7 @@ def test_of_many_records_the_newest_and_the_most_relevant_are_looked_at(
 def test_what_presses_is_shown_however_many_records_are_newer(
     project: GitProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "MAX_RECORDS", 3)
+    monkeypatch.setattr(selection, "MAX_RECORDS", 3)
     debt = {"priority": "critical", "status": "open"}
     about_parser(project.root, "tech_debt", "leak", updated_at="2025-01-01T00:00:00Z", content=debt)
     for number in range(8):

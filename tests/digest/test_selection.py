@@ -54,7 +54,7 @@ def test_prominence_is_the_formula_of_the_specification() -> None:
 def test_the_score_blends_relevance_and_prominence() -> None:
     a, b = candidate("a", observations=2), candidate("b", observations=1)
 
-    ranked = selection.rank([a, b], {"b": 1.0}, 0.6)
+    ranked = selection.order([a, b], {"b": 1.0}, 0.6)
 
     assert keys(ranked) == ["b", "a"]
     assert [pick.relevance for pick in ranked] == [1.0, 0.0]
@@ -83,7 +83,7 @@ def test_what_the_work_is_about_is_chosen_over_what_is_prominent(
 ) -> None:
     scores = {each.key: 0.9 for each in about_parsing if "parser" in each.text}
 
-    chosen = selection.choose(selection.rank(about_parsing, scores, weight), 20)
+    chosen = selection.choose(selection.order(about_parsing, scores, weight), 20)
 
     assert len(chosen) == 20
     assert least <= sum(key.startswith("p") for key in keys(chosen)) <= most
@@ -93,8 +93,8 @@ def test_what_the_work_is_about_is_chosen_over_what_is_prominent(
 def test_no_query_and_no_weight_give_the_same_order(candidates: list[DigestCandidate], weight: float) -> None:
     scores = {one.key: float(place + 1) for place, one in enumerate(candidates)}
 
-    by_weight = selection.rank(candidates, scores, 0.0)
-    by_query = selection.rank(candidates, {}, weight)
+    by_weight = selection.order(candidates, scores, 0.0)
+    by_query = selection.order(candidates, {}, weight)
 
     assert keys(by_weight) == keys(by_query)
     assert keys(selection.choose(by_weight, 20)) == keys(selection.choose(by_query, 20))
@@ -104,7 +104,7 @@ def test_no_query_and_no_weight_give_the_same_order(candidates: list[DigestCandi
 def test_every_category_has_its_share_and_the_limit_holds(
     candidates: list[DigestCandidate], limit: int, pins: int
 ) -> None:
-    ranked = selection.rank(candidates, {}, 0.6)
+    ranked = selection.order(candidates, {}, 0.6)
     pinned = ranked[:pins]
 
     chosen = selection.choose(ranked, limit, pinned)
@@ -121,7 +121,7 @@ def test_every_category_has_its_share_and_the_limit_holds(
 
 def test_below_nine_only_the_score_counts() -> None:
     candidates = [candidate(f"a{n}", "pattern", observations=9) for n in range(9)] + [candidate("z", "heuristic")]
-    ranked = selection.rank(candidates, {}, 0.6)
+    ranked = selection.order(candidates, {}, 0.6)
 
     assert keys(selection.choose(ranked, 8)) == [f"a{n}" for n in range(8)]
     assert "z" in keys(selection.choose(ranked, 9))
@@ -130,7 +130,7 @@ def test_below_nine_only_the_score_counts() -> None:
 def test_more_categories_than_the_limit_has_room_for_share_it_equally() -> None:
     candidates = [candidate(f"{kind}{n}", kind, observations=n + 1) for kind in CATEGORIES for n in range(10)]
 
-    chosen = selection.choose(selection.rank(candidates, {}, 0.6), 20)
+    chosen = selection.choose(selection.order(candidates, {}, 0.6), 20)
 
     counts = [sum(pick.candidate.category == kind for pick in chosen) for kind in CATEGORIES]
     assert len(chosen) == 20 and min(counts) == 2
@@ -139,8 +139,8 @@ def test_more_categories_than_the_limit_has_room_for_share_it_equally() -> None:
 def test_equal_scores_keep_one_order_however_they_come() -> None:
     candidates = [candidate(f"k{n}", kind) for n in range(3) for kind in ("heuristic", "constraint")]
 
-    assert keys(selection.rank(candidates, {}, 0.6)) == keys(selection.rank(candidates[::-1], {}, 0.6))
+    assert keys(selection.order(candidates, {}, 0.6)) == keys(selection.order(candidates[::-1], {}, 0.6))
 
 
 def test_nothing_to_choose_from() -> None:
-    assert selection.choose(selection.rank([], {}, 0.6), 20) == []
+    assert selection.choose(selection.order([], {}, 0.6), 20) == []

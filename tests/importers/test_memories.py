@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.importers import memories, reading
+from onrecord.importers import memories, proposals
 from onrecord.importers.sources import Source
 
 NOW = "2026-03-02T09:30:00Z"
@@ -139,7 +139,7 @@ def test_the_decisions_of_a_project_in_claude_mems_database(tmp_path, database):
     project.mkdir()
     (project / "jobs.py").write_text("x = 1\n")
 
-    result = reading.read_source(str(project), Source(str(database), "memory"), NOW)
+    result = proposals.read_source(str(project), Source(str(database), "memory"), NOW)
 
     (record,) = result.records
     assert (record.category, record.title, record.created_at) == (

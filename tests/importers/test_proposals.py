@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.errors import BadInput
-from onrecord.importers import import_log, proposals, reading, sources
+from onrecord.importers import import_log, proposals, sources
 from onrecord.importers.sources import Source
 from tests.importers.test_adr import MADR, NYGARD
 
@@ -94,7 +94,7 @@ def test_a_decision_is_about_the_files_it_names_and_never_about_its_own_folder(p
     text = NYGARD + "\nSee `src/jobs.py`, `src/gone.py`, `/etc/passwd`, `../../etc/passwd` and `Makefile`.\n"
     text += "[jobs](../../src/jobs.py#L3) [other](0007-use-nats.md) [web](https://x.org/src/jobs.py)\n"
 
-    assert reading.mentioned_files(str(project), "docs/adr/0003-rabbit.md", text) == ("src/jobs.py",)
+    assert proposals.mentioned_files(str(project), "docs/adr/0003-rabbit.md", text) == ("src/jobs.py",)
 
 
 def test_decisions_are_linked_across_files(project):

@@ -12,7 +12,7 @@ from onrecord.audit.audit_item import AuditItem
 from onrecord.audit.report import Evidence, Measure
 from onrecord.cli import arguments, output
 from onrecord.cli.output import CommandResult, Screen, labelled, table
-from onrecord.cli.progress import watched
+from onrecord.cli.terminal import watched
 from onrecord.errors import BadInput
 from onrecord.importers import memories
 from onrecord.record import compose

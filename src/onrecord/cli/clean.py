@@ -8,7 +8,7 @@ import os
 from onrecord import files, paths
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, readable
-from onrecord.cli.progress import Progress, watched
+from onrecord.cli.terminal import Progress, watched
 from onrecord.doctor import machine
 from onrecord.store import index_md
 from onrecord.store.store import Entry, Store

@@ -97,7 +97,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("in your own words", "search how do I install the dependencies"),
             Example("only runbooks, retired ones too", "search hangs --category runbook --include-retired"),
         )),
-        "inbox": Command("inbox", "List the drafts that wait for review.", (
+        "inbox": Command("review", "List the drafts that wait for review.", (
             Example("all of them", "inbox"),
             Example("how many, for the status line of a prompt", "inbox --brief"),
         )),
@@ -106,7 +106,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("one of them, without questions", "review --accept tests-run-in-docker"),
             Example("merge it into an existing record", "review --merge tests-run-in-docker --into use-uv"),
         )),
-        "edit": Command("edit", "Change a record in a form in your editor.", (
+        "edit": Command("update", "Change a record in a form in your editor.", (
             Example("in $VISUAL, $EDITOR or vi", "edit use-uv"),
             Example("with a reason, for its history", "edit use-uv --summary 'Version 0.9 came out'"),
         )),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from onrecord import paths
 from onrecord.cli import arguments, output
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, readable
-from onrecord.cli.progress import Progress, watched
+from onrecord.cli.terminal import Progress, watched
 from onrecord.doctor import Finding, agents, machine, old_name, store_checks
 from onrecord.doctor.machine import OwnFiles
 from onrecord.errors import UnsafePath, Unwritable

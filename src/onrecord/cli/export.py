@@ -10,7 +10,7 @@ from typing import Any
 from onrecord import paths
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, clean
-from onrecord.cli.progress import watched
+from onrecord.cli.terminal import watched
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors
 from onrecord.record import compose, export, memory, naming

@@ -12,9 +12,9 @@ from onrecord.audit import report
 from onrecord.audit.report import RecordFreshness
 from onrecord.cli import arguments, record_table, resolve
 from onrecord.cli.output import CommandResult, Screen, clean, table, wrap
-from onrecord.cli.progress import watched
 from onrecord.cli.questions import Asker
 from onrecord.cli.record_table import ListedPath
+from onrecord.cli.terminal import watched
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors, check
 from onrecord.freshness.check import Verdict

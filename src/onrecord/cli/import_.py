@@ -9,7 +9,7 @@ from typing import Any
 from onrecord.capture import review
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean
-from onrecord.cli.progress import Progress, watched
+from onrecord.cli.terminal import Progress, watched
 from onrecord.errors import BadInput
 from onrecord.importers import import_log, proposals, sources
 from onrecord.importers.proposals import FileReport, Proposal

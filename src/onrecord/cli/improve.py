@@ -10,7 +10,7 @@ from onrecord.audit import hard_to_find
 from onrecord.audit.hard_to_find import CHECKS, HardToFind
 from onrecord.cli import arguments, output, resolve
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled
-from onrecord.cli.progress import watched
+from onrecord.cli.terminal import watched
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors
 from onrecord.record import compose, memory

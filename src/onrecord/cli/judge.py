@@ -8,7 +8,7 @@ from typing import Any
 
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean
-from onrecord.cli.progress import Progress
+from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import ModelFailed, NoModel
 from onrecord.recall import judge, judge_api

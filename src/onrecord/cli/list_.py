@@ -9,8 +9,8 @@ from typing import Any
 
 from onrecord.cli import arguments, record_table
 from onrecord.cli.output import CommandResult, Screen, clean, to_json
-from onrecord.cli.progress import watched
 from onrecord.cli.record_table import ListedPath, TableRow
+from onrecord.cli.terminal import watched
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 from onrecord.project import Project

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onrecord import paths
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fitted
-from onrecord.cli.progress import Progress
+from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.digest import digest, last_digest
 from onrecord.hosts import table

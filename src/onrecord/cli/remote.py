@@ -10,7 +10,7 @@ from typing import Any
 from onrecord import timestamps
 from onrecord.cli import sync
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, table, wrap
-from onrecord.cli.progress import Progress
+from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, WrongState
 from onrecord.project import Project

@@ -1,4 +1,7 @@
-"""`onrecord review`: decide on the drafts in the inbox, one by its name, or all of them in turn with one key each."""
+"""`onrecord review`: decide on the drafts in the inbox, by name, or one after the other with a key each.
+
+`onrecord inbox` lists them.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from onrecord import paths
 from onrecord.capture import review, similar
-from onrecord.cli import arguments, form_file, questions, resolve, terminal
+from onrecord.cli import arguments, form_file, questions, record_table, resolve, terminal
 from onrecord.cli.form_file import FormFile
-from onrecord.cli.output import CommandResult, Screen, clean, say
+from onrecord.cli.output import CommandResult, Screen, clean, say, table
 from onrecord.cli.questions import Asker, Option
+from onrecord.cli.record_table import ListedPath, TableRow
 from onrecord.cli.show import page
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, CannotUndo, Changed, OnrecordError
@@ -21,6 +26,8 @@ from onrecord.project import Project
 from onrecord.record import drafts as revision
 from onrecord.record import form, memory
 from onrecord.record.drafts import Draft
+from onrecord.settings import CAPTURE_SWITCH, off_switches
+from onrecord.store import reference, waiting
 from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
@@ -40,6 +47,8 @@ _MAX_TITLES = 10
 _INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
 
+_HEADS = ("", "title", "category", "age", "draft")
+
 
 class _Decision(NamedTuple):
     """A person's answer: the position of the draft, the outcome, and the change that `undo` reverts."""
@@ -52,6 +61,11 @@ class _Decision(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    if parser.get_default("command") == "inbox":
+        parser.add_argument("name", metavar="NAME", nargs="?", default="", help="only this draft")
+        meaning = "print only the number of drafts, for a status line"
+        parser.add_argument("--brief", action="store_true", help=meaning)
+        return
     decision, target = parser.add_mutually_exclusive_group(), parser.add_mutually_exclusive_group()
     decision.add_argument("--accept", metavar="NAME", help="make this draft a record, without asking")
     decision.add_argument("--merge", metavar="NAME", help="put this draft into an existing record (with --into)")
@@ -63,6 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
+    if args.command == "inbox":
+        arguments.exclude("--brief", args.brief, {"NAME": args.name})
+        if args.brief:
+            return _count_drafts(arguments.store_of(args).root)
+        reviewer = Reviewer(arguments.existing_writer(args), Project(args.project).root, arguments.asker(args))
+        return _list_drafts(reviewer, args.name, arguments.store_flags(args), saves_listing=not args.json)
     arguments.require("--into", args.into, "--merge", args.merge)
     arguments.require("--update", args.update, "--accept", args.accept)
     arguments.require("--supersedes", args.supersedes, "--accept", args.accept)
@@ -396,3 +416,43 @@ def _difference(writer: Writer, draft: Draft, screen: Screen, into: str = "") ->
     except OnrecordError as error:
         return f"cannot be applied: {clean(error.message)}"
     return form_file.render_difference(before, after, screen) or "The record already says all of it."
+
+
+def _count_drafts(store_root: str) -> CommandResult:
+    """Return the number of drafts. A status line is no place for errors: a missing store counts as an empty inbox."""
+    count = waiting.count(store_root)
+    return CommandResult({"drafts": count}, lambda screen: waiting.line(store_root, "/memory:review"))
+
+
+def _list_drafts(reviewer: Reviewer, name: str, where: str, *, saves_listing: bool) -> CommandResult:
+    """Return the drafts in the inbox, or the one called `name`."""
+    box = reviewer.box
+    drafts = [box.get(resolve.draft(reviewer.asker, box, name))] if name else list(box.scan())
+    data = {"drafts": [reviewer.brief(draft) for draft in drafts]}
+    if saves_listing:
+        record_table.save_listing(ListedPath(box.root, _path(draft)) for draft in drafts)
+    off = "; ".join(map(str, off_switches(reviewer.writer.settings, CAPTURE_SWITCH)))
+    result = CommandResult(data, lambda screen: _text(screen, drafts, where), note=off)
+    return result.warned(*reviewer.writer.store.warnings)
+
+
+def _text(screen: Screen, drafts: Sequence[Draft | BrokenDraft], where: str) -> str:
+    names = reference.shortest_names(map(_path, drafts), list(map(_path, drafts)))
+    lines = [_line(draft, names[_path(draft)]) for draft in drafts]
+    if not screen.is_terminal:
+        rows = [(draft.name, line.category, line.moment[:10], line.title) for draft, line in zip(drafts, lines)]
+        return table(screen, (), rows)
+    if not lines:
+        return "The inbox is empty."
+    count = screen.paint(f"{len(lines)} waiting: onrecord review{where}", "dim")
+    return "\n".join((record_table.render(screen, lines, _HEADS), count))
+
+
+def _line(draft: Draft | BrokenDraft, name: str) -> TableRow:
+    if isinstance(draft, BrokenDraft):
+        return TableRow(draft.error.message, "unreadable", "", name)
+    return TableRow(draft.record.title, draft.record.category, draft.made_at, name)
+
+
+def _path(draft: Draft | BrokenDraft) -> str:
+    return f"{paths.INBOX}/{draft.name}.json"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from onrecord import paths, timestamps
 from onrecord.cli import arguments, record_table
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
-from onrecord.cli.progress import Progress
 from onrecord.cli.record_table import ListedPath
+from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Offline
 from onrecord.paths import StoreRef

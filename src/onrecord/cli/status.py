@@ -9,7 +9,7 @@ from typing import Any
 from onrecord import paths, timestamps
 from onrecord.cli import arguments, output
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
-from onrecord.cli.progress import watched
+from onrecord.cli.terminal import watched
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors
 from onrecord.freshness.check import Freshness

@@ -16,7 +16,7 @@ from typing import Any, Union
 from onrecord import budget, files, paths
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, say, to_json
-from onrecord.cli.progress import Progress
+from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Locked, NotFound, Offline, OnrecordError
 from onrecord.search import index

@@ -11,7 +11,7 @@ from typing import Any
 from onrecord import paths, timestamps
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fit, fitted, wrap
-from onrecord.cli.progress import Progress
+from onrecord.cli.terminal import Progress
 from onrecord.errors import BadInput, NoStore
 from onrecord.git import changes, repository
 from onrecord.hosts import session_files, table

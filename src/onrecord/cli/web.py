@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from onrecord import extras
 from onrecord.cli import arguments, terminal
 from onrecord.cli.output import CommandResult, Screen, clean, say
-from onrecord.cli.progress import watched
+from onrecord.cli.terminal import watched
 from onrecord.errors import BadInput
 from onrecord.text import plural
 

@@ -9,9 +9,9 @@ from typing import Any
 from onrecord import paths, timestamps
 from onrecord.cli import arguments, recall, record_table
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
-from onrecord.cli.progress import Progress
 from onrecord.cli.recall import PromptToPreview
 from onrecord.cli.record_table import ListedPath
+from onrecord.cli.terminal import Progress
 from onrecord.project import Project
 from onrecord.recall import explanation, judge
 from onrecord.recall.explanation import Explained

@@ -8,8 +8,7 @@ import time
 from onrecord import budget, paths, timestamps
 from onrecord.coldstart import NamedTuple
 from onrecord.digest import selection, work_context
-from onrecord.digest.candidates import Records
-from onrecord.digest.selection import DigestCandidate, Relevance
+from onrecord.digest.selection import DigestCandidate, Records, Relevance
 from onrecord.digest.work_context import WorkContext
 from onrecord.git.changes import Changes
 from onrecord.recall.candidate import Cautions, Item
@@ -113,7 +112,7 @@ def compose(
         picks = _by_prominence(store_records, lessons, limit, context)
         return digest._replace(warnings=[*warnings, _NO_FTS5], picks=picks)
     words = {key: value.words for key, value in relevance.items()}
-    all_picks = selection.rank(_all(store_records, lessons), words, weight)
+    all_picks = selection.order(_all(store_records, lessons), words, weight)
     picks = _by_evidence(all_picks, relevance, limit, context.files)
     return digest._replace(picks=picks, near=_near(all_picks, picks), relevance="active")
 
@@ -137,7 +136,7 @@ def _by_prominence(
     """Return the most prominent entries, where relevance cannot be measured."""
     for records in store_records:
         budget.attempt(f"read {records.root}", None, records.add_newest, seconds=STEP_SECONDS)
-    all_picks = selection.rank(_all(store_records, lessons), {}, 0.0)
+    all_picks = selection.order(_all(store_records, lessons), {}, 0.0)
     pinned = _pinned(all_picks, context.files, limit)
     eligible = [
         pick._replace(reason="prominence") for pick in all_picks if pick.candidate.category != "session_summary"

@@ -58,7 +58,7 @@ def _about_files(event: HostEvent, event_stores: EventStores) -> str:
 
 def _damage(event: HostEvent, event_stores: EventStores) -> str:
     """Return a report on record files that got past the guard and cannot be read. Files without JSON are set aside."""
-    from onrecord.hooks import quarantine
+    from onrecord.hooks import guard
     from onrecord.text import flat
 
     messages: list[str] = []
@@ -66,7 +66,7 @@ def _damage(event: HostEvent, event_stores: EventStores) -> str:
     # A replica may have tens of thousands of files: they are checked only if the call names it.
     for store in (store for store in event_stores.stores if store not in shared or store in text):
         for file in event.files if event.tool == WRITE else ("",):
-            messages += budget.attempt(f"check records in {store}", [], quarantine.check, store, file)
+            messages += budget.attempt(f"check records in {store}", [], guard.check_written, store, file)
     return flat(f"Memory: {' '.join(list(dict.fromkeys(messages))[:5])}") if messages else ""
 
 
