@@ -78,7 +78,10 @@ def _run(words: list[str]) -> int:
 def _run_command(name: str, words: list[str]) -> int:
     parser = parser_of(name)
     args = parser.parse(words)
-    module, flags = COMMANDS[name].module, output.store_flags(user=args.user, remote=args.remote, project=args.project)
+    module, flags = (
+        COMMANDS[name].module,
+        output.store_flags(user=args.user, remote_name=args.remote, project=args.project),
+    )
     try:
         result: CommandResult = importlib.import_module(f"onrecord.cli.{module}").run(args) if module else _version()
     except WrongUsage as error:

@@ -53,10 +53,10 @@ _REPEATABLE = (
 )
 
 
-def add(parser: argparse._ActionsContainer, *names: str) -> None:
+def add(container: argparse._ActionsContainer, *names: str) -> None:
     """Add options that several commands share."""
     for name in names:
-        parser.add_argument(name, **_SHARED[name])
+        container.add_argument(name, **_SHARED[name])
 
 
 def count(minimum: int = 0, maximum: int | None = None) -> Callable[[str], int]:
@@ -88,9 +88,9 @@ def _within(convert: Callable[[str], float], text: str, minimum: float, maximum:
     return number
 
 
-def exclude(option: str, value: object, others: Mapping[str, object]) -> None:
-    """Raise WrongUsage if `option` and one of `others`, a mapping of option to value, both have a value."""
-    for other, other_value in others.items():
+def exclude(option: str, value: object, other_options: Mapping[str, object]) -> None:
+    """Raise WrongUsage if `option` and one of `other_options`, a mapping of option to value, both have a value."""
+    for other, other_value in other_options.items():
         if value and other_value:
             raise WrongUsage(f"{option} and {other} exclude each other")
 
@@ -130,7 +130,7 @@ def asker(args: argparse.Namespace) -> Asker:
 
 def store_flags(args: argparse.Namespace) -> str:
     """Return the flags that name the store of `args`, to be added to a command that is printed."""
-    return output.store_flags(user=args.user, remote=args.remote, project=args.project)
+    return output.store_flags(user=args.user, remote_name=args.remote, project=args.project)
 
 
 def writer_of(args: argparse.Namespace) -> Writer:
@@ -287,7 +287,7 @@ def _value(kind: Any, text: str, name: str) -> Any:
 
 
 def _merged(
-    record: dict[str, Any], flags: Mapping[str, Any], category: str, added: Mapping[str, Any]
+    record: dict[str, Any], flag_fields: Mapping[str, Any], category: str, added: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Merge the flags into the JSON object, extending its lists, and move content fields into its content."""
     names = {field.name for field in schema.content_fields(category)} - set(schema.KEYS)
@@ -295,13 +295,13 @@ def _merged(
     if not isinstance(content, dict):
         raise BadInput("content: must be an object with the fields of its category", fix=_EXAMPLE)
     at_top = {key: value for key, value in record.items() if key in names}
-    merged = {key: value for key, value in record.items() if key not in names} | dict(flags)
-    content = {**content, **at_top, **flags.get("content", {})}
+    merged = {key: value for key, value in record.items() if key not in names} | dict(flag_fields)
+    content = {**content, **at_top, **flag_fields.get("content", {})}
     if content or "content" in merged:
         merged["content"] = content
     for key in added:
         if isinstance(record.get(key), list):
-            merged[key] = [*record[key], *(value for value in flags[key] if value not in record[key])]
+            merged[key] = [*record[key], *(value for value in flag_fields[key] if value not in record[key])]
     return merged
 
 

@@ -94,9 +94,9 @@ def _show(settings: Settings, key: str | None) -> CommandResult:
     return CommandResult({"settings": rows, "problems": problems}, text)
 
 
-def _group(screen: Screen, key: str, value: str, origin: str, doc: str) -> str:
+def _group(screen: Screen, key: str, typed_value: str, origin: str, doc: str) -> str:
     """Return the lines of a setting for people: its value, what it does, and its origin unless it is the default."""
-    lines = [f"{screen.paint(key, 'bold')} = {value}", wrap(doc, screen.width, "    ")]
+    lines = [f"{screen.paint(key, 'bold')} = {typed_value}", wrap(doc, screen.width, "    ")]
     if origin != "default":
         lines.append(screen.paint(f"    set in {origin}", "yellow"))
     return "\n".join(lines)

@@ -195,9 +195,9 @@ def _hook(project: str, event: str, **fields: object) -> str:
     return str(json.loads(process.stdout)["hookSpecificOutput"]["additionalContext"]) if process.stdout else ""
 
 
-def _turns_text(screen: Screen, turns: list[DemoTurn]) -> str:
+def _turns_text(screen: Screen, demo_turns: list[DemoTurn]) -> str:
     lines = [_OPENING, ""]
-    for turn in turns:
+    for turn in demo_turns:
         lines.append(screen.paint(turn.caption, "bold"))
         lines.append(_speech(screen, "you", turn.prompt))
         if turn.added is not None:

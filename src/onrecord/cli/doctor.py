@@ -86,13 +86,13 @@ def _in_store(store: Store, category: str) -> Iterator[Finding]:
         yield Finding("note", "inbox", line, "onrecord review")
 
 
-def _privacy(stores: Iterable[Store]) -> CommandResult:
+def _privacy(all_stores: Iterable[Store]) -> CommandResult:
     """Return what is stored about sessions and for how long, on this machine and in the stores' inboxes."""
     inboxes = [
         machine.measure(os.path.join(store.root, paths.INBOX), "drafts that wait for review")._replace(
             until=_UNTIL_DECIDED
         )
-        for store in stores
+        for store in all_stores
     ]
     items = [item for item in (*inboxes, *machine.replicas(), *machine.all_own_files()) if item.files]
 

@@ -88,11 +88,11 @@ class FormFile:
         except OnrecordError as error:
             raise self.add_resume_fix(error) from error
 
-    def add_resume_fix(self, error: Failure) -> Failure:
+    def add_resume_fix(self, failure: Failure) -> Failure:
         """Return the error, its fix saying how to resume from this file if it still exists."""
         if os.path.exists(self.path):
-            error.fix = f"your text is kept: {self._resume(shlex.quote(self.path))}; {error.fix}".rstrip("; ")
-        return error
+            failure.fix = f"your text is kept: {self._resume(shlex.quote(self.path))}; {failure.fix}".rstrip("; ")
+        return failure
 
     def delete(self) -> None:
         """Delete the file, and what the editor left beside it."""
@@ -167,9 +167,9 @@ def _lines(category: str, name: str, fields: Mapping[str, Any]) -> list[str]:
     return [_MARK.sub("", line) for line in lines] if isinstance(kind, ListOf) else lines
 
 
-def _diff(old: list[str], new: list[str], screen: Screen) -> Iterator[str]:
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+def _diff(old_lines: list[str], new_lines: list[str], screen: Screen) -> Iterator[str]:
+    matcher = difflib.SequenceMatcher(None, old_lines, new_lines, autojunk=False)
     for action, a, b, c, d in matcher.get_opcodes():
         if action != "equal":
-            yield from (screen.paint(f"  - {clean(line)}", "red") for line in old[a:b])
-            yield from (screen.paint(f"  + {clean(line)}", "green") for line in new[c:d])
+            yield from (screen.paint(f"  - {clean(line)}", "red") for line in old_lines[a:b])
+            yield from (screen.paint(f"  + {clean(line)}", "green") for line in new_lines[c:d])

@@ -241,9 +241,9 @@ def _plain(message: str) -> str:
     return head + mark + choices.replace("'", "")
 
 
-def _hint(message: str, options: Iterable[str]) -> str:
+def _hint(message: str, option_names: Iterable[str]) -> str:
     """Return "did you mean" with the nearest option, if one was misspelt."""
     _, unknown, words = message.partition("unrecognized arguments: ")
     word = words.split()[0] if unknown and words.strip() else ""
-    nearest = next(iter(difflib.get_close_matches(word, list(options), n=1)), "")
+    nearest = next(iter(difflib.get_close_matches(word, list(option_names), n=1)), "")
     return f"; did you mean {nearest}?" if nearest else ""

@@ -43,13 +43,13 @@ def run(args: argparse.Namespace) -> CommandResult:
     return CommandResult(data, text, status=1 if merged.clashes else 0)
 
 
-def _merge_lines(versions: tuple[str, str, str], marker_length: int, name: str, reason: str) -> CommandResult:
+def _merge_lines(version_files: tuple[str, str, str], marker_length: int, name: str, reason: str) -> CommandResult:
     """Merge files that are not all records line by line, as git does without a driver. Raises BadInput."""
-    result = repository.merge_text(*versions, marker_length, time.monotonic() + _PATIENCE)
+    result = repository.merge_text(*version_files, marker_length, time.monotonic() + _PATIENCE)
     # git merge-file exits with the number of conflicts, and above 127 when it could not merge at all.
     if result.status is None or not 0 <= result.status <= 127:
         raise BadInput(f"{name} cannot be merged: {result.reason}", fix=f"merge {name} by hand")
-    is_settled = not result.status and _is_json(versions[0])
+    is_settled = not result.status and _is_json(version_files[0])
     data = {"path": name, "clashes": [] if is_settled else ["(whole file)"]}
     text = f"{name}: merged line by line ({reason})"
     return CommandResult(data, lambda screen: clean(text), status=0 if is_settled else 1)

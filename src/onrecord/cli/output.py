@@ -42,9 +42,9 @@ class Screen(NamedTuple):
     has_colour: bool = False
 
     @classmethod
-    def for_stream(cls, stream: TextIO) -> Screen:
+    def for_stream(cls, text_stream: TextIO) -> Screen:
         """Return the screen of a stream: its width and colours if it is a terminal."""
-        if not stream.isatty():
+        if not text_stream.isatty():
             return cls()
         # In less than 40 columns a table is unreadable, wrapped or not.
         return cls(max(40, shutil.get_terminal_size().columns), True, _wants_colour())
@@ -76,10 +76,10 @@ class CommandResult(NamedTuple):
         return self._replace(warning="; ".join(filter(None, (self.warning, *warnings))))
 
 
-def emit(result: CommandResult, *, as_json: bool, is_paged: bool = False) -> None:
+def emit(command_result: CommandResult, *, as_json: bool, is_paged: bool = False) -> None:
     """Print the result; flush at once, so that a closed pipe is noticed here."""
     screen = Screen.for_stream(sys.stdout)
-    text = to_json(result.data) if as_json else result.text(screen)
+    text = to_json(command_result.data) if as_json else command_result.text(screen)
     may_page = is_paged and not as_json and screen.is_terminal
     if text and not (may_page and _page(text.removesuffix("\n"), screen)):
         say(text.removesuffix("\n"), screen)
@@ -87,10 +87,10 @@ def emit(result: CommandResult, *, as_json: bool, is_paged: bool = False) -> Non
     if as_json:
         return
     errors = Screen.for_stream(sys.stderr)
-    if result.warning:
-        print(labelled(errors, "warning", result.warning, "yellow"), file=sys.stderr)
-    if result.note:
-        for line in fitted(errors, clean(result.note)).split("\n"):
+    if command_result.warning:
+        print(labelled(errors, "warning", command_result.warning, "yellow"), file=sys.stderr)
+    if command_result.note:
+        for line in fitted(errors, clean(command_result.note)).split("\n"):
             print(errors.paint(line, "dim"), file=sys.stderr)
 
 
@@ -170,12 +170,12 @@ def add_store_flags(fix: str, flags: str) -> str:
     return _COMMAND.sub(lambda match: match[0] + ("" if _needs_no_flags(match[0], flags) else flags), fix)
 
 
-def store_flags(*, user: bool, remote: str, project: str) -> str:
+def store_flags(*, user: bool, remote_name: str, project: str) -> str:
     """Return the flags that name the store of a command; empty for the project of the current folder."""
     if user:
         return " --user"
-    if remote:
-        return f" --remote {shlex.quote(remote)}"
+    if remote_name:
+        return f" --remote {shlex.quote(remote_name)}"
     return "" if project == "." else f" --project {shlex.quote(project)}"
 
 
@@ -260,9 +260,9 @@ def readable(size: int) -> str:
     return f"{size:,} bytes" if size < 10_000 else f"{size / 1_000:,.0f} kB"
 
 
-def table(screen: Screen, heads: Sequence[str], rows: Iterable[Sequence[str]], *, gives_way: int = -1) -> str:
+def table(screen: Screen, heads: Sequence[str], grid: Iterable[Sequence[str]], *, gives_way: int = -1) -> str:
     """Return aligned columns on a terminal, `gives_way` cut to fit; tab-separated cells in a file or pipe."""
-    cells = [[clean(cell) for cell in row] for row in rows]
+    cells = [[clean(cell) for cell in row] for row in grid]
     if not screen.is_terminal:
         return "\n".join("\t".join(row) for row in cells)
     widths = _widths(screen.width, [list(heads), *cells], gives_way)
@@ -270,9 +270,9 @@ def table(screen: Screen, heads: Sequence[str], rows: Iterable[Sequence[str]], *
     return "\n".join(lines)
 
 
-def _widths(total: int, rows: list[list[str]], gives_way: int) -> list[int]:
+def _widths(total: int, grid: list[list[str]], gives_way: int) -> list[int]:
     """Return the width of each column; if they do not fit, the column `gives_way` shrinks, then the widest."""
-    widths = [max(map(width_of, column)) for column in zip(*rows)]
+    widths = [max(map(width_of, column)) for column in zip(*grid)]
     available = total - len(_GAP) * (len(widths) - 1)
     widest = widths[gives_way]
     widths[gives_way] = max(min(widest, _MIN_CELL_WIDTH), widest - max(0, sum(widths) - available))

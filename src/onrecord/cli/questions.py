@@ -36,10 +36,10 @@ class Asker(NamedTuple):
         return not self.is_json and terminal.at_terminal() and history.author() == "person"
 
 
-def read_choice(question: str, options: Sequence[Option], screen: Screen) -> str:
-    """Ask for one of `options` and return its key; `?` or any other key explains them."""
-    labels = " ".join(option.label for option in options)
-    by_key = {option.key: option for option in options}
+def read_choice(question: str, choices: Sequence[Option], screen: Screen) -> str:
+    """Ask for one of `choices` and return its key; `?` or any other key explains them."""
+    labels = " ".join(option.label for option in choices)
+    by_key = {option.key: option for option in choices}
     while True:
         say(f"{question}{' ' if question else ''}{labels} [?]: ", screen, end="")
         key = terminal.read_key()
@@ -48,7 +48,7 @@ def read_choice(question: str, options: Sequence[Option], screen: Screen) -> str
         choice = by_key.get(key) or by_key.get(key.lower())
         if choice:
             return choice.key
-        say("\n".join(f"  {option.key}  {option.meaning or option.word}" for option in options), screen)
+        say("\n".join(f"  {option.key}  {option.meaning or option.word}" for option in choices), screen)
 
 
 def confirm(question: str, screen: Screen) -> bool:
@@ -56,9 +56,9 @@ def confirm(question: str, screen: Screen) -> bool:
     return read_key(question, "y/N", screen) == "y"
 
 
-def read_key(question: str, choices: str, screen: Screen) -> str:
+def read_key(question: str, key_hint: str, screen: Screen) -> str:
     """Ask a question and return the key, in lower case; empty at the end of input."""
-    say(f"{question} [{choices}] ", screen, end="")
+    say(f"{question} [{key_hint}] ", screen, end="")
     try:
         key = terminal.read_key()
     except EOFError:
@@ -68,12 +68,12 @@ def read_key(question: str, choices: str, screen: Screen) -> str:
     return key.lower()
 
 
-def read_list_choice(question: str, options: Sequence[Option], screen: Screen) -> str:
-    """List `options`, one per line, ask for one of them and return its key."""
-    widest = max(len(option.word) for option in options)
+def read_list_choice(question: str, choices: Sequence[Option], screen: Screen) -> str:
+    """List `choices`, one per line, ask for one of them and return its key."""
+    widest = max(len(option.word) for option in choices)
     say(question, screen)
-    say("\n".join(f"  {option.key}  {option.word:<{widest}}  {option.meaning}" for option in options), screen)
-    keys = [option.key for option in options]
+    say("\n".join(f"  {option.key}  {option.word:<{widest}}  {option.meaning}" for option in choices), screen)
+    keys = [option.key for option in choices]
     while True:
         say("Press its key: ", screen, end="")
         key = terminal.read_key().lower()
@@ -97,7 +97,7 @@ def _explain(name: str, hint: str, screen: Screen) -> None:
 
 
 def read_items(
-    into: list[str],
+    texts: list[str],
     name: str,
     hint: str,
     screen: Screen,
@@ -105,14 +105,14 @@ def read_items(
     min_items: int = 0,
     flaw_of: Callable[[str], str] = lambda line: "",
 ) -> None:
-    """Ask for lines up to an empty one and append them to `into`, except those that `flaw_of` finds a flaw in.
+    """Ask for lines up to an empty one and append them to `texts`, except those that `flaw_of` finds a flaw in.
 
-    After an interruption `into` has the lines typed so far.
+    After an interruption `texts` has the lines typed so far.
     """
     _explain(name, f"{hint} One per line; an empty line ends{'' if min_items else ', or leaves it out'}.", screen)
-    while (line := terminal.read_line("- ").strip()) or len(into) < min_items:
+    while (line := terminal.read_line("- ").strip()) or len(texts) < min_items:
         flaw = flaw_of(line) if line else "This cannot be left out."
         if flaw:
             say(flaw, screen)
         else:
-            into.append(line)
+            texts.append(line)

@@ -51,15 +51,15 @@ class ListedPath(NamedTuple):
     path: str
 
 
-def render(screen: Screen, rows: Sequence[TableRow], heads: tuple[str, ...] = _HEADS) -> str:
-    """Return numbered lines for `rows`, each group under its name."""
-    digits = len(str(len(rows)))
+def render(screen: Screen, table_rows: Sequence[TableRow], heads: tuple[str, ...] = _HEADS) -> str:
+    """Return numbered lines for `table_rows`, each group under its name."""
+    digits = len(str(len(table_rows)))
     cells = [
         (f"{number:>{digits}}", row.title, row.category, timestamps.age(row.moment), row.name)
-        for number, row in enumerate(rows, 1)
+        for number, row in enumerate(table_rows, 1)
     ]
     lines = table(screen, heads, cells, gives_way=_TITLE).split("\n")
-    return "\n".join(_grouped(screen, lines[0], zip(rows, lines[1:])))
+    return "\n".join(_grouped(screen, lines[0], zip(table_rows, lines[1:])))
 
 
 def _grouped(screen: Screen, head: str, row_lines: Iterable[tuple[TableRow, str]]) -> Iterator[str]:

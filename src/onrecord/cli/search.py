@@ -47,17 +47,17 @@ class _HubSearch(NamedTuple):
     hidden: Mapping[str, str] = {}
     """For each id of that team that is hidden in the project, the path of the record that hides it."""
 
-    def path(self, match: ServerMatch) -> str:
+    def path(self, server_match: ServerMatch) -> str:
         """Return the path to show: `acme:…` is in the replica, too; `acme#data:…` belongs to another team."""
-        return f"{self.remote}{'' if match.team == self.team else f'#{match.team}'}:{match.path}"
+        return f"{self.remote}{'' if server_match.team == self.team else f'#{server_match.team}'}:{server_match.path}"
 
-    def hidden_by(self, match: ServerMatch) -> str:
-        return self.hidden.get(match.memory.id, "") if match.team == self.team else ""
+    def hidden_by(self, server_match: ServerMatch) -> str:
+        return self.hidden.get(server_match.memory.id, "") if server_match.team == self.team else ""
 
-    def snippet(self, match: ServerMatch, marks: tuple[str, str] = ("", "")) -> str:
+    def snippet(self, server_match: ServerMatch, marks: tuple[str, str] = ("", "")) -> str:
         """Return the passage that matches best, or the record's summary line if only its title or tags match."""
         terms = frozenset(query.parse(self.text).terms)
-        return document.marked(match.memory, terms, marks) or summary_line.render(match.memory)
+        return document.marked(server_match.memory, terms, marks) or summary_line.render(server_match.memory)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,13 +84,15 @@ def run(args: argparse.Namespace) -> CommandResult:
         return (result or _search_stores(project, only, request, is_json=args.json)).warned(warning)
 
 
-def _search_stores(project: Project, only: StoreRef | None, request: _Request, *, is_json: bool) -> CommandResult:
+def _search_stores(
+    project: Project, only: StoreRef | None, search_request: _Request, *, is_json: bool
+) -> CommandResult:
     hits = project.search(
-        request.text,
-        request.limit,
-        categories=request.categories,
-        tags=[tag.lower() for tag in request.tags],
-        include_retired=request.include_retired,
+        search_request.text,
+        search_request.limit,
+        categories=search_request.categories,
+        tags=[tag.lower() for tag in search_request.tags],
+        include_retired=search_request.include_retired,
         only=only,
     )
     listed_paths = [ListedPath(*hit.location) for hit in hits]
@@ -102,7 +104,7 @@ def _search_stores(project: Project, only: StoreRef | None, request: _Request, *
 
     if not is_json:
         record_table.save_listing(listed_paths)
-    return CommandResult({"query": request.text, "results": [_hit_data(hit) for hit in hits]}, lines)
+    return CommandResult({"query": search_request.text, "results": [_hit_data(hit) for hit in hits]}, lines)
 
 
 def _hit_data(hit: Hit) -> dict[str, Any]:
@@ -142,26 +144,26 @@ def _status(hit: Hit) -> str:
     return status + (f" (replaces {clean(hit.via[1])})" if hit.via else "")
 
 
-def _search_remote(remote: Remote, request: _Request, project: Project) -> CommandResult | None:
+def _search_remote(remote: Remote, search_request: _Request, project: Project) -> CommandResult | None:
     """Search the server of `remote`, in all teams of the login; None if it is not a hub. Raises Offline."""
     if remote.kind != POSTGRES:
         return None
     # Only this command needs the extra `hub`.
     from onrecord.shared import hub_search
 
-    search = _HubSearch(request.text, remote.name, remotes.parse_team_address(remote.url).team)
+    search = _HubSearch(search_request.text, remote.name, remotes.parse_team_address(remote.url).team)
     results = hub_search.find(
         remote.url,
-        request.text,
-        request.limit,
-        categories=request.categories,
-        tags=request.tags,
-        include_retired=request.include_retired,
+        search_request.text,
+        search_request.limit,
+        categories=search_request.categories,
+        tags=search_request.tags,
+        include_retired=search_request.include_retired,
     )
     own_ids = [match.memory.id for match in results.hits if match.team == search.team]
     search = search._replace(hidden=project.hidden(Store(paths.replica(remote.name).root), own_ids))
     data = {
-        "query": request.text,
+        "query": search_request.text,
         "results": [_match_data(search, match) for match in results.hits],
         "is_cut": results.is_cut,
     }
@@ -173,34 +175,34 @@ def _search_remote(remote: Remote, request: _Request, project: Project) -> Comma
     return CommandResult(data, lines, note=_CUT if results.is_cut else "")
 
 
-def _match_data(search: _HubSearch, match: ServerMatch) -> dict[str, Any]:
-    """Return `match` with the fields of a hit; its probability is not known."""
-    record = match.memory
+def _match_data(search: _HubSearch, server_match: ServerMatch) -> dict[str, Any]:
+    """Return `server_match` with the fields of a hit; its probability is not known."""
+    record = server_match.memory
     return {
         **{name: getattr(record, name) for name in ("id", "category", "title")},
         "source": search.remote,
-        "path": search.path(match),
+        "path": search.path(server_match),
         "tags": list(record.tags),
-        "score": round(match.score, 4),
+        "score": round(server_match.score, 4),
         "probability": None,
         "confidence": "",
-        "snippet": search.snippet(match),
+        "snippet": search.snippet(server_match),
         "updated_at": record.updated_at,
         "status": "superseded" if record.superseded_by else record.record_status,
-        "hidden_by": search.hidden_by(match),
+        "hidden_by": search.hidden_by(server_match),
         "via": None,
-        "team": match.team,
-        "has_all_words": match.has_all,
+        "team": server_match.team,
+        "has_all_words": server_match.has_all,
     }
 
 
-def _match_lines(search: _HubSearch, match: ServerMatch, screen: Screen) -> Iterator[str]:
-    record, path = match.memory, clean(search.path(match))
-    hidden = f" [hidden here by {clean(search.hidden_by(match))}]" if search.hidden_by(match) else ""
+def _match_lines(search: _HubSearch, server_match: ServerMatch, screen: Screen) -> Iterator[str]:
+    record, path = server_match.memory, clean(search.path(server_match))
+    hidden = f" [hidden here by {clean(search.hidden_by(server_match))}]" if search.hidden_by(server_match) else ""
     if not screen.is_terminal:
-        yield f"{clean(record.title)}{hidden}\n  {record.category}  {path}\n    {clean(search.snippet(match))}"
+        yield f"{clean(record.title)}{hidden}\n  {record.category}  {path}\n    {clean(search.snippet(server_match))}"
         return
     yield screen.paint(clean(record.title), "bold") + hidden
     yield record_table.facts(record.category, timestamps.age(record.updated_at), path)
-    snippet = record_table.coloured(screen, search.snippet(match, record_table.MARKS))
+    snippet = record_table.coloured(screen, search.snippet(server_match, record_table.MARKS))
     yield wrap(snippet, screen.width, record_table.INDENT)

@@ -172,9 +172,9 @@ class _Revision(NamedTuple):
 class _Edit:
     """One record, while it is edited in its form."""
 
-    def __init__(self, writer: Writer, before: Entry, asker: Asker, options: _Options, begun: str | None) -> None:
+    def __init__(self, writer: Writer, before: Entry, asker: Asker, edit_options: _Options, begun: str | None) -> None:
         self.asker = asker
-        self.options = options
+        self.options = edit_options
         self.writer = writer
         self.before = before
         self.screen = Screen.for_stream(sys.stdout)

@@ -72,8 +72,8 @@ def all_paths(listing: bytes) -> list[str]:
     return _texts(dict.fromkeys(path for _, path, _ in _parse_listing(listing)))
 
 
-def _texts(paths: dict[bytes, None]) -> list[str]:
-    return [path.decode("utf-8", "replace") for path in paths]
+def _texts(path_bytes: dict[bytes, None]) -> list[str]:
+    return [path.decode("utf-8", "replace") for path in path_bytes]
 
 
 def _parse_listing(listing: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:

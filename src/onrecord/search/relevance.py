@@ -196,11 +196,11 @@ def keyword_scores(index: Index, query: Query, filter: Filter) -> list[KeywordSc
     return [_keyword_score(len(query.terms), points_and_rows, position) for position in range(len(points_and_rows))]
 
 
-def _keyword_score(terms: int, points_and_rows: list[tuple[float, Row]], position: int) -> KeywordScore:
+def _keyword_score(term_count: int, points_and_rows: list[tuple[float, Row]], position: int) -> KeywordScore:
     points, row = points_and_rows[position]
     rival = points_and_rows[0 if position else 1][0] if len(points_and_rows) > 1 else 0.0
     lead = min(points - rival, _MAX_LEAD)
-    logits = _KEYWORD_BASE + _PER_POINT * points + _PER_TERM * terms + _PER_LEAD * lead
+    logits = _KEYWORD_BASE + _PER_POINT * points + _PER_TERM * term_count + _PER_LEAD * lead
     return KeywordScore(row, points, lead, shifted(0.5, logits))
 
 

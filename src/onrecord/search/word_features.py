@@ -38,18 +38,15 @@ _MIN_TRIGGER_TERMS = 4
 def measure(query: WeightedQuery, title_text: str, tag_text: str, trigger_text: str, body_text: str) -> list[float]:
     """Return the word features of one record, given its analysed fields."""
     concept, weights, total, corpus = query.concept, query.weights, query.total, query.corpus
-    title_terms, body_terms = title_text.split(), body_text.split()
+    title_terms, body_terms, tag_terms = title_text.split(), body_text.split(), tag_text.split()
     in_title, in_body = _positions(concept, title_terms), _positions(concept, body_terms)
-    tag_terms = tag_text.split()
     in_tags = {concept[term] for term in tag_terms if term in concept}
     phrases = [trigger.split() for trigger in trigger_text.split("|")] if trigger_text else []
     trigger_asked, trigger_share, scarcity, in_triggers = _best_trigger(query, phrases)
-    titled = {c for _, c in in_title}
+    title_asked, titled = _title_asked(title_terms, concept), {c for _, c in in_title}
     concepts = titled.union((c for _, c in in_body), in_tags, in_triggers)
     window, inside, start = _window(in_body, weights)
     title_mass, window_mass, mass = (_mass(part, weights) for part in (titled, inside | titled, concepts))
-    title_asked = _title_asked(title_terms, concept)
-    in_any_title = _mass(query.titled, weights)
     length = _IN_TITLE * len(title_terms) + _IN_TAGS * len(tag_terms) + len(body_terms) + sum(map(len, phrases))
     fields = _bm25_fields(query, _times(query, in_title, in_body, tag_terms, phrases), length)
     return [
@@ -72,7 +69,7 @@ def measure(query: WeightedQuery, title_text: str, tag_text: str, trigger_text: 
         title_mass / 10,
         trigger_asked,
         trigger_share,
-        _mass((titled | in_triggers).intersection(query.titled), weights) / in_any_title if in_any_title else 0.0,
+        _title_word_share(query, titled | in_triggers),
         fields / 10,
         fields / (sum(query.scarcity) or 1.0),
         scarcity,
@@ -80,6 +77,12 @@ def measure(query: WeightedQuery, title_text: str, tag_text: str, trigger_text: 
         query.filler,
         log(1 + min(corpus.records, _MAX_STORE)),
     ]
+
+
+def _title_word_share(query: WeightedQuery, concepts: set[int]) -> float:
+    """Return the share that `concepts` have of the query's weight in words that occur in titles of the store."""
+    in_any_title = _mass(query.titled, query.weights)
+    return _mass(concepts.intersection(query.titled), query.weights) / in_any_title if in_any_title else 0.0
 
 
 def coverage(query: WeightedQuery, row: Row) -> float:

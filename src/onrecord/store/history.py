@@ -197,7 +197,7 @@ def _undoable(change: LoggedChange) -> LoggedChange:
 
 
 def _has_happened(root: str, change: LoggedChange) -> bool:
-    """False for a change whose writer was killed before it changed anything."""
+    """True unless the writer of `change` was killed before it changed anything."""
     return change.is_done or any(current_hash(root, file.path) != text_hash(file.before) for file in change.files)
 
 
