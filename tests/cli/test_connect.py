@@ -662,9 +662,10 @@ def test_on_a_terminal_it_sums_up_shows_the_lines_on_request_and_asks(home, proj
         session.expect("codex: connected")
         assert session.end() == 0
 
-    assert f"codex: {home}/.codex/hooks.json: 83 lines added" in first
+    # How many lines there are depends on the length of this repository's path.
+    hooks = home / ".codex" / "hooks.json"
+    assert f"codex: {hooks}: {len(hooks.read_text().splitlines())} lines added" in first
     assert "session_start" not in first
-    assert (home / ".codex" / "hooks.json").exists()
 
 
 def test_on_a_terminal_any_other_key_writes_nothing(home, project):

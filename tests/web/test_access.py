@@ -60,7 +60,7 @@ def test_enter_prints_another_address(tmp_path):
     (root / ".claude" / "memory").mkdir(parents=True)
 
     with TerminalSession("web", "--no-open", cwd=root) as session:
-        session.expect("Ctrl-C ends.")
+        session.expect("Ctrl-C to stop.")
         session.line("")
         session.expect("token=")
         session.line("")
