@@ -32,7 +32,7 @@ class Version(NamedTuple):
 
 
 class Pulled(NamedTuple):
-    """What changed at the remote since a cursor, and the cursor for the next pull."""
+    """The changes at the remote since a cursor, and the cursor for the next pull."""
 
     versions: Iterable[Version]
     """May be a generator: the engine stops it when it exceeds the limits.
