@@ -1,8 +1,8 @@
 """JSON Schemas (draft 2020-12) of the records, from the same definition that validates them.
 
-A schema describes what is written. Four things our own validator sees differently: it takes null for a field
-that is not there, checks that a moment exists (2026-02-30 does not), that tags are sorted, and that a whole
-number is written as one (3, not 3.0).
+A schema describes what is written. Five things our own validator sees differently: it takes null for a field
+that is not there, checks that a moment exists (2026-02-30 does not), that tags are sorted, that a whole
+number is written as one (3, not 3.0), and that a check can be broken and agrees with its own examples.
 """
 
 from __future__ import annotations
@@ -11,7 +11,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from onrecord.record import schema
-from onrecord.record.schema import Choice, Count, Day, Field, Flag, Instant, Kind, ListOf, Number, Object, Scalar, Text
+from onrecord.record.schema import (
+    Choice,
+    Choices,
+    Count,
+    Day,
+    Field,
+    Flag,
+    Instant,
+    Kind,
+    ListOf,
+    Number,
+    Object,
+    Scalar,
+    Text,
+)
 
 _INSTANT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|\+00:00)$"
 
@@ -54,9 +68,14 @@ def _list(kind: ListOf) -> dict[str, Any]:
     return {**counted, "uniqueItems": True} if kind.is_sorted else counted
 
 
+def _choice(kind: Choice | Choices) -> dict[str, Any]:
+    return {"type": "string", "enum": list(kind.values)}
+
+
 _BY_KIND: Mapping[type, Callable[[Any], dict[str, Any]]] = {
     Text: _text,
-    Choice: lambda kind: {"type": "string", "enum": list(kind.values)},
+    Choice: _choice,
+    Choices: lambda kind: {"anyOf": [_choice(kind), {"type": "array", "items": _choice(kind), "minItems": 1}]},
     Flag: lambda kind: {"type": "boolean"},
     Number: lambda kind: {"type": "number", "minimum": kind.minimum, "maximum": kind.maximum},
     Count: lambda kind: {"type": "integer", "minimum": 0, "maximum": kind.maximum},

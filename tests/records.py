@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import functools
 import os
@@ -123,11 +124,25 @@ def _lists_of(kind: ListOf) -> st.SearchStrategy[list[Any]]:
     return lists.map(sorted) if kind.is_sorted else lists
 
 
+CHECKS: tuple[dict[str, Any], ...] = (
+    {"on": "command", "starts": ["npm install"], "unless": ["--workspace"], "say": "pnpm add"},
+    {"on": ["edit", "command"], "has": ["moment"], "examples": {"breaks": ["a moment"], "fits": ["momentum"]}},
+    {"on": "edit", "paths": ["src/**/*.ts"], "adds": ["from 'moment'"], "x-later": {"a": [1]}},
+    {"on": ["write"], "paths": ["gen/"], "examples": {"x-later": True}},
+)
+
+
 @functools.cache
 def objects_of(fields: tuple[Field, ...]) -> st.SearchStrategy[dict[str, Any]]:
     """Return a strategy for objects with the required keys, some optional and some unknown ones."""
     required = {field.name: values_of(field.kind) for field in fields if field.required}
-    optional = {field.name: values_of(field.kind) for field in fields if not field.required}
+    # Few texts that are drawn at random make a check that can be broken.
+    checks = st.lists(st.sampled_from(CHECKS).map(copy.deepcopy), max_size=2)
+    optional = {
+        field.name: checks if field.name == "checks" else values_of(field.kind)
+        for field in fields
+        if not field.required
+    }
     unknown = st.just({}) | st.dictionaries(texts.map(lambda name: f"x-{name}"), json_values, max_size=1)
     known = st.fixed_dictionaries(required, optional=optional)
     return st.tuples(known, unknown).map(lambda parts: {**parts[0], **parts[1]})

@@ -113,7 +113,7 @@ def test_it_is_found_and_shown_to_the_agent(seventh: Seventh) -> None:
 
 
 def test_it_stands_in_the_digest_and_beside_its_file(seventh: Seventh) -> None:
-    assert '<result category=\\"glossary\\"' in seventh.hook("session_start", source="startup")
+    assert "\\nGlossary:\\n- " in seventh.hook("session_start", source="startup")
     read = {"tool_name": "Read", "tool_input": {"file_path": "src/parcels.py"}}
     assert LINE in seventh.hook("pre_tool_use", **{**read, "session_id": "s2"})
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from onrecord import text
 
@@ -67,3 +69,29 @@ def test_a_note_after_a_text_leaves_its_own_tags_alone(before, note, expected):
 )
 def test_a_number_with_its_noun(count, noun, counted):
     assert text.plural(count, noun) == counted
+
+
+@given(st.text(), st.text(), st.text())
+def test_in_plain_lines_no_text_can_pose_as_structure(category, path, record_text):
+    item = text.element("result", {"category": category, "path": path}, record_text)
+
+    lines = text.plain_lines(text.fence({"source": ".claude/memory/"}, [item])).split("\n")
+
+    assert len(lines) == 3
+    assert (lines[0], lines[2]) == ("[project memory, from .claude/memory/]", text.PLAIN_END)
+    assert lines[1].startswith("- ")
+    assert not {"<", ">"}.intersection(lines[1])
+
+
+def test_a_record_in_plain_lines_reads_as_it_was_written():
+    facts = {"category": "decision", "confidence": "high", "updated": "2026-03-02", "path": 'a "b" & c.json'}
+    item = text.element("result", facts, 'Use "uv" & not pip')
+
+    assert text.plain_lines(item) == '- Use "uv" & not pip (decision · high · 2026-03-02 · a "b" & c.json)'
+
+
+def test_a_text_knows_what_it_shows():
+    first, second = text.fence({}, ["a"], shows=["A"]), text.fence({}, ["b"], shows=["B", "C"])
+
+    assert text.shown_in(text.join(text.join(first, "between"), second)) == ("A", "B", "C")
+    assert text.shown_in("plain") == ()

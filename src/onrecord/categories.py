@@ -61,8 +61,6 @@ class Category(NamedTuple):
     """The content field with the subject; it precedes a statement that does not name it."""
     is_rule: bool = False
     """True if it says what to do, so that a new record may replace an old one."""
-    binds_files: bool = False
-    """True if a digest shows it because of its files alone: it applies to every change of them."""
     is_strict: bool = False
     """True if it is meant to apply to the whole project."""
     intent: tuple[int, str] = (0, "")
@@ -77,6 +75,14 @@ class Category(NamedTuple):
     """The rank of each severity when a related file is edited, most severe first; other values are not shown then."""
     open_state: Callable[[Memory], str] = _no_state
     """The function for a record's state in the digest: `open`, `closed`, the severity of an open record, or nothing."""
+    map_heading: str = ""
+    """The heading of its lines in the map at session start, if it is not the name."""
+    is_in_map: bool = True
+    """False if the map at session start has no line for such a record."""
+    map_marks: Mapping[tuple[str, str], str] = _NOTHING
+    """Text behind a line of the map, for a field with a certain value."""
+    standing: Mapping[str, int] = _NOTHING
+    """How much a severity counts in the choice for a map that has not room for all: 1 to 3, like a confidence."""
     urgent_states: Mapping[str, str] = _NOTHING
     """States in which the digest shows a record as soon as its files change, with the words for each state."""
     max_active: int = 0
@@ -87,6 +93,8 @@ _DECISION = Category(
     name="decision",
     folder="decisions",
     digest_rank=20,
+    map_heading="Decisions",
+    map_marks={("status", "proposed"): "proposed"},
     content=(
         (
             "status",
@@ -128,6 +136,9 @@ _CONSTRAINT = Category(
     name="constraint",
     folder="constraints",
     digest_rank=10,
+    map_heading="Constraints",
+    map_marks={("severity", "high"): "high severity"},
+    standing={"high": 3, "medium": 2, "low": 1},
     content=(
         ("kind", "required", ("choice", "limitation", "gap", "policy", "technical"), "What sort of limit it is."),
         ("rule", "required", "text", "The rule itself."),
@@ -145,7 +156,6 @@ _CONSTRAINT = Category(
     details=(("Instead", "workarounds", 150, ""), ("If ignored", "impact", 120, "workarounds")),
     marks={("severity", "high"): "Severity: high"},
     is_rule=True,
-    binds_files=True,
     is_strict=True,
     inactive_when=("active", (False,)),
     when_superseded={"active": False},
@@ -157,6 +167,8 @@ _PREFERENCE = Category(
     name="preference",
     folder="preferences",
     digest_rank=30,
+    map_heading="Preferences",
+    standing={"strong": 3, "default": 2, "soft": 1},
     content=(
         ("topic", "required", ("text", 500), "What it is about."),
         ("value", "required", "text", "What is preferred."),
@@ -181,7 +193,6 @@ _PREFERENCE = Category(
     details=(("Avoid", "examples.avoid", 100, ""), ("Why", "reason", 120, "")),
     topic="topic",
     is_rule=True,
-    binds_files=True,
     severity_field="strength",
     severity_rank={"strong": 3, "default": 4, "soft": 7},
 )
@@ -190,6 +201,7 @@ _RUNBOOK = Category(
     name="runbook",
     folder="runbooks",
     digest_rank=60,
+    map_heading="Runbooks",
     content=(
         ("trigger", "required", "text", "When to use it."),
         ("symptoms", "optional", "lines", "What one sees: messages, exit codes, behaviour."),
@@ -212,6 +224,9 @@ _TECH_DEBT = Category(
     name="tech_debt",
     folder="tech-debt",
     digest_rank=70,
+    map_heading="Debt",
+    map_marks={("priority", "critical"): "critical", ("priority", "high"): "high priority"},
+    standing={"critical": 3, "high": 3, "medium": 2, "low": 1},
     content=(
         ("status", "required", ("choice", "open", "in_progress", "resolved", "wont_fix"), "The status of the debt."),
         ("priority", "required", ("choice", "critical", "high", "medium", "low"), "How urgent it is."),
@@ -239,6 +254,7 @@ _SESSION_SUMMARY = Category(
     name="session_summary",
     folder="sessions",
     digest_rank=80,
+    is_in_map=False,
     content=(
         ("goal", "required", "text", "What the session was for."),
         ("outcome", "required", ("choice", "success", "partial", "blocked", "abandoned"), "How it ended."),

@@ -18,7 +18,7 @@ try:
 except ImportError:
     from hashlib import blake2b
 
-__all__ = ["Connection", "NamedTuple", "SqliteError", "connect", "content_hash", "dumps", "loads"]
+__all__ = ["Connection", "NamedTuple", "SqliteError", "connect", "content_hash", "dumps", "loads", "number_of"]
 
 _SPACE = " \t\n\r"
 
@@ -63,6 +63,11 @@ def _sqlite() -> Any:
 def content_hash(data: bytes) -> str:
     """Return a short hash of `data`, in 32 hex digits."""
     return str(blake2b(data, digest_size=16).hexdigest())
+
+
+def number_of(data: bytes) -> int:
+    """Return a number of 64 bits that stands for `data`."""
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
 
 
 def _reject_constant(name: str) -> None:

@@ -116,17 +116,35 @@ def prose_lines(text: str) -> list[str]:
     return [line for line, is_code in _with_fences(_without_comments(text).splitlines()) if not is_code]
 
 
+_MAX_NAME_WORDS = 3
+
+
 def first_paragraph(text: str) -> str:
-    """Return the first paragraph on one line, without front matter, headings, comments, code, tables and rules."""
+    """Return the first paragraph on one line, without front matter, headings, comments, code, tables and rules.
+
+    A block of `Key: value` lines, such as the author and the date, is passed over where prose follows.
+    """
     lines = prose_lines(text)
+    facts: list[str] = []
     paragraph: list[str] = []
-    for line in lines[_front_matter(lines)[1] :]:
+    for line in [*lines[_front_matter(lines)[1] :], ""]:
         stripped = line.strip()
         if stripped and stripped[0] not in "#|" and stripped.strip("-=*_ "):
             paragraph.append(stripped)
+        elif paragraph and all(map(_is_fact, paragraph)):
+            facts = facts or paragraph
+            paragraph = []
         elif paragraph:
             break
-    return " ".join(" ".join(paragraph).split())
+    return " ".join(" ".join(paragraph or facts).split())
+
+
+def _is_fact(line: str) -> bool:
+    """True for a line such as `- **Created:** 2026-05-10`: a short name, a colon and a value that is no sentence."""
+    bare = line.lstrip("-> ")
+    name, colon, value = bare.replace("*", "").partition(":")
+    is_short = bool(colon and value.strip()) and len(name.split()) <= _MAX_NAME_WORDS
+    return is_short and (bare.startswith("**") or not value.rstrip().endswith("."))
 
 
 def plain(text: str) -> str:

@@ -30,10 +30,10 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun[:-1]}ies" if is_in_ies else f"{count:,} {noun}s"
 
 
-def first_few(names: Sequence[str], limit: int = 5) -> str:
-    """Return the first `limit` names, separated by commas, and the number of the others."""
+def first_few(names: Sequence[str], limit: int = 5, separator: str = ", ") -> str:
+    """Return the first `limit` names, and the number of the others."""
     ending = f" and {len(names) - limit:,} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + ending
+    return separator.join(names[:limit]) + ending
 
 
 def count_tokens(text: str) -> int:
@@ -62,7 +62,14 @@ def _line(text: str) -> str:
 class AgentMarkup(str):
     """Our own markup for an agent. `element`, `fence` and `join` create it, and escape every other text."""
 
-    __slots__ = ()
+    __slots__ = ("shows",)
+    shows: tuple[str, ...]
+    """What it shows the agent, in words for the person: titles of records."""
+
+    def __new__(cls, text: str, shows: tuple[str, ...] = ()) -> AgentMarkup:
+        markup = super().__new__(cls, text)
+        markup.shows = shows
+        return markup
 
 
 def element(name: str, attributes: Mapping[str, str], text: str) -> AgentMarkup:
@@ -70,10 +77,10 @@ def element(name: str, attributes: Mapping[str, str], text: str) -> AgentMarkup:
     return AgentMarkup(f"<{name}{_attributes(attributes)}>{_line(text)}</{name}>")
 
 
-def fence(attributes: Mapping[str, str], lines: Iterable[str]) -> AgentMarkup:
+def fence(attributes: Mapping[str, str], lines: Iterable[str], shows: Iterable[str] = ()) -> AgentMarkup:
     """Return the block in which an agent is shown records: Markdown lines, or elements."""
     body = "\n".join(line if isinstance(line, AgentMarkup) else _line(line) for line in lines)
-    return AgentMarkup(f"<memory-context{_attributes(attributes)}>\n{body}\n</memory-context>")
+    return AgentMarkup(f"<memory-context{_attributes(attributes)}>\n{body}\n</memory-context>", tuple(shows))
 
 
 def _attributes(attributes: Mapping[str, str]) -> str:
@@ -91,7 +98,45 @@ def join(text: str, other: str) -> str:
     """Return two texts for an agent as one; either may be empty."""
     if not text or not other:
         return text or other
-    return AgentMarkup(f"{escape_for_agent(text)}\n\n{escape_for_agent(other)}")
+    return AgentMarkup(f"{escape_for_agent(text)}\n\n{escape_for_agent(other)}", (*shown_in(text), *shown_in(other)))
+
+
+def shown_in(text: str) -> tuple[str, ...]:
+    """Return what a text for an agent shows it, in words for the person."""
+    return text.shows if isinstance(text, AgentMarkup) else ()
+
+
+PLAIN_START, PLAIN_END = "[project memory, from ", "[end of project memory]"
+"""The frame of a block in plain lines."""
+
+
+def plain_lines(text: str) -> str:
+    """Return markup for an agent as plain lines, for a host that would escape its tags.
+
+    Every text in the markup is on one line, behind what we put there, so that it still cannot pose as structure.
+    """
+    return "\n".join(map(_plain_line, text.split("\n")))
+
+
+def _plain_line(line: str) -> str:
+    if line == "</memory-context>":
+        return PLAIN_END
+    tag, closes, body = line[1:].partition(">") if line[:1] == "<" else ("", "", line)
+    name, _, rest = tag.partition(" ")
+    if not closes or name not in ("memory-context", "result"):
+        return _unescaped(line)
+    facts = dict(part.split('="', 1) for part in rest.rstrip('"').split('" ') if '="' in part)
+    if name == "memory-context":
+        return f"{PLAIN_START}{_unescaped(facts.get('source', ''))}]"
+    words = " · ".join(facts[key] for key in ("category", "confidence", "updated", "source", "path") if key in facts)
+    return _unescaped(f"- {body.removesuffix('</result>')} ({words})")
+
+
+def _unescaped(text: str) -> str:
+    # Angle brackets stay harmless, as other signs: not every place in these hosts escapes them.
+    for entity, char in (("&lt;", "‹"), ("&gt;", "›"), ("&quot;", '"'), ("&amp;", "&")):
+        text = text.replace(entity, char)
+    return text
 
 
 def remove_elements(text: str, names: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from onrecord.categories import CATEGORIES
 from onrecord.record import compose, form, naming, schema
 from onrecord.record.form import FieldProblem, FilledForm
-from onrecord.record.schema import Choice, Flag, ListOf, Number, Object
+from onrecord.record.schema import Choice, Choices, Flag, ListOf, Number, Object
 
 HOSTILE = st.sampled_from([
     "## decision", "\\## decision", "# title", "### prefer", "<!-- x -->", "<\\!--", "<!--", "-->", "- item", "* x",
@@ -35,6 +35,9 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
         return st.fixed_dictionaries({field.name: values(field.kind) for field in kind.fields})
     if isinstance(kind, Choice):
         return st.sampled_from(kind.values)
+    if isinstance(kind, Choices):
+        several = st.lists(st.sampled_from(kind.values), min_size=2, max_size=3, unique=True)
+        return st.sampled_from(kind.values) | several
     if isinstance(kind, Flag):
         return st.booleans()
     return st.floats(0, 1) if isinstance(kind, Number) else TEXTS
@@ -43,7 +46,8 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
 def fields_of(category: str) -> st.SearchStrategy[dict[str, Any]]:
     own = {field.name: field.kind for field in schema.RECORD}
     common = {
-        name: values(own[name]) for name in ("tags", "triggers", "related_files", "scope", "confidence", "source")
+        name: values(own[name])
+        for name in ("tags", "triggers", "related_files", "checks", "scope", "confidence", "source")
     }
     content = {field.name: values(field.kind) for field in schema.content_fields(category)}
     optional = {field.name for field in schema.content_fields(category) if not isinstance(field.kind, ListOf)}

@@ -10,10 +10,13 @@ from typing import Any
 from onrecord import categories, timestamps
 from onrecord.errors import BadInput, Invalid, SecretFound
 from onrecord.record import memory, naming, schema, secrets
+from onrecord.record.check import Check
 from onrecord.record.memory import Memory
 from onrecord.record.schema import Flaw, ListOf, shorten
 
 _COMMON = frozenset("a an and are as at be by for from in is it no not of on or our the to use we with".split())
+
+_CHECK_LISTS = frozenset(("paths", "starts", "has", "adds", "unless"))
 
 
 def category_of(name: str) -> str:
@@ -83,6 +86,8 @@ def _arrange(category: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         raise Invalid(
             f"category: is {own_category!r} in the record and {category!r} on the command line", fix="make them agree"
         )
+    if isinstance(raw.get("checks"), (list, dict)):
+        raw["checks"] = arrange_checks(raw["checks"])
     content = raw.get("content", {})
     if not isinstance(content, dict):
         raise Invalid("content: must be an object with the fields of its category", fix=_how_to_fix(category, ()))
@@ -99,6 +104,25 @@ def _arrange(category: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in content.items()
     }
     return raw
+
+
+def arrange_checks(raw_checks: Any) -> Any:
+    """Return checks as they are stored: one check becomes a list, a single text becomes a list of texts."""
+    checks = [raw_checks] if isinstance(raw_checks, dict) else raw_checks
+    if not isinstance(checks, list):
+        return raw_checks
+    return [_arrange_check(raw) if isinstance(raw, dict) else raw for raw in checks]
+
+
+def _arrange_check(raw: Mapping[str, Any]) -> dict[str, Any]:
+    _refuse_misspelt(raw, Check._fields[:-1])
+    arranged = {key: value for key, value in raw.items() if value is not None}
+    for key in _CHECK_LISTS.intersection(arranged):
+        arranged[key] = [arranged[key]] if isinstance(arranged[key], str) else arranged[key]
+    examples = arranged.get("examples")
+    if isinstance(examples, dict):
+        arranged["examples"] = {key: [text] if isinstance(text, str) else text for key, text in examples.items()}
+    return arranged
 
 
 def _refuse_misspelt(raw: Mapping[str, Any], names: tuple[str, ...]) -> None:

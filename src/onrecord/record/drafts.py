@@ -11,6 +11,7 @@ from onrecord import paths
 from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.errors import BadRecord
 from onrecord.record import lifecycle, memory
+from onrecord.record.check import to_json
 from onrecord.record.memory import Memory
 
 _TEXTS = ("made_at", "session", "updates", "revises", "summary", "supersedes")
@@ -137,6 +138,9 @@ def additions(record: Memory, proposed: Memory) -> dict[str, Any]:
     triggers = list(dict.fromkeys((*record.triggers, *proposed.triggers)))
     if triggers != list(record.triggers):
         patch["triggers"] = triggers
+    new_checks = [check for check in proposed.checks if check not in record.checks]
+    if new_checks:
+        patch["checks"] = [to_json(check) for check in (*record.checks, *new_checks)]
     if proposed.source and not record.source:
         patch["source"] = proposed.source
     return patch

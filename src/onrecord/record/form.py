@@ -25,10 +25,10 @@ from onrecord import categories
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
 from onrecord.record import memory, schema
-from onrecord.record.schema import Choice, Field, Flag, Kind, ListOf, Number, Object
+from onrecord.record.schema import Choice, Choices, Field, Flag, Kind, ListOf, Number, Object
 
 _ALWAYS = ("tags", "triggers", "related_files")
-_IF_PRESENT = ("scope", "confidence", "source")
+_IF_PRESENT = ("checks", "scope", "confidence", "source")
 _RECORD = {field.name: field for field in schema.RECORD if field.name in (*_ALWAYS, *_IF_PRESENT)}
 _TITLE_FIELD = "title"
 _WIDTH = 80
@@ -166,13 +166,49 @@ def _item_lines(list_kind: ListOf, item: Any, number: int) -> list[str]:
 
 
 def _labelled(object_kind: Object, fields: Mapping[str, Any]) -> list[str]:
-    """Return an object of texts as lines `name: text`; further lines of a text are indented."""
+    """Return an object as lines `name: text`; further lines of a text, and the texts of a list, are indented."""
     result = []
-    for field in object_kind.fields:
-        text = fields.get(field.name)
-        first, *rest = [""] if text is None else _text_lines(text, is_inside=True)
-        result += [f"{field_label(field.name)}: {first}", *(f"  {line}" if line else "" for line in rest)]
+    for name, kind, where in _labels(object_kind):
+        holder = fields if len(where) == 1 else fields.get(where[0]) or {}
+        first, *rest = _labelled_lines(kind, holder.get(where[-1]))
+        result += [f"{field_label(name)}: {first}", *(f"  {line}" if line else "" for line in rest)]
     return result
+
+
+def _labels(object_kind: Object) -> Iterator[tuple[str, Kind, tuple[str, ...]]]:
+    """Yield the name, the kind and the place of each field of an object; those of an object in it are its own."""
+    for field in object_kind.fields:
+        if isinstance(field.kind, Object):
+            for part in field.kind.fields:
+                yield f"{field.name}_{part.name}", part.kind, (field.name, part.name)
+        else:
+            yield field.name, field.kind, (field.name,)
+
+
+def _labelled_lines(kind: Kind, value: Any) -> list[str]:
+    if value is None:
+        return [""]
+    if isinstance(kind, Choices):
+        return [value if isinstance(value, str) else ", ".join(value)]
+    if not isinstance(kind, ListOf):
+        return _text_lines(value, is_inside=True)
+    lines = [_quoted(text) for text in value]
+    return lines if len(lines) == 1 else ["", *lines]
+
+
+def _quoted(text: str) -> str:
+    """Return a text of a list in one line: as it is, or as JSON after a backslash where spaces would be lost."""
+    is_plain = text.isprintable() and text == text.strip() and text[:1] not in ("", "\\", "#") and "<!" not in text
+    return text if is_plain else "\\" + json.dumps(text).replace("<", "\\u003c")
+
+
+def _unquoted(line: str) -> str:
+    if line.startswith('\\"'):
+        try:
+            return str(json.loads(line[1:]))
+        except ValueError as error:
+            raise Unreadable(f"has a line that begins with a backslash and is not JSON: {line[:60]}") from error
+    return line
 
 
 def _subsections(object_kind: Object, fields: Mapping[str, Any]) -> list[str]:
@@ -336,21 +372,36 @@ def _item(kind: Kind, lines: list[str]) -> Any:
 
 def _from_labels(object_kind: Object, lines: list[str]) -> Any:
     """Return an object from lines `name: text`; None if every text is empty."""
-    names = [field.name for field in object_kind.fields]
+    labels = {name: (kind, where) for name, kind, where in _labels(object_kind)}
     texts: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in lines:
         label, colon, rest = line.partition(":")
         name = field_name(label) if colon and not line[0].isspace() else ""
-        if name in names and name not in texts:
+        if name in labels and name not in texts:
             current = texts[name] = [rest.lstrip(" \t")]
         elif current is not None:
             current.append(_dedent(line, 2))
         elif line.strip():
-            example = ", ".join(f"'{field_label(name)}: …'" for name in names)
+            example = ", ".join(f"'{field_label(name)}: …'" for name in labels)
             raise Unreadable(f"each item needs the lines {example}")
-    values = {name: text for name, body in texts.items() if (text := _text(body)) is not None}
+    values: dict[str, Any] = {}
+    for name, body in texts.items():
+        kind, where = labels[name]
+        value = _labelled_value(kind, body)
+        if value is not None:
+            target = values if len(where) == 1 else values.setdefault(where[0], {})
+            target[where[-1]] = value
     return values or None
+
+
+def _labelled_value(kind: Kind, lines: list[str]) -> Any:
+    if isinstance(kind, ListOf):
+        return [_unquoted(line.strip()) for line in lines if line.strip()] or None
+    if isinstance(kind, Choices):
+        words = " ".join(lines).replace(",", " ").lower().split()
+        return (words[0] if len(words) == 1 else words) if words else None
+    return _text(lines)
 
 
 def _object(object_kind: Object, lines: Sequence[str]) -> Any:

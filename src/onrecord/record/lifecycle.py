@@ -132,6 +132,7 @@ def shared_copy(record: Memory, *, scope: Scope, source: str, now: str) -> Memor
         updated_at=now,
         tags=record.tags,
         triggers=record.triggers,
+        checks=record.checks,
         scope=scope,
         confidence=record.confidence,
         origin=record.origin,

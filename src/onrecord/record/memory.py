@@ -9,7 +9,8 @@ from typing import Any
 
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadRecord
-from onrecord.record import schema
+from onrecord.record import check, schema
+from onrecord.record.check import Check
 from onrecord.record.schema import Flaw
 from onrecord.scopes import Scope
 
@@ -57,6 +58,7 @@ class Memory(NamedTuple):
     triggers: tuple[str, ...] = ()
     related_files: tuple[str, ...] = ()
     scope: Scope = Scope()
+    checks: tuple[Check, ...] = ()
     confidence: float | None = None
     supersedes: tuple[str, ...] = ()
     superseded_by: str = ""
@@ -140,6 +142,7 @@ def from_json(raw: Mapping[str, Any]) -> Memory:
     values["anchors"] = tuple(_part(Anchor, anchor) for anchor in values.get("anchors", ()))
     values["changes"] = tuple(_part(HistoryEntry, change) for change in values.get("changes", ()))
     values["scope"] = _part(Scope, values.get("scope", {}))
+    values["checks"] = tuple(check.parse(part) for part in values.get("checks", ()))
     unknown = {key: value for key, value in raw.items() if key not in schema.KEYS}
     return Memory(**values, unknown=unknown)
 
@@ -148,6 +151,7 @@ def to_json(record: Memory) -> dict[str, Any]:
     """Return the JSON object of a record, keys in stable order, without empty optional fields."""
     values = record._asdict()
     values["scope"] = _filled(record.scope)
+    values["checks"] = [check.to_json(part) for part in record.checks]
     values["anchors"] = [_filled(anchor) for anchor in record.anchors]
     values["changes"] = [_filled(change) for change in record.changes]
     body = {key: _plain(values[key]) for key in schema.KEYS if key in _REQUIRED or not _is_empty(values[key])}

@@ -7,12 +7,13 @@ fields (those of the content are in `categories`), and the checks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Union
 
 from onrecord import categories, scopes, timestamps
 from onrecord.coldstart import NamedTuple
+from onrecord.record import check
 from onrecord.text import plural
 
 SCHEMA_VERSION = "1.0"
@@ -45,6 +46,12 @@ class Text(NamedTuple):
 class Choice(NamedTuple):
     values: tuple[str, ...]
     vital: bool = False
+
+
+class Choices(NamedTuple):
+    """One of these values, or a list of them."""
+
+    values: tuple[str, ...]
 
 
 class Flag(NamedTuple):
@@ -87,7 +94,7 @@ class Object(NamedTuple):
     vital: bool = False
 
 
-Kind = Union[Text, Choice, Flag, Number, Count, Instant, Day, Scalar, ListOf, Object]
+Kind = Union[Text, Choice, Choices, Flag, Number, Count, Instant, Day, Scalar, ListOf, Object]
 
 
 class Field(NamedTuple):
@@ -143,11 +150,36 @@ _CONTENT = {category.name: _fields(category.content) for category in categories.
 FOLDERS: Mapping[str, str] = MappingProxyType(
     {category.name: category.folder for category in categories.CATEGORIES.values()}
 )
+_TEXTS = ListOf(Text(check.MAX_TEXT_CHARACTERS), max_items=check.MAX_TEXTS)
+_EXAMPLES = ListOf(Text(check.MAX_EXAMPLE_CHARACTERS), max_items=check.MAX_EXAMPLES)
+_CHECK = (
+    _required(
+        "on",
+        Choices(check.KINDS),
+        "`command`: a shell command; `edit`: any change of a file; `write`: a file that is created or replaced.",
+    ),
+    Field("paths", _TEXTS, "Globs of the files that are checked; without them all are. Not for commands."),
+    Field("starts", _TEXTS, "First words of a command, or the beginning of an added line; one of them is enough."),
+    Field("has", _TEXTS, "Texts in a command, or in an added line; one of them is enough."),
+    Field("adds", _TEXTS, "Texts that the file has more often after the change than before; one of them is enough."),
+    Field("unless", _TEXTS, "Texts with which the command or the line is fine."),
+    Field("say", Text(check.MAX_TEXT_CHARACTERS), "What to do instead, in one line."),
+    Field(
+        "examples",
+        Object(
+            (
+                Field("breaks", _EXAMPLES, "Commands, lines or file names that break it."),
+                Field("fits", _EXAMPLES, "Those that do not."),
+            )
+        ),
+        "Examples that the check must agree with, or it is refused.",
+    ),
+)
 RECORD: tuple[Field, ...] = (
     _required("schema_version", Text(10, _VERSION, vital=True), "The format of the file."),
     _required("category", Choice(tuple(FOLDERS), vital=True), "What sort of memory it is."),
     _required("id", Text(80, _SLUG, vital=True), "A kebab-case slug, equal to the file's name."),
-    _required("title", Text(120, vital=True), "One line that says what it is about."),
+    _required("title", Text(120, vital=True), "One line that states the rule: what to do, or what holds."),
     _required("record_status", Choice(("active", "retired", "archived")), "Whether it is in use."),
     _required("created_at", Instant(), "When it was first saved."),
     _required("updated_at", Instant(), "When it last changed."),
@@ -171,16 +203,21 @@ RECORD: tuple[Field, ...] = (
                 Field(
                     "repositories",
                     ListOf(Text(200), max_items=50),
-                    "In a shared store: globs of repositories it applies to, such as `github.com/acme/*` or `api-*`.",
+                    "Globs of repositories it applies to, such as `github.com/acme/*` or `api-*`.",
                 ),
                 Field(
                     "languages",
                     ListOf(Choice(tuple(scopes.LANGUAGES)), max_items=20),
-                    "In a shared store: languages it applies to, where one of them is used.",
+                    "Languages it applies to, where one of them is used.",
                 ),
             )
         ),
         "Where it applies, when not everywhere.",
+    ),
+    Field(
+        "checks",
+        ListOf(Object(_CHECK), max_items=check.MAX_CHECKS),
+        "Tests of the rule that a program can carry out, at a command or at a change of a file.",
     ),
     Field("confidence", Number(0, 1), "How sure the author was, from 0 to 1."),
     _required("content", Object((), vital=True), "The fields of its category."),
@@ -248,10 +285,26 @@ def flaws(value: object) -> Iterator[Flaw]:
     if not isinstance(value, dict):
         yield Flaw("record", f"must be a JSON object, not {describe_type(value)}", is_structural=True)
         return
-    yield from check_fields(RECORD, value, "")
+    found = list(check_fields(RECORD, value, ""))
+    yield from found
+    if value.get("checks") and not any(flaw.where.startswith("checks") for flaw in found):
+        yield from _check_flaws(value["checks"])
     category = value.get("category")
     if isinstance(category, str) and category in FOLDERS and isinstance(value.get("content"), dict):
         yield from check_fields(content_fields(category), value["content"], "content.")
+
+
+def check_flaws(checks: object) -> Iterator[Flaw]:
+    """Yield all that is wrong with a JSON value as the checks of a record."""
+    found = list(_check(next(field.kind for field in RECORD if field.name == "checks"), checks, "checks"))
+    yield from found or _check_flaws(checks)  # type: ignore[arg-type]
+
+
+def _check_flaws(raw_checks: Sequence[Mapping[str, Any]]) -> Iterator[Flaw]:
+    """Yield the checks that can never be broken, always are, or disagree with their own examples."""
+    for number, raw in enumerate(raw_checks):
+        for problem in check.problems(check.parse(raw)):
+            yield Flaw(f"checks[{number}]" + (f".{problem.where}" if problem.where else ""), problem.message)
 
 
 def check_fields(fields: tuple[Field, ...], raw: Mapping[str, Any], prefix: str) -> Iterator[Flaw]:
@@ -271,6 +324,8 @@ def _check(kind: Kind, value: Any, where: str) -> Iterator[Flaw]:
         yield from _check_text(kind, value, where)
     elif isinstance(kind, Choice) and value not in kind.values:
         yield Flaw(where, f"must be one of {', '.join(kind.values)}, not {shorten(value)!r}", kind.vital)
+    elif isinstance(kind, Choices):
+        yield from _check_choices(kind, value, where)
     elif isinstance(kind, Number) and not kind.minimum <= value <= kind.maximum:
         yield Flaw(where, f"must be from {kind.minimum} to {kind.maximum}")
     elif isinstance(kind, Count) and not 0 <= value <= kind.maximum:
@@ -281,6 +336,14 @@ def _check(kind: Kind, value: Any, where: str) -> Iterator[Flaw]:
         yield from _check_list(kind, value, where)
     elif isinstance(kind, Object):
         yield from check_fields(kind.fields, value, where + ".")
+
+
+def _check_choices(choices_kind: Choices, value: Any, where: str) -> Iterator[Flaw]:
+    values = [value] if isinstance(value, str) else value
+    if not values:
+        yield Flaw(where, f"must be one or more of {', '.join(choices_kind.values)}")
+    for item in values:
+        yield from _check(Choice(choices_kind.values), item, where)
 
 
 def _check_text(text_kind: Text, text: str, where: str) -> Iterator[Flaw]:
@@ -306,6 +369,7 @@ def _check_list(list_kind: ListOf, json_list: list[Any], where: str) -> Iterator
 _EXPECTED: Mapping[type, Any] = {
     Text: str,
     Choice: str,
+    Choices: (str, list),
     Instant: str,
     Day: str,
     Flag: bool,
@@ -318,6 +382,7 @@ _EXPECTED: Mapping[type, Any] = {
 _NAMES: Mapping[type, str] = {
     Text: "a text",
     Choice: "a text",
+    Choices: "a text or a list of texts",
     Instant: "a text",
     Day: "a text",
     Flag: "true or false",
