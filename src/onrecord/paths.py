@@ -41,26 +41,49 @@ class StoreRef(NamedTuple):
     prefix: str
 
 
-def store_refs(store: str, user_store: str = "", shared: Iterable[StoreRef] = ()) -> list[StoreRef]:
-    """Return the stores that have a folder, in order of precedence: the project's, the user's, then shared ones."""
-    local = (StoreRef(store, PROJECT_PREFIX), StoreRef(user_store, USER_PREFIX))
+def store_refs(
+    store: str,
+    user_store: str = "",
+    shared: Iterable[StoreRef] = (),
+    *,
+    below_refs: Iterable[StoreRef] = (),
+    above_refs: Iterable[StoreRef] = (),
+) -> list[StoreRef]:
+    """Return the stores that have a folder, in order of precedence: the project's, the user's, then shared ones.
+
+    Those below the project, in folders of it, come before its own, and those above it in its repository after it.
+    """
+    local = (*below_refs, StoreRef(store, PROJECT_PREFIX), *above_refs, StoreRef(user_store, USER_PREFIX))
     return [store_ref for store_ref in (*local, *shared) if store_ref.root]
 
 
 def store_name(prefix: str) -> str:
-    """Return the name of the store with `prefix`: `project`, `user`, or that of a shared store."""
-    return {PROJECT_PREFIX: "project", USER_PREFIX: "user"}.get(prefix) or prefix[: -len(_SHARED_MARK)]
+    """Return the name of the store with `prefix`: `project`, `user`, a shared store's, or a nested store's folder."""
+    if is_project(prefix):
+        return prefix[: -len(PROJECT_PREFIX)].rstrip("/") or "project"
+    return "user" if prefix == USER_PREFIX else prefix[: -len(_SHARED_MARK)]
 
 
 def store_flag(prefix: str) -> str:
     """Return the option that selects the store with `prefix` in a command, with a space after it."""
-    name = store_name(prefix)
-    return {"project": "", "user": "--user "}.get(name, f"--remote {name} ")
+    if prefix in (PROJECT_PREFIX, USER_PREFIX):
+        return "" if prefix == PROJECT_PREFIX else "--user "
+    return f"{'--project' if is_project(prefix) else '--remote'} {store_name(prefix)} "
 
 
 def is_shared(prefix: str) -> bool:
     """True if `prefix` is that of a shared store."""
     return prefix.endswith(_SHARED_MARK)
+
+
+def is_project(prefix: str) -> bool:
+    """True if `prefix` is that of a store in a repository: the project's, one in a folder of it, or one above it."""
+    return prefix.endswith(PROJECT_PREFIX) and prefix != USER_PREFIX
+
+
+def project_of(store_root: str) -> str:
+    """Return the folder that a project's store belongs to, and that paths in its records are relative to."""
+    return os.path.dirname(os.path.dirname(store_root))
 
 
 def project_root(start: str) -> str:
@@ -77,13 +100,13 @@ def project_root(start: str) -> str:
         if os.path.isdir(os.path.join(here, STORE)) or os.path.exists(os.path.join(here, ".git")):
             return here
         parent = os.path.dirname(here)
-        if parent == here or not _is_same_owner(start, parent):
+        if parent == here or not is_same_owner(start, parent):
             break
         here = parent
     return start
 
 
-def _is_same_owner(start: str, folder: str) -> bool:
+def is_same_owner(start: str, folder: str) -> bool:
     """True if `folder` is on the file system of `start`, and belongs to its owner or to us."""
     try:
         first, other = os.stat(start), os.stat(folder)
@@ -181,6 +204,11 @@ def index_file(store_root: str) -> str:
     """Return the file of a store's search index, named after the store's real path."""
     name = content_hash(os.path.realpath(store_root).encode("utf-8", "surrogatepass"))
     return os.path.join(cache_dir(), f"{name}.sqlite")
+
+
+def nested_file(project: str) -> str:
+    """Return the file that lists the folders of a project which are known to have a store of their own."""
+    return os.path.join(cache_dir(), f"{content_hash(project.encode('utf-8', 'surrogatepass'))}.nested")
 
 
 def standard_dir(kind: str, program: str = "onrecord") -> str:

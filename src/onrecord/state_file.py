@@ -35,7 +35,6 @@ LIFETIMES = {
     "listings": 1,
     "forms": 30,
     "failures.log": 90,
-    "last-digest.json": 30,
 }
 """Days after its last change until a file is deleted; docs/what-is-stored.md describes each file."""
 

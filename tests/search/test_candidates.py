@@ -26,8 +26,8 @@ def opened():
         values = (n, f"decisions/{name}.json", name, "decision", f"Queue {name}", "active", DAYS[name])
         connection.execute(
             "INSERT INTO record (n, path, id, category, title, status, updated_at, tags, expires, void, summary_line,"
-            " anchors, scope, title_terms, tag_terms, trigger_terms, body_terms)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, '', '', 0, '', '', '', '', '', '', '')",
+            " anchors, scope, areas, title_terms, tag_terms, trigger_terms, body_terms)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, '', '', 0, '', '', '', '', '', '', '', '')",
             values,
         )
     return built

@@ -43,7 +43,7 @@ def test_facts_of_a_record() -> None:
     scope = {"paths": ["src/**"], "branches": ["main"]}
     record = sample("tech_debt", confidence=0.5, times_updated=4, related_files=['a "b".py'], scope=scope)
 
-    assert index.unpack_facts(document.pack_facts(record)) == (5, 1.5, ['a "b".py', "src/**"], ["main"], "high")
+    assert index.unpack_facts(document.pack_facts(record)) == (5, 3.0, ['a "b".py', "src/**"], ["main"], "high")
 
 
 def test_a_record_without_a_confidence_stands_in_the_middle() -> None:

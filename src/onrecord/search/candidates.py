@@ -213,11 +213,20 @@ def find(index: Index, query: WeightedQuery, filter: Filter) -> list[int]:
     return [int(n) for n in (_fitting(index, best, filter.fits, limit) if filter.fits else best[:limit])]
 
 
+def best_by_terms(index: Index, query: WeightedQuery, limit: int) -> dict[int, float]:
+    """Return the weight of the terms of the best records, by number."""
+    scores = _scores(index, query)
+    return {int(n): scores[n] for n in sorted(scores, key=lambda n: (-scores[n], int(n)))[:limit]}
+
+
 def _fitting(index: Index, numbers: list[str], fits: Callable[[str], bool], limit: int) -> list[str]:
     """Return the first that apply here: most records of a shared store may be for other projects."""
     fitting: list[str] = []
-    for start in range(0, min(len(numbers), _MAX_FILTERED), _SCOPES_AT_ONCE):
-        batch = numbers[start : start + _SCOPES_AT_ONCE]
+    start = 0
+    while start < min(len(numbers), _MAX_FILTERED):
+        # Nearly always the first ones apply, and no more are read than without scopes.
+        batch = numbers[start : start + (_SCOPES_AT_ONCE if start else limit)]
+        start += len(batch)
         limited = f"SELECT n, scope FROM record WHERE scope <> '' AND n IN ({','.join(batch)})"
         elsewhere = {str(n) for n, scope in index._connection.execute(limited) if not fits(scope)}
         fitting += [n for n in batch if n not in elsewhere]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from onrecord import coldstart, scopes, timestamps
+from onrecord import coldstart, scopes
 from onrecord.categories import CATEGORIES
 from onrecord.errors import OnrecordError
+from onrecord.record import check, rule_title
 from onrecord.record.memory import Memory
 from onrecord.record.schema import Day, ListOf, Object, Text, content_fields
 from onrecord.search import query, terms
@@ -17,6 +18,7 @@ MAX_BODY_TERMS = 1_500
 
 MAX_PATHS = 40
 _SNIPPET_WORDS = 28
+_MAX_AREAS = 6
 
 _FIELDS = {
     category: [field.name for field in content_fields(category) if isinstance(field.kind, (Text, ListOf, Object))]
@@ -81,17 +83,41 @@ def is_void(memory: Memory) -> bool:
     return memory.content.get(field) in values
 
 
-def may_be_urgent(memory: Memory) -> bool:
-    """True if a digest shows the record as soon as its files are changed, now or when its expiry is near."""
+class InMap(coldstart.NamedTuple):
+    """What the map at session start says of a record, and by what it chooses."""
+
+    rule_line: str
+    mark: str
+    """What is not plain about it: that it is only proposed, or how severe it is."""
+    areas: str
+    """Its tags, or the folder of its first file if it has none, a line each."""
+    standing: int
+    """How much it counts by itself, from 0 to 3."""
+
+
+def in_map(memory: Memory) -> InMap:
+    """Return what the map says of a record."""
     category = CATEGORIES[memory.category]
-    return category.open_state(memory) in category.urgent_states or timestamps.is_day(expiry(memory))
+    marks = [mark for (field, value), mark in category.map_marks.items() if memory.text(field) == value]
+    folders = [path.partition("/")[0] for path in memory.related_files if "/" in path]
+    areas = "\n".join(memory.tags[:_MAX_AREAS] or folders[:1])
+    return InMap(rule_title.of_record(memory), ", ".join(marks), areas, round(_confidence(memory)))
+
+
+def _confidence(memory: Memory) -> float:
+    """Return how much a record counts, from 0 to 3: by its severity or strength, or else by its own confidence."""
+    category = CATEGORIES[memory.category]
+    severity = category.standing.get(memory.text(category.severity_field)) if category.severity_field else None
+    if severity is not None:
+        return float(severity)
+    # A record without a confidence is in the middle of a knowledge bank's scale from 1 to 3.
+    return 2.0 if memory.confidence is None else round(min(max(memory.confidence, 0), 1) * 3, 3)
 
 
 def pack_facts(memory: Memory) -> str:
     """Return the facts that a digest weighs, as one text that `index.unpack_facts` reads."""
     files = [*memory.related_files, *memory.scope.paths][:MAX_PATHS]
-    # A record without a confidence is in the middle of a knowledge bank's scale from 1 to 3.
-    confidence = 2.0 if memory.confidence is None else round(min(max(memory.confidence, 0), 1) * 3, 3)
+    confidence = _confidence(memory)
     branches = memory.scope.branches[:MAX_PATHS]
     return coldstart.dumps(
         [memory.times_updated + 1, confidence, files, branches, CATEGORIES[memory.category].open_state(memory)]
@@ -112,6 +138,18 @@ def places(memory: Memory) -> list[tuple[str, str, int]]:
     paths = (*memory.related_files, *memory.scope.paths, *(anchor.path for anchor in memory.anchors))
     patterns = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in paths)
     return [(path, "" if _is_glob(path) else path.rpartition("/")[2], gravity) for path in patterns if path]
+
+
+def checks(memory: Memory) -> list[tuple[str, int, str]]:
+    """Return the sound checks of an active record: a word of which an action must have one, 1 if firm, and the check.
+
+    One that could never be broken, or disagrees with its own examples, is left out: a hand may have written it.
+    """
+    if memory.record_status != "active" or memory.superseded_by:
+        return []
+    is_firm = int(memory.content.get("status") != "proposed")
+    sound = [one for one in memory.checks[: check.MAX_CHECKS] if not any(check.problems(one))]
+    return [(word, is_firm, check.pack(one)) for one in sound for word in check.key_words(one)]
 
 
 def _is_glob(pattern: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from onrecord import coldstart, paths
-from onrecord.search import indexing
+from onrecord.search import command_filter, indexing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,15 +20,18 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
     Watch = Callable[[Iterable[str]], Iterable[str]]
 
-VERSION = 23
+VERSION = 27
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 # `term` counts the active records that have a term anywhere (records), and in title or triggers (titles).
-# `may_be_urgent` marks the records that a digest shows as soon as their files are changed.
+# `rule_line`, `mark`, `areas` and `standing` are what the map at session start says of a record, and chooses it by;
+# `area` counts the records that may be in a map, by each of their areas and by their scope.
 # `vector` has the vectors of a record's texts, and the rows of its words in the table of word vectors; `vector_head`
 # and `vector_tail` the gists of records, a block of them column by column;
 # `vector_source` which table all vectors were made with.
 # `record_file` lists the files, folders and globs that a record is about; `name` is the file name, empty for a glob.
+# `record_check` has the sound checks of active records, once for each of the words of which an action must have one to
+# break the check; it is not firm if the record is only proposed.
 # `succession` tells which record replaces which; `cycle_winner` lists the ids that are current although another record
 # claims to replace them: the newest of each cycle of claims.
 _SCHEMA = """
@@ -37,13 +40,14 @@ CREATE TABLE total (id INTEGER PRIMARY KEY, records INTEGER, title_terms INTEGER
 INSERT INTO total VALUES (1, 0, 0, 0);
 CREATE TABLE record (
     n INTEGER PRIMARY KEY, path TEXT UNIQUE, mtime INTEGER, size INTEGER, hash TEXT, id TEXT, category TEXT, title TEXT,
-    tags TEXT, status TEXT, updated_at TEXT, expires TEXT, void INTEGER, summary_line TEXT, anchors TEXT,
-    scope TEXT, facts TEXT, title_terms TEXT, tag_terms TEXT, trigger_terms TEXT, body_terms TEXT,
-    created_at TEXT, may_be_urgent INTEGER
+    tags TEXT, status TEXT, updated_at TEXT, expires TEXT, void INTEGER, rule_line TEXT, mark TEXT, areas TEXT,
+    standing INTEGER, scope TEXT, facts TEXT, summary_line TEXT, anchors TEXT, title_terms TEXT, tag_terms TEXT,
+    trigger_terms TEXT, body_terms TEXT, created_at TEXT
 );
 CREATE INDEX record_by_id ON record (id);
 CREATE INDEX record_by_date ON record (updated_at, id, category, status);
-CREATE INDEX record_by_urgency ON record (updated_at) WHERE may_be_urgent;
+CREATE INDEX record_by_standing ON record (category, standing, updated_at, id) WHERE status = 'active' AND NOT void;
+CREATE TABLE area (name TEXT, scope TEXT, records INTEGER, PRIMARY KEY (name, scope)) WITHOUT ROWID;
 CREATE TABLE succession (old TEXT, new TEXT, n INTEGER);
 CREATE INDEX succession_by_old ON succession (old);
 CREATE INDEX succession_by_record ON succession (n);
@@ -52,6 +56,9 @@ CREATE TABLE record_file (pattern TEXT, name TEXT, gravity INTEGER, n INTEGER);
 CREATE INDEX record_file_by_pattern ON record_file (pattern);
 CREATE INDEX record_file_by_name ON record_file (name);
 CREATE INDEX record_file_by_record ON record_file (n);
+CREATE TABLE record_check (word TEXT, n INTEGER, is_firm INTEGER, body TEXT);
+CREATE INDEX record_check_by_word ON record_check (word);
+CREATE INDEX record_check_by_record ON record_check (n);
 CREATE TABLE vector (n INTEGER PRIMARY KEY, triggers INTEGER, vectors BLOB, words BLOB);
 CREATE TABLE vector_head (block INTEGER PRIMARY KEY, gists BLOB);
 CREATE TABLE vector_tail (block INTEGER PRIMARY KEY, gists BLOB);
@@ -91,23 +98,11 @@ class Row(coldstart.NamedTuple):
     anchors: str
     scope: str
     """Where it applies, as `scopes.unpack` reads it; empty for everywhere."""
+    areas: str
     title_terms: str
     tag_terms: str
     trigger_terms: str
     body_terms: str
-
-
-class DigestRow(coldstart.NamedTuple):
-    """The columns of a record that a digest needs."""
-
-    path: str
-    category: str
-    title: str
-    updated_at: str
-    expires: str
-    summary_line: str
-    scope: str
-    facts: str
 
 
 class RecordFile(coldstart.NamedTuple):
@@ -120,13 +115,23 @@ class RecordFile(coldstart.NamedTuple):
     """0 for a record that it is gravest to ignore."""
 
 
+class IndexedCheck(coldstart.NamedTuple):
+    """A check of a record."""
+
+    n: int
+    """The number of the record."""
+    is_firm: int
+    """1 unless the record is only proposed."""
+    body: str
+    """The check, as `record.check.unpack` reads it."""
+
+
 _COLUMNS = ", ".join(Row._fields)
-_DIGEST_COLUMNS = ", ".join(DigestRow._fields)
 
 NOT_REPLACED = "id NOT IN (SELECT old FROM succession WHERE old NOT IN (SELECT id FROM cycle_winner))"
 """The SQL condition that no other record replaces a record."""
 
-_IS_CURRENT = f"status = 'active' AND NOT void AND {NOT_REPLACED}"
+IS_CURRENT = f"status = 'active' AND NOT void AND {NOT_REPLACED}"
 
 _SAME_ID = """
 SELECT id, path, scope FROM record
@@ -139,6 +144,9 @@ _MAX_VALUES = 400
 
 _MAX_FILES = 1_000
 """Rows of `record_file` read for one file: bounds the work in a store with a thousand globs."""
+
+_MAX_CHECKS = 1_000
+"""Checks that are compared with one action; each takes some 20 microseconds."""
 
 _DAMAGE = (TypeError, ValueError, AttributeError, LookupError)
 """Errors that content we never wrote leads to, beside those of SQLite."""
@@ -162,7 +170,7 @@ class Index:
         """Start over with a new file after SQLite found this one damaged or lost its lock."""
         self._connection.close()
         if not self.in_memory:
-            _discard(paths.index_file(self.root))
+            _discard(self.root)
         fresh = open(self.root, hook=hook)
         self._connection, self.has_words, self.in_memory = fresh._connection, fresh.has_words, fresh.in_memory
 
@@ -267,6 +275,22 @@ class Index:
         query = "SELECT 1 FROM record_file WHERE n = ? AND gravity = 0 LIMIT 1"
         return self._connection.execute(query, (n,)).fetchone() is not None
 
+    def checks_with(self, words: Iterable[str]) -> list[IndexedCheck]:
+        """Return the checks that an action with these words may break."""
+        names = sorted(words)
+        if len(names) > _MAX_VALUES:
+            known = self._connection.execute(f"SELECT DISTINCT word FROM record_check LIMIT {_MAX_CHECKS}")
+            names = sorted({word for (word,) in known}.intersection(names))[:_MAX_VALUES]
+        marks = ",".join("?" * (len(names) + 1))
+        query = f"SELECT DISTINCT n, is_firm, body FROM record_check WHERE word IN ({marks}) ORDER BY n"
+        rows = self._connection.execute(f"{query} LIMIT {_MAX_CHECKS}", ("", *names))
+        return [IndexedCheck(*row) for row in rows.fetchall()]
+
+    def all_checks(self) -> list[IndexedCheck]:
+        """Return the checks of all active records."""
+        rows = self._connection.execute("SELECT DISTINCT n, is_firm, body FROM record_check ORDER BY n, rowid")
+        return [IndexedCheck(*row) for row in rows.fetchall()]
+
     def records_hiding(self, names: Sequence[str]) -> list[tuple[str, str, str]]:
         """Return name, path and scope of the active records that have one of `names` as their id, or supersede it.
 
@@ -280,19 +304,6 @@ class Index:
                 rows = self._connection.execute(query.format(marks), batch)
                 hiding += [(str(name), str(path), scope) for name, path, scope in rows]
         return hiding
-
-    def newest_current(self, limit: int, *, urgent_only: bool = False) -> list[DigestRow]:
-        """Return the `limit` newest current records; with `urgent_only`, of those that may be urgent."""
-        urgent = "may_be_urgent AND " if urgent_only else ""
-        return self._digest_rows(f"{urgent}{_IS_CURRENT} ORDER BY updated_at DESC LIMIT {limit}")
-
-    def current_at(self, record_paths: Sequence[str]) -> list[DigestRow]:
-        """Return the current records at these paths."""
-        return self._digest_rows(f"{_IS_CURRENT} AND path IN ({','.join('?' * len(record_paths))})", record_paths)
-
-    def _digest_rows(self, where: str, record_paths: Sequence[str] = ()) -> list[DigestRow]:
-        query = f"SELECT {_DIGEST_COLUMNS} FROM record WHERE {where}"
-        return [DigestRow(*row) for row in self._connection.execute(query, record_paths)]
 
     def anchors(self, record_paths: Sequence[str]) -> dict[str, str]:
         """Return the packed anchors of the records at these paths, by path."""
@@ -346,7 +357,7 @@ def in_memory(store_root: str, *, hook: bool = False) -> Index:
 def _open_file(store_root: str, *, anew: bool, patience: float) -> Index:
     file = paths.index_file(store_root)
     if anew:
-        _discard(file)
+        _discard(store_root)
     if not os.path.exists(file):
         _make_private(file)
     connection = coldstart.connect(file, timeout=patience, isolation_level=None)
@@ -373,8 +384,9 @@ def _make_private(file: str) -> None:
         os.umask(before)
 
 
-def _discard(file: str) -> None:
-    for name in (file, file + "-journal"):
+def _discard(store_root: str) -> None:
+    file = paths.index_file(store_root)
+    for name in (file, file + "-journal", command_filter.file_of(store_root)):
         try:
             os.unlink(name)
         except OSError:

@@ -12,6 +12,7 @@ import time
 
 from onrecord import coldstart
 from onrecord.categories import CATEGORIES
+from onrecord.search import command_filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,17 +45,23 @@ HOOK_CPU_SECONDS = 0.12
 """Seconds of computing that a hook may spend reading records: some 100. Writing them takes half as long again, and a
 whole hook must stay below 60 bare interpreters, on machines where one takes 8 ms, too."""
 
+_MAX_FILTERED_BY_HOOK = 600
+"""Records from which a hook makes a missing filter, in some 0.1 s."""
+
 _MAX_IN_CIRCLES = 1_000
 """Records in cycles of supersession that are resolved; only a hostile store has more."""
 
 _COLUMNS = (
-    "n, path, mtime, size, hash, id, category, title, tags, status, updated_at, expires, void, summary_line, anchors,"
-    " scope, facts, title_terms, tag_terms, trigger_terms, body_terms, created_at, may_be_urgent"
+    "n, path, mtime, size, hash, id, category, title, tags, status, updated_at, expires, void, rule_line, mark, areas,"
+    " standing, scope, facts, summary_line, anchors, title_terms, tag_terms, trigger_terms, body_terms, created_at"
 )
-_INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({','.join('?' * 23)})"
+_INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({','.join('?' * 26)})"
 _COUNT = (
     "INSERT INTO term VALUES (?, ?, ?) ON CONFLICT (term)"
     " DO UPDATE SET records = records + excluded.records, titles = titles + excluded.titles"
+)
+_COUNT_AREA = (
+    "INSERT INTO area VALUES (?, ?, ?) ON CONFLICT (name, scope) DO UPDATE SET records = records + excluded.records"
 )
 _TOTAL = "UPDATE total SET records = records + ?, title_terms = title_terms + ?, body_terms = body_terms + ?"
 
@@ -62,10 +69,11 @@ _TOTAL = "UPDATE total SET records = records + ?, title_terms = title_terms + ?,
 def refresh(index: Index, *, hook: bool, watch: Watch = iter) -> bool:
     """Bring the index in step; True if anything changed. A hook leaves it as it is while another process writes."""
     before = _folder_times(index)
-    now = {folder: _folder_time(index.root, folder) for folder in FOLDERS}
+    now = command_filter.folder_times(index.root)
     moved = [folder for folder in FOLDERS if now[folder] != before.get(folder)]
     edited = _edited(index, (LARGER_SLICE if moved else SLICE) if hook else _MAX_CHECKED_FILES)
     if not moved and not edited:
+        _confirm_filter(index, hook=hook)
         return False
     try:
         index._connection.execute("BEGIN IMMEDIATE")
@@ -77,13 +85,46 @@ def refresh(index: Index, *, hook: bool, watch: Watch = iter) -> bool:
         changed = [*edited, *(path for folder in moved for path in _added_and_removed(index, folder))]
         deadline = time.monotonic() + HOOK_SECONDS if hook else None
         _apply(index, watch(dict.fromkeys(changed)), {folder: now[folder] for folder in moved}, deadline)
+    _confirm_filter(index, hook=hook)
     return True
+
+
+def _confirm_filter(index: Index, *, hook: bool) -> None:
+    """Bring the filter of commands in step with the index; make a missing one."""
+    if index.in_memory:
+        return
+    try:
+        if not command_filter.exists(index.root):
+            _make_filter(index, hook=hook)
+        command_filter.confirm(index.root, _folder_times(index))
+    except OSError:
+        # Without a filter the index is opened for every command.
+        command_filter.discard(index.root)
+
+
+def _make_filter(index: Index, *, hook: bool) -> None:
+    """Make the filter from what is indexed. A hook has no time for a large store, so a command makes it."""
+    execute = index._connection.execute
+    (count,) = execute("SELECT count(*) FROM record").fetchone()
+    command_filter.discard(index.root)
+    if hook and count > _MAX_FILTERED_BY_HOOK:
+        return
+    files: dict[int, list[tuple[str, int]]] = {}
+    for pattern, gravity, n in execute("SELECT pattern, gravity, n FROM record_file"):
+        files.setdefault(n, []).append((pattern, gravity))
+    rows = execute("SELECT n, title_terms, trigger_terms, body_terms FROM record WHERE status = 'active'")
+    keys: set[str] = set()
+    for n, title, triggers, body in rows:
+        keys |= command_filter.record_keys(title, triggers, body, files.get(n, ()))
+    keys |= command_filter.check_keys(word for (word,) in execute("SELECT DISTINCT word FROM record_check"))
+    command_filter.add(index.root, keys, count)
 
 
 def is_complete(index: Index) -> bool:
     """True if every file was indexed: a hook that ran out of time has left some for the next one."""
     indexed = _folder_times(index)
-    return all(indexed.get(folder, 0) in (-1, _folder_time(index.root, folder)) for folder in FOLDERS)
+    now = command_filter.folder_times(index.root)
+    return all(indexed.get(folder, 0) in (-1, now[folder]) for folder in FOLDERS)
 
 
 def is_unchanged(index: Index, path: str) -> bool:
@@ -118,13 +159,6 @@ def stamp(root: str, path: str) -> tuple[int, int] | None:
 
 def _folder_times(index: Index) -> dict[str, int]:
     return dict(index._connection.execute("SELECT name, mtime FROM folder").fetchall())
-
-
-def _folder_time(root: str, folder: str) -> int:
-    try:
-        return os.stat(os.path.join(root, folder)).st_mtime_ns
-    except OSError:
-        return 0
 
 
 def _edited(index: Index, limit: int) -> list[str]:
@@ -192,7 +226,10 @@ class _Changes:
 
         self._store = Store(index.root)
         self._terms: dict[str, list[int]] = {}
+        self._areas: dict[tuple[str, str], int] = {}
         self._totals = [0, 0, 0]
+        self._keys: set[str] = set()
+        """Keys of the added records for the filter of commands."""
         self._vectors = record_vectors.Blocks(index)
 
     def remove(self, path: str) -> int | None:
@@ -212,7 +249,8 @@ class _Changes:
                 )
             if row.status == "active":
                 self._count(fields, -1)
-            for name in ("record", "succession", "record_file"):
+                self._count_areas(row.category, row.areas, row.scope, 0 if row.void else -1)
+            for name in ("record", "succession", "record_file", "record_check"):
                 self._execute(f"DELETE FROM {name} WHERE n = ?", (row.n,))
             self._vectors.remove(row.n)
             n = row.n
@@ -251,20 +289,23 @@ class _Changes:
         try:
             memory, _, content = self._store.read(path)
             text, record_files, vectors = document.build(memory), document.places(memory), self._vectors.build(memory)
-            may_be_urgent = document.may_be_urgent(memory)
-            more = (memory.updated_at, document.expiry(memory), document.is_void(memory), summary_line.render(memory))
-            facts = (*more, anchors.dump(memory), document.pack_scope(memory), document.pack_facts(memory))
+            in_map = document.in_map(memory)
+            scope, is_void = document.pack_scope(memory), document.is_void(memory)
+            facts = (memory.updated_at, document.expiry(memory), is_void, *in_map, scope, document.pack_facts(memory))
+            shown = (summary_line.render(memory), anchors.dump(memory))
         except Exception as error:
             # Whatever is wrong with one record, the others must be found: everything that could fail comes before here.
             if not isinstance(error, OnrecordError):
                 from onrecord import state_file
 
                 state_file.log_failure(f"index {path}", f"{type(error).__name__}: {error}")
-            self._execute(_INSERT, (n, path, *file_stamp, "", "", "", "", "", "broken", *[""] * 13))
+            self._execute(_INSERT, (n, path, *file_stamp, "", "", "", "", "", "broken", *[""] * 16))
             return
         head = (memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
-        values = (n, path, *file_stamp, content, *head, *facts, *text, memory.created_at, may_be_urgent)
+        values = (n, path, *file_stamp, content, *head, *facts, *shown, *text, memory.created_at)
         n = self._execute(_INSERT, values).lastrowid or 0
+        if memory.record_status == "active" and not is_void:
+            self._count_areas(memory.category, in_map.areas, scope, 1)
         self._vectors.add(n, vectors, is_active=memory.record_status == "active")
         self._insert(memory, n, text, record_files)
 
@@ -277,8 +318,15 @@ class _Changes:
             )
         if memory.record_status == "active":
             self._count(text, 1)
+            patterns = [(pattern, gravity) for pattern, _, gravity in record_files]
+            self._keys |= command_filter.record_keys(text.title, text.triggers, text.body, patterns)
         many = self._index._connection.executemany
         many("INSERT INTO record_file VALUES (?, ?, ?, ?)", [(*record_file, n) for record_file in record_files])
+        from onrecord.search import document
+
+        checks = [(word, n, is_firm, body) for word, is_firm, body in document.checks(memory)]
+        self._keys |= command_filter.check_keys(word for word, *_ in document.checks(memory))
+        many("INSERT INTO record_check VALUES (?, ?, ?, ?)", checks)
         links = [(memory.id, memory.superseded_by)] if memory.superseded_by else []
         links += [(old, memory.id) for old in memory.supersedes]
         many("INSERT INTO succession VALUES (?, ?, ?)", [(old, new, n) for old, new in links if old != new])
@@ -293,14 +341,30 @@ class _Changes:
         for term in in_title:
             self._terms[term][1] += sign
 
+    def _count_areas(self, category: str, areas: str, scope: str, sign: int) -> None:
+        # The record itself is counted under an empty name, so that those without an area count, too.
+        for area in ("", *filter(None, areas.split("\n"))) if CATEGORIES[category].is_in_map else ():
+            self._areas[area, scope] = self._areas.get((area, scope), 0) + sign
+
     def finish(self) -> None:
         many = self._index._connection.executemany
         many(_COUNT, [(term, *counts) for term, counts in self._terms.items() if counts != [0, 0]])
         fewer = [(term,) for term, counts in self._terms.items() if counts[0] < 0]
         many("DELETE FROM term WHERE term = ? AND records <= 0", fewer)
+        many(_COUNT_AREA, [(*key, count) for key, count in self._areas.items() if count])
+        many("DELETE FROM area WHERE name = ? AND scope = ? AND records <= 0", list(self._areas))
         self._execute(_TOTAL, self._totals)
         self._vectors.finish()
         self._note_circles()
+        self._extend_filter()
+
+    def _extend_filter(self) -> None:
+        """Put the keys of added records into the filter, before they are committed; a missing one is made later."""
+        if self._keys and not self._index.in_memory and command_filter.exists(self._index.root):
+            try:
+                command_filter.add(self._index.root, self._keys, 0)
+            except OSError:
+                command_filter.discard(self._index.root)
 
     def _note_circles(self) -> None:
         """Note the newest record of each supersession cycle: it is current, although another claims to replace it."""

@@ -20,7 +20,7 @@ _STATUS = """
     CASE WHEN status = 'active' AND EXISTS (SELECT 1 FROM succession WHERE succession.n = record.n AND old = id)
     THEN 'superseded' ELSE status END
 """
-_COLUMNS = f"SELECT id, category, title, tags, {_STATUS}, updated_at, created_at, path, facts FROM record"
+_COLUMNS = f"SELECT id, category, title, tags, {_STATUS}, updated_at, created_at, path, facts, scope FROM record"
 ORDERS = {
     "updated": "updated_at DESC, id",
     "created": "created_at DESC, id",
@@ -49,6 +49,8 @@ class Listed(NamedTuple):
     path: str
     facts: str
     """Facts packed for the digest; the files are among them."""
+    scope: str = ""
+    """Where it applies, as `scopes.unpack` reads it; empty for everywhere."""
 
     @property
     def files(self) -> list[str]:

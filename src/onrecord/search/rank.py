@@ -65,6 +65,8 @@ class Match(coldstart.NamedTuple):
     features: Mapping[str, float] = _NONE
     via: tuple[str, str, str] | None = None
     """Id, title and date of the superseded record whose text matched."""
+    scope: str = ""
+    """Where it applies, as `scopes.unpack` reads it; empty for everywhere."""
 
     @property
     def confidence(self) -> str:
@@ -88,7 +90,7 @@ def match(row: Row, root: str, **scores: Any) -> Match:
     """Return a record of the index as a match; `scores` are its query, score and features, if it was searched for."""
     tags = tuple(row.tags.split("\n")) if row.tags else ()
     head = (row.id, row.category, row.title, row.path, tags, row.status)
-    return Match(*head, row.updated_at, row.summary_line, row.anchors, root, **scores)
+    return Match(*head, row.updated_at, row.summary_line, row.anchors, root, scope=row.scope, **scores)
 
 
 def find(index: Index, query: Query, filter: Filter = _EVERYTHING, limit: int = 10) -> list[Match]:
