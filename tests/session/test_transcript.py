@@ -204,6 +204,8 @@ def test_what_lies_before_a_part_of_a_session_is_put_before_it(tmp_path):
         ("<memory-context>x</memory-context><memory-context>y</memory-context>", ""),
         ("go <system-reminder>x</system-reminder>on <memory-context>y</memory-context>now", "go on now"),
         ("</memory-context> alone", "</memory-context> alone"),
+        ("fix it [project memory, from x]\n- use kafka (decision)\n[end of project memory] now", "fix it  now"),
+        ("&lt;memory-context a&gt;use kafka&lt;/memory-context&gt; fix it", "fix it"),
         ("<memory-context never closed", ""),
         ("nothing of ours", "nothing of ours"),
     ],

@@ -31,7 +31,10 @@ _MARKS = dict.fromkeys(map(ord, '()[]{}<>*_,;:.!"“”„`-–—…'), " ")
 class Ledger:
     """The ledger of one session. Use it in a `with` statement, which locks it."""
 
-    __slots__ = ("_file", "corrections", "has_started", "owed", "pointed", "prompts", "shown", "warnings")
+    __slots__ = (
+        "_file", "corrections", "folders", "has_started", "is_quiet", "map", "owed", "pointed", "prompts", "shown",
+        "warnings",
+    )  # fmt: skip
 
     def __init__(self, session: str) -> None:
         """Open the ledger of `session`. If that is empty, nothing is read or written."""
@@ -42,11 +45,17 @@ class Ledger:
         """Names of the warnings that the user has seen."""
         self.corrections: list[str] = []
         """The newest corrections that the user typed."""
+        self.folders: dict[str, None] = {}
+        """Folders of the project with a store of their own, whose files the session has touched."""
         self.prompts = 0
+        self.is_quiet = False
+        """True if the last prompt asks for no memory; then actions show nothing until the next one."""
         self.has_started = False
         """True if the digest was shown with a prompt, in hosts without an earlier event for it."""
         self.owed = ""
         """The event (such as `startup` or `resume`) whose digest the next prompt must deliver; empty if none."""
+        self.map = ""
+        """`whole` if the session has a map with all records, `part` for one with some of them; empty if it has none."""
         self._file = StateFile(_path(session), _MAX_BYTES, "ledger") if session else None
 
     def __enter__(self) -> Ledger:
@@ -83,8 +92,17 @@ class Ledger:
     def add_warning(self, name: str) -> None:
         self._append(f"warned\t{name}")
 
+    def add_folders(self, folder_names: list[str]) -> None:
+        for folder in folder_names:
+            if folder not in self.folders:
+                self._append(f"folder\t{folder}")
+
     def add_correction(self, prompt: str) -> None:
         self._append(_correction(prompt))
+
+    def quiet(self) -> None:
+        """Record that the prompt asks for no memory."""
+        self._append("quiet")
 
     def count_prompt(self) -> None:
         self._append("prompt")
@@ -97,15 +115,26 @@ class Ledger:
         if self.owed or not self.has_started:
             self._append("started")
 
+    @property
+    def map_is_whole(self) -> bool:
+        """True if the session has a map with all records."""
+        return self.map == "whole"
+
+    def add_map(self, *, is_whole: bool) -> None:
+        """Record that the session has the map. A line in it is no showing: the rule may still come."""
+        self._append(f"map\t{'whole' if is_whole else 'part'}")
+
     def reset(self) -> None:
         """Forget what was shown, after the conversation was compacted or cleared."""
+        self.map = ""
         self.shown = {}
         self.pointed = {}
         self.prompts = 0
         lines = [*map(_correction, self.corrections), *(f"warned\t{name}" for name in sorted(self.warnings))]
+        lines += [f"folder\t{folder}" for folder in self.folders]
         lines += ["started"] * self.has_started
         if self._file:
-            self._file.replace("".join(f"{line}\n" for line in lines).encode("ascii"))
+            self._file.replace("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
 
     def _append(self, line: str) -> None:
         self._read(line)
@@ -120,14 +149,21 @@ class Ledger:
             self.shown[key] = text_hash
         elif kind == "pointed":
             self.pointed[rest] = None
+        elif kind == "folder":
+            self.folders[rest] = None
         elif kind == "warned":
             self.warnings.add(rest)
         elif kind == "prompt":
             self.prompts += 1
+            self.is_quiet = False
+        elif kind == "quiet":
+            self.is_quiet = True
         elif kind == "owed":
             self.owed = rest
         elif kind == "started":
             self.has_started, self.owed = True, ""
+        elif kind == "map":
+            self.map = rest
         elif kind == "heard":
             try:
                 self.corrections = [*self.corrections, str(coldstart.loads(rest))][-_MAX_CORRECTIONS:]

@@ -9,7 +9,7 @@ import os
 
 from onrecord import coldstart, files, timestamps
 from onrecord.coldstart import NamedTuple
-from onrecord.text import remove_elements
+from onrecord.text import PLAIN_END, PLAIN_START, remove_elements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,9 +169,13 @@ def is_machine_turn(prompt: str) -> bool:
     return prompt.lstrip().startswith(_MACHINE)
 
 
+SILENCE = "#nomem"
+"""What a prompt or a command contains that is to bring no records."""
+
+
 def wants_silence(prompt: str) -> bool:
     """True if no memories should be shown for `prompt`: our own commands, machine turns, or `#nomem`."""
-    return prompt.lstrip().startswith(_OWN_COMMANDS) or "#nomem" in prompt or is_machine_turn(prompt)
+    return prompt.lstrip().startswith(_OWN_COMMANDS) or SILENCE in prompt or is_machine_turn(prompt)
 
 
 def last_prompts(transcript: Transcript) -> list[str]:
@@ -256,10 +260,14 @@ def without_blocks(text: str) -> str:
 
 
 def _with_tags(text: str) -> str:
-    """Return `text` with the tags of our own blocks unescaped."""
-    if "&lt;memory-context" not in text:
-        return text
-    return text.replace("&lt;memory-context", "<memory-context").replace("&lt;/memory-context&gt;", "</memory-context>")
+    """Return `text` with the tags of our own blocks, which a host may have escaped or been given as plain lines."""
+    if "&lt;memory-context" in text:
+        text = text.replace("&lt;memory-context", "<memory-context").replace(
+            "&lt;/memory-context&gt;", "</memory-context>"
+        )
+    if PLAIN_START in text:
+        text = text.replace(PLAIN_START, "<memory-context ").replace(PLAIN_END, "</memory-context>")
+    return text
 
 
 def tail_lines(path: str, size: int = TAIL_BYTES) -> tuple[list[bytes], bool]:
