@@ -90,10 +90,13 @@ def test_a_record_that_does_not_apply_here_hides_nothing_here(project, share):
     share("acme", "preference", replacing, scope={"languages": ["go"]})
 
     assert [hit.source for hit in project.search("sessions postgres")] == ["zeta"]
-    assert f'path="zeta:decisions/{ID}.json"' in _hook(project, "session_start", source="startup")
+    assert "- sessions-live: Sessions live in Postgres, not Redis [zeta]" in _hook(
+        project, "session_start", source="startup"
+    )
     Path(project.root, "go.mod").write_text("")
     assert [hit.source for hit in project.search("sessions postgres")] == ["platform"]
-    assert f'path="platform:decisions/{ID}.json"' in _hook(project, "session_start", session_id="s2", source="startup")
+    context = _hook(project, "session_start", session_id="s2", source="startup")
+    assert "Sessions live in Postgres, not Redis [platform]" in context and "more:" not in context
 
 
 def test_a_record_that_replaces_a_shared_one_hides_it(project, share, capsys):
@@ -173,7 +176,7 @@ def test_a_session_starts_with_shared_rules_and_without_the_unfinished_work_of_o
 
     context = _hook(project, "session_start", source="startup")
 
-    assert 'source="platform"' in context
+    assert "(high severity) [platform]\n" in context
     assert "Somebody else" not in context
     project.save("constraint", SIX["constraint"])
     assert 'source="platform"' not in _hook(project, "session_start", source="startup")

@@ -19,7 +19,8 @@ from onrecord.settings import Settings
 from tests import cost, records, searching
 from tests.git_project import GitProject
 
-FEW, MANY = 30, 900
+FEW, MANY = 130, 900
+"""Records: those of a full map, and many more."""
 WORDS = ["".join(letters) for letters in itertools.product("bdgklm", "aeiou", "nrst", "aeo")]
 
 

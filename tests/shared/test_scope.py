@@ -196,9 +196,27 @@ def test_a_record_is_about_a_file_that_one_of_its_paths_covers(project):
     here = ProjectScope(str(project))
     about = scopes.pack(Scope(languages=["sql"], paths=["db/**"]))
 
-    assert here.fits_file(about, "db/deep/one.sql")
-    assert not here.fits_file(about, "src/main.py")
-    assert not here.fits_file(scopes.pack(Scope(languages=["python"])), "src/main.py")
+    assert here.fits(about, "db/deep/one.sql")
+    assert not here.fits(about, "src/main.py")
+    assert here.fits(scopes.pack(Scope(languages=["python"])), "src/main.py")
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        (Scope(), ""),
+        (Scope(branches=("feature/*",)), ""),
+        (Scope(branches=("release/*",)), "branch release/*"),
+        (Scope(branches=("release/*", "main")), "branch release/*, main"),
+        (Scope(repositories=("other/*",)), "repository other/*"),
+        (Scope(languages=("go",)), "language go"),
+        (Scope(paths=("web/**",)), "path web/**"),
+        (Scope(paths=("a", "b", "c", "d", "e")), "path a, b, c and 2 more"),
+        (Scope(branches=("main",), languages=("go",)), "language go"),
+    ],
+)
+def test_the_reason_why_a_record_does_not_apply(project, limits, expected):
+    assert ProjectScope(str(project)).misfit(scopes.pack(limits)) == expected
 
 
 def test_nothing_limited_applies_where_there_is_no_project():

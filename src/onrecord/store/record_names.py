@@ -12,13 +12,19 @@ from onrecord.errors import BadRecord, OnrecordError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _MAX_UNCHANGED = 24
 """Characters of the longest id that is its own short name."""
 
 _BEGINNING, _HASH = 16, 6
 """Length of the two parts of a short name: the beginning of the id (at most), and a hash of the path."""
+
+_MIN_WORDS = 2
+"""Whole words of a name in the map: one alone would say too little."""
+
+_MAX_NAME = 60
+"""Characters of a name in the map; a longer one is replaced by the short name."""
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 """Characters that mean nothing special to a shell: agents run commands with these names, and strangers choose ids."""
@@ -34,6 +40,27 @@ def short_name(path: str) -> str:
     if len(plain) > _BEGINNING and "-" in beginning[4:]:
         beginning = beginning[: beginning.rfind("-")]
     return f"{beginning}.{_path_hash(path)}"
+
+
+def beginning(name: str, others: Iterable[str]) -> str:
+    """Return the shortest beginning of `name`, of two or more whole words, that none of `others` begins with.
+
+    Empty if only the whole name will do and that is no name for a shell.
+    """
+    words = name.split("-")
+    for end in range(min(_MIN_WORDS, len(words)), len(words) + 1):
+        start = "-".join(words[:end])
+        if len(start) > _MAX_NAME:
+            break
+        if start == name or not any(other.lower().startswith(start.lower()) for other in others):
+            return start if is_shell_safe(start) and not start.isdigit() else ""
+    return ""
+
+
+def slug(title: str) -> str:
+    """Return a name like an id for a title: its words in ASCII; empty if it has none."""
+    plain = "".join(char if char in _SAFE else " " for char in title.lower().replace("'", ""))
+    return "-".join(plain.split())[:_MAX_NAME].rstrip("-_").lstrip("-_")
 
 
 def is_shell_safe(name: str) -> bool:

@@ -58,6 +58,7 @@ def test_what_the_server_finds_has_the_form_of_any_search(acme, onrecord):
         "updated_at": "2026-01-02T00:00:00Z",
         "status": "active",
         "hidden_by": "",
+        "out_of_scope": "",
         "via": None,
         "team": "platform",
         "has_all_words": True,
