@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from onrecord import coldstart, state_file
 from onrecord.digest import knowledge_bank
 from onrecord.digest.selection import DigestCandidate
+from onrecord.digest.work_context import Feature, WorkContext
+from onrecord.git.changes import Changes
 from tests import without_fts5
 
 FIRST = "0000-000000000"
@@ -62,7 +64,7 @@ def parse(text: str) -> list[DigestCandidate]:
 
 
 def lessons(project: Path) -> list[DigestCandidate]:
-    return knowledge_bank.lessons(str(project))
+    return knowledge_bank.entries(str(project))
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -210,6 +212,18 @@ def test_a_bank_of_very_many_entries_is_bounded() -> None:
     assert "only the first" in state_file.recent_failures()[0][2]
 
 
+def test_all_banks_of_a_project_are_bounded_and_leave_room_for_those_of_the_user(tmp_path: Path, home: Path) -> None:
+    many = "\n".join(f"### Entry {{0}} {number}" for number in range(knowledge_bank.MAX_ENTRIES - 5))
+    for place, name in enumerate(knowledge_bank.BANKS):
+        write(tmp_path / "docs/knowledge-bank", name, many.format(place))
+    write(home / ".claude/memory/knowledge-bank", "patterns.md", "### Mine\n")
+
+    found = lessons(tmp_path)
+
+    assert sum(lesson.is_local for lesson in found) == knowledge_bank.MAX_ENTRIES
+    assert [lesson.title for lesson in found if not lesson.is_local] == ["Mine"]
+
+
 def test_text_made_to_be_slow_is_not() -> None:
     assert parse("<!---->" * 140_000 + "<!--" * 100_000) == []
     assert [lesson.title for lesson in parse("### A\n" + "#### x\n- y: z\n" * 60_000)] == ["A"]
@@ -226,43 +240,97 @@ def titled_lessons(*titles: str) -> list[DigestCandidate]:
     return [DigestCandidate(title, "pattern", title, f"{title}: Look twice.", "", is_local=True) for title in titles]
 
 
+def work(*, slug: str = "", paragraph: str = "", branch: str = "", files: tuple[str, ...] = ()) -> WorkContext:
+    feature = Feature(slug, paragraph, "") if slug or paragraph else None
+    return WorkContext(feature, branch, Changes(files), [])
+
+
+def matching(entries: list[DigestCandidate], context: WorkContext) -> list[str]:
+    """The entries that are relevant, best first."""
+    relevance = knowledge_bank.relevance(entries, context)
+    return sorted(relevance, key=lambda key: (-relevance[key], key))
+
+
+THREE = ("The parser reads files", "Deploys happen on Monday", "A file is opened twice")
+
+
 @pytest.mark.parametrize(
-    ("intent", "matching"),
+    ("context", "keys"),
     [
-        ("parser reading files", ["The parser reads files", "A file is read twice"]),
-        ("parser", ["The parser reads files"]),
-        ("parser colours invoices", []),
-        ("twice", ["A file is read twice"]),
-        ("", []),
+        (work(branch="feat/parser-files"), ["The parser reads files", "A file is opened twice"]),
+        (work(slug="parser"), ["The parser reads files"]),
+        (work(files=("src/monday.py",)), ["Deploys happen on Monday"]),
+        (work(paragraph="Invoices get new colours, and the parser knows them."), ["The parser reads files"]),
+        (work(slug="invoices"), []),
+        (work(), []),
     ],
 )
-def test_an_entry_has_at_least_half_of_the_words_and_a_single_one_in_its_title(
-    intent: str, matching: list[str]
+def test_every_signal_finds_the_entries_that_share_a_word_with_it(context: WorkContext, keys: list[str]) -> None:
+    assert matching(titled_lessons(*THREE), context) == keys
+
+
+def test_a_long_description_brings_as_many_lessons_as_a_short_one() -> None:
+    short = "The parser reads a file on Monday."
+    long = short + " Invoices, colours, clocks, tokens, ledgers, carriers and queues are as they were before this."
+
+    assert set(matching(titled_lessons(*THREE), work(paragraph=short))) == set(THREE)
+    assert set(matching(titled_lessons(*THREE), work(paragraph=long))) == set(THREE)
+
+
+WORDS = st.lists(st.sampled_from("parser file monday deploy open twice read clock token".split()), max_size=6)
+
+
+@given(WORDS, WORDS, WORDS, WORDS)
+def test_more_description_never_means_fewer_lessons(
+    slug: list[str], paragraph: list[str], more: list[str], branch: list[str]
 ) -> None:
-    entries = titled_lessons("The parser reads files", "Deploys happen on Monday", "A file is read twice")
+    entries = titled_lessons(*THREE, "Read the clock once", "Tokens are opened twice")
+    before = knowledge_bank.relevance(entries, work(slug="-".join(slug), paragraph=" ".join(paragraph)))
+    longer = work(slug="-".join(slug), paragraph=" ".join([*paragraph, *more]), branch="-".join(["x", *branch]))
 
-    assert sorted(knowledge_bank.relevance(entries, intent)) == sorted(matching)
+    assert set(before) <= set(knowledge_bank.relevance(entries, longer))
 
 
-def test_more_of_the_words_is_more_relevant() -> None:
-    relevance = knowledge_bank.relevance(titled_lessons("Parser", "Parser of files"), "parser files")
+@given(WORDS, WORDS, WORDS)
+def test_one_more_signal_never_takes_from_an_entry(slug: list[str], paragraph: list[str], files: list[str]) -> None:
+    entries = titled_lessons(*THREE, "Read the clock once", "Tokens are opened twice")
+    before = knowledge_bank.relevance(entries, work(slug="-".join(slug), paragraph=" ".join(paragraph)))
+    named = tuple(f"{word}.py" for word in files)
+    after = knowledge_bank.relevance(entries, work(slug="-".join(slug), paragraph=" ".join(paragraph), files=named))
 
-    assert relevance == {"Parser": 0.5, "Parser of files": 1.0}
+    assert all(after[key] >= value - 1e-12 for key, value in before.items())
+
+
+def test_an_entry_that_fits_more_of_the_work_is_more_relevant() -> None:
+    entries = titled_lessons("Parser", "Parser of files", "Colours", "Clocks", "Tokens")
+
+    assert matching(entries, work(slug="parser-files")) == ["Parser of files", "Parser"]
+
+
+def test_the_line_of_an_entry_is_its_title_or_the_beginning_of_what_it_says() -> None:
+    never, topic = parse("### Never guess the encoding\nSay UTF-8.\n### Encodings\nSay UTF-8 when you open a file.\n")
+
+    assert [knowledge_bank.line(never), knowledge_bank.line(topic)] == [
+        "Never guess the encoding",
+        "Encodings: Say UTF-8 when you open a file",
+    ]
 
 
 def test_scripts_without_spaces_match() -> None:
-    assert list(knowledge_bank.relevance(titled_lessons("設定ファイルを読み込む", "Deploys"), "設定ファイル")) == [
-        "設定ファイルを読み込む"
-    ]
+    entries = titled_lessons("設定ファイルを読み込む", "Deploys")
+
+    assert matching(entries, work(paragraph="設定ファイル")) == ["設定ファイルを読み込む"]
 
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=40), max_size=4))
 def test_any_text_is_a_query_that_sqlite_accepts(text: str, titles: list[str]) -> None:
-    assert all(0 < share <= 1 for share in knowledge_bank.relevance(titled_lessons(*titles), text).values())
+    relevance = knowledge_bank.relevance(titled_lessons(*titles), work(slug="x", paragraph=text, branch=text))
+
+    assert all(0 < value <= 1 for value in relevance.values())
 
 
 def test_without_fts5_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coldstart, "connect", without_fts5.connect)
 
     with pytest.raises(knowledge_bank.Unavailable):
-        knowledge_bank.relevance(titled_lessons("parser"), "parser")
+        knowledge_bank.relevance(titled_lessons("parser"), work(slug="parser"))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from onrecord.digest import selection
 from onrecord.digest.selection import DigestCandidate, Pick
+from onrecord.store import record_names
 
 CATEGORIES = selection.PRIORITY
 
@@ -144,3 +145,28 @@ def test_equal_scores_keep_one_order_however_they_come() -> None:
 
 def test_nothing_to_choose_from() -> None:
     assert selection.choose(selection.order([], {}, 0.6), 20) == []
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", "ab", "abc", "1"]), min_size=1, max_size=6).map("-".join), st.data())
+def test_a_name_is_the_shortest_beginning_that_no_other_id_begins_with(name: str, data: st.DataObject) -> None:
+    others = data.draw(st.lists(st.sampled_from(["a-b", "a-b-c", "b-c-abc", "ab-1-a-b", name + "-more"]), max_size=4))
+    others = [other for other in others if other != name]
+
+    short = record_names.beginning(name, others)
+
+    if short:
+        assert name == short or name.startswith(short + "-")
+        assert short == name or not any(other.startswith(short) for other in others)
+        assert short.count("-") >= min(1, name.count("-"))
+        words = name.split("-")
+        fewer = "-".join(words[: short.count("-")])
+        assert short.count("-") <= 1 or any(other.startswith(fewer) for other in others)
+
+
+@given(entries, st.integers(9, 40))
+def test_with_less_room_the_first_of_a_choice_are_the_choice_for_that(
+    candidates: list[DigestCandidate], limit: int
+) -> None:
+    picks = selection.order(candidates, {}, 0.6)
+
+    assert selection.choose(picks, limit) == selection.choose(picks, 40)[:limit]

@@ -129,7 +129,62 @@ def test_what_was_committed_to_main_is_not_the_work(project: GitProject) -> None
     seen = read(project.root)
 
     assert (seen.changes.committed, seen.changes.is_own) == (["three.py", "two.py"], False)
-    assert (seen.files, seen.intent, seen.query, seen.is_empty) == ([], "", "", False)
+    assert (seen.files, seen.intent, seen.query, seen.is_empty) == ([], "", "", True)
+
+
+def test_while_a_feature_is_built_on_main_its_last_commits_are_the_work(project: GitProject) -> None:
+    commits(project, "one.py", "lexer.py", "grammar.py")
+    add_feature(project.root, "001-parser", spec="# Spec\n\nReads a file.", status="active", slug="parser-rewrite")
+
+    signals = dict(read(project.root).signals)
+
+    assert signals.pop("files").split()[:2] == ["grammar", "lexer"]
+    assert signals == {"feature": "parser rewrite", "paragraph": "Reads a file."}
+
+
+def test_the_signals_of_a_branch_are_kept_apart(project: GitProject) -> None:
+    commits(project, "one.py", "two.py")
+    project.git("checkout", "-q", "-b", "feat/token-refresh")
+    project.write("src/clock.py", "x")
+    project.commit("Renew it early")
+
+    assert read(project.root).signals == [
+        ("branch", "token refresh"),
+        ("subjects", "Renew it early"),
+        ("files", "clock"),
+    ]
+
+
+def test_a_specification_speaks_for_the_work_in_place_of_commit_subjects(project: GitProject) -> None:
+    commits(project, "one.py", "two.py")
+    project.git("checkout", "-q", "-b", "feat/token-refresh")
+    commits(project, "three.py")
+    add_feature(project.root, "001-x", status="active", slug="token-refresh", lastCompletedPhase="design")
+
+    assert [name for name, _ in read(project.root).signals] == ["feature", "phase", "branch", "files"]
+
+
+@pytest.mark.parametrize("state", ["no git", "clean main", "one commit", "detached"])
+def test_where_nothing_tells_the_work_there_is_no_signal_and_no_failure(project: GitProject, state: str) -> None:
+    commits(project, *(["one.py"] if state == "one commit" else ["one.py", "two.py", "three.py"]))
+    if state == "detached":
+        project.git("checkout", "-q", "--detach")
+    if state == "no git":
+        (project.root / ".git").rename(project.root.parent / "elsewhere")
+        for file in project.root.iterdir():
+            file.unlink()
+
+    seen = read(project.root)
+
+    assert (seen.signals, seen.is_empty, seen.warnings) == ([], True, [])
+    assert state_file.recent_failures() == []
+
+
+def test_facts_about_a_specification_are_not_its_first_paragraph(tmp_path: Path) -> None:
+    spec = "# Spec\n\n- Phase: specify\n- **Created:** 2026-04-29\n\n## Overview\n\nReads a file: once.\n"
+    add_feature(tmp_path, "001-x", spec=spec, status="active", slug="x")
+
+    assert dict(read(tmp_path).signals)["paragraph"] == "Reads a file: once."
 
 
 def test_the_work_in_words(project: GitProject) -> None:
@@ -225,6 +280,19 @@ def test_a_git_that_hangs_costs_its_files_and_nothing_else(
         f"git {question}: did not answer in time" for question in ("ls-files", "diff-index", "ls-files --others", "log")
     ]
     assert len(state_file.recent_failures()) == 4
+
+
+def test_a_git_that_hangs_leaves_the_feature_and_the_branch(
+    project: GitProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_feature(project.root, "001-x", spec="Reads a file.", status="active", slug="csv", lastCompletedPhase="design")
+    project.git("checkout", "-q", "-b", "import-csv")
+    fake_git(tmp_path / "bin", "sleep 600 & sleep 600", monkeypatch)
+
+    seen = read(project.root, seconds=0.3)
+
+    expected = [("feature", "csv"), ("paragraph", "Reads a file."), ("phase", "design"), ("branch", "import csv")]
+    assert (seen.signals, seen.is_empty, seen.warnings) == (expected, False, [])
 
 
 def test_a_git_that_fails_is_traced(project: GitProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -338,6 +406,7 @@ def test_a_feature_that_cannot_be_read_is_traced_and_passed_over(tmp_path: Path,
 
     assert read(tmp_path).query == "good"
     assert "002-bad" in state_file.recent_failures()[0][2]
+    assert "002-bad" in "".join(read(tmp_path).warnings)
 
 
 @pytest.mark.parametrize("slug", [None, "", 7, ["x"]])

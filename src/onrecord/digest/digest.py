@@ -1,4 +1,4 @@
-"""The digest a session starts with: what is being worked on, what was left unfinished, which rules apply here."""
+"""The digest a session starts with: what was left unfinished, what presses on the changed files, and the map."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import os
 import time
 
 from onrecord import budget, paths, timestamps
+from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
-from onrecord.digest import selection, work_context
-from onrecord.digest.selection import DigestCandidate, Records, Relevance
+from onrecord.digest import map_page, records, selection, work_context
+from onrecord.digest.records import Records
+from onrecord.digest.selection import DigestCandidate, Pick
 from onrecord.digest.work_context import WorkContext
 from onrecord.git.changes import Changes
 from onrecord.recall.candidate import Cautions, Item
 from onrecord.recall.stores import Stores
-from onrecord.text import cut, fence, plural
+from onrecord.store import record_names
+from onrecord.text import count_tokens, fence, plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from onrecord.digest.selection import Pick
     from onrecord.paths import StoreRef
     from onrecord.settings import Settings
 
@@ -31,21 +33,35 @@ STEP_SECONDS = 0.6
 """Of computing, for the work context, the knowledge banks and each store of others: without it there is a digest."""
 
 MAX_URGENT = 3
-MAX_NEAR = 3
+"""Records above the map, with their whole rule, about files that are being changed."""
+
 CHECK_SECONDS = 0.3
 """Of computing, to check if the files of what is shown have changed."""
 
-LEFT_OFF = "left unfinished"
-_NO_FTS5 = "this Python's SQLite has no FTS5: the digest goes by prominence alone"
+MAX_CHARACTERS = 9_700
+"""Of a digest, whatever the settings say: the reply of a hook has at most 9,900."""
 
-_ATTRIBUTES = {"source": paths.PROJECT_PREFIX, "kind": "digest"}
+LEFT_OFF = "left unfinished"
+_LAST_LINE_TOKENS = 40
+_NO_FTS5 = "this Python's SQLite has no FTS5: the digest goes by prominence alone"
+_ATTRIBUTES = {"source": paths.PROJECT_PREFIX, "kind": "map"}
 
 
 class DigestPage(NamedTuple):
-    """The text of a digest, and the picks in it."""
+    """The text of a digest, and what is in it."""
 
     text: str
-    picks: list[Pick]
+    above: Sequence[Pick] = ()
+    """What is shown in full above the map."""
+    lines: Sequence[Pick] = ()
+    """The entries with a line in the map."""
+    left_out: int = 0
+    """How many entries in force have no line."""
+
+    @property
+    def is_whole(self) -> bool:
+        """True if the map has all that is on record here."""
+        return bool(self.lines) and not self.left_out
 
 
 class Digest(NamedTuple):
@@ -53,247 +69,278 @@ class Digest(NamedTuple):
 
     context: WorkContext
     weight: float
-    longest: int
-    """Characters that it may have in all."""
+    limit: int
+    max_tokens: int
     warnings: Sequence[str] = ()
+    above: Sequence[Pick] = ()
+    """What comes above the map, in full: the session to resume, and what presses on the changed files."""
+    pinned: Sequence[Pick] = ()
+    """Entries of the map that are in it whatever their score."""
     picks: Sequence[Pick] = ()
-    near: Sequence[Pick] = ()
-    """The best matches among the records that there is no reason to show."""
+    """All entries in force, or those of a large store that come into question, best first; empty without a map."""
+    areas: Mapping[str, int] = {}
+    """How many entries each area has; under an empty name, how many there are in all."""
     relevance: str = "inactive"
     """`active` where relevance decides; `inactive` where there is nothing to be relevant to, or no way to tell."""
 
-    def only(self, is_wanted: Callable[[DigestCandidate], bool]) -> Digest:
-        """Return the digest without unwanted entries, such as those the session was shown already."""
-        return self._replace(picks=[pick for pick in self.picks if is_wanted(pick.candidate)])
+    @property
+    def words(self) -> str:
+        """All that is known about the work, in words."""
+        return words_of(self.context)
 
-    def render(self) -> DigestPage:
+    def only(self, is_wanted: Callable[[DigestCandidate], bool], *, has_map: bool) -> Digest:
+        """Return the digest without unwanted entries above the map, and maybe without the map."""
+        above = [pick for pick in self.above if is_wanted(pick.candidate)]
+        return self._replace(above=above, picks=self.picks if has_map else ())
+
+    def render(self, max_characters: int = MAX_CHARACTERS) -> DigestPage:
         """Return the page: the same state gives the same bytes, as hosts leave out a text that is there already."""
-        return _page(self)
+        return _page(self, max_characters)
 
 
 def make(project: str, store_refs: Sequence[StoreRef], settings: Settings, only: str = "") -> Digest:
-    """Return the digest for a session that starts now; empty if there is no reason to show any record.
+    """Return the digest for a session that starts now.
 
     With `only`, the prefix of one of them, the others are read for nothing but what they hide of it.
     """
     latest = time.monotonic() + LATEST_FOR_GIT
     branch = work_context.branch(project)
     # Before git is asked: indexing a store for the first time takes what time there is.
-    store_records = _stores(store_refs, project, settings, branch, only)
+    all_records = _stores(store_refs, project, settings, only)
     nothing = WorkContext(None, branch, Changes(), ["took too long"])
     until = min(time.monotonic() + GIT_SECONDS, latest)
     context = budget.attempt("work context", nothing, work_context.read, project, until, seconds=STEP_SECONDS)
-    lessons = list[DigestCandidate]()
+    from_banks = list[DigestCandidate]()
     if not only:
-        lessons = budget.attempt("knowledge banks", lessons, _lessons, project, seconds=STEP_SECONDS)
-    digest = compose(context, store_records, lessons, settings)
+        from_banks = budget.attempt("knowledge banks", from_banks, lessons, project, seconds=STEP_SECONDS)
+    digest = compose(context, all_records, from_banks, settings)
     # The index may be a moment behind: what is about to be shown is looked at, and chosen again if it has changed.
-    about_to_show = [pick.candidate for pick in digest.picks]
-    if [records for records in store_records if records.have_changed(about_to_show)]:
-        store_records = _stores(store_refs, project, settings, branch, only)
-        digest = compose(context, store_records, lessons, settings)
-    return budget.attempt("check files", digest, _checked, digest, store_records, seconds=CHECK_SECONDS)
+    chosen = selection.choose(digest.picks, digest.limit, digest.pinned)
+    about_to_show = [pick.candidate for pick in (*digest.above, *chosen)]
+    if [each for each in all_records if each.have_changed(about_to_show)]:
+        digest = compose(context, all_records, from_banks, settings)
+    digest = budget.attempt("check files", digest, _checked, digest, all_records, seconds=CHECK_SECONDS)
+    for each in all_records:
+        each.close()
+    return digest
 
 
 def compose(
-    context: WorkContext, store_records: Sequence[Records], lessons: Sequence[DigestCandidate], settings: Settings
+    context: WorkContext, all_records: Sequence[Records], lessons: Sequence[DigestCandidate], settings: Settings
 ) -> Digest:
     """Return the digest for a work context, from these stores and entries of knowledge banks."""
     warnings = [str(problem) for problem in settings.problems if problem.key.startswith("session_start.")]
-    weight, longest = settings.number("session_start.relevance_weight"), settings.count("session_start.max_characters")
-    digest = Digest(context, weight, longest, warnings)
-    limit = settings.count("session_start.limit")
-    if context.is_empty or not weight:
-        return digest._replace(picks=_by_prominence(store_records, lessons, limit, context))
-    try:
-        relevance = {key: value for records in store_records for key, value in _relevance(records, context).items()}
-        relevance.update(_of_lessons(lessons, context))
-    except selection.Unavailable:
-        picks = _by_prominence(store_records, lessons, limit, context)
-        return digest._replace(warnings=[*warnings, _NO_FTS5], picks=picks)
-    words = {key: value.words for key, value in relevance.items()}
-    all_picks = selection.order(_all(store_records, lessons), words, weight)
-    picks = _by_evidence(all_picks, relevance, limit, context.files)
-    return digest._replace(picks=picks, near=_near(all_picks, picks), relevance="active")
+    warnings += context.warnings
+    weight, limit = settings.number("session_start.relevance_weight"), settings.count("session_start.limit")
+    digest = Digest(context, weight, limit, settings.count("session_start.max_tokens"), warnings)
+    if not limit:
+        return digest
+    for each in all_records:
+        budget.attempt(f"read {each.root}", None, _load, each, context, weight, seconds=STEP_SECONDS)
+    relevance: dict[str, float] = {}
+    if weight and not context.is_empty:
+        try:
+            relevance = {**records.relevance(all_records), **_of_lessons(lessons, context)}
+            digest = digest._replace(relevance="active")
+        except selection.Unavailable:
+            digest = digest._replace(warnings=[*warnings, _NO_FTS5])
+    candidates = [*(candidate for each in all_records for candidate in each.candidates), *lessons]
+    distinct = _distinct(candidates)
+    picks = selection.order(distinct, relevance, weight)
+    touched = _touched(picks, all_records)
+    above = [*_left_off(all_records), *touched[:MAX_URGENT]][:limit]
+    if not settings.flag("session_start.map"):
+        return digest._replace(above=above)
+    named = _named([*touched, *picks], all_records, lessons, limit)
+    return digest._replace(
+        above=above,
+        pinned=[named.get(pick.candidate.key, pick) for pick in touched[:limit]],
+        picks=[named.get(pick.candidate.key, pick) for pick in picks],
+        areas=_areas(all_records, lessons, len(candidates) - len(distinct)),
+    )
 
 
-def _relevance(store_records: Records, context: WorkContext) -> dict[str, Relevance]:
-    return store_records.relevance(context.intent, context.query) if context.query else {}
+def _load(store_records: Records, context: WorkContext, weight: float) -> None:
+    store_records.load(words_of(context) if weight else "", context.files, _observed(store_records.root))
 
 
-def _of_lessons(lessons: Sequence[DigestCandidate], context: WorkContext) -> dict[str, Relevance]:
+def words_of(context: WorkContext) -> str:
+    """Return all that is known about the work, each word once."""
+    return " ".join(dict.fromkeys(word for _, text in context.signals for word in text.split()))
+
+
+def _observed(root: str) -> Mapping[str, int]:
+    """Return how often something happened to each record of a store, by path: what is used and corrected matters."""
+    from onrecord.usage import usage_log
+
+    return usage_log.observations(root)
+
+
+def _of_lessons(lessons: Sequence[DigestCandidate], context: WorkContext) -> dict[str, float]:
     if not lessons:
         return {}
     from onrecord.digest import knowledge_bank
 
-    shares = knowledge_bank.relevance(lessons, context.intent)
-    return {key: Relevance(share, share) for key, share in shares.items()}
+    return knowledge_bank.relevance(lessons, context)
 
 
-def _by_prominence(
-    store_records: Sequence[Records], lessons: Sequence[DigestCandidate], limit: int, context: WorkContext
-) -> list[Pick]:
-    """Return the most prominent entries, where relevance cannot be measured."""
-    for records in store_records:
-        budget.attempt(f"read {records.root}", None, records.add_newest, seconds=STEP_SECONDS)
-    all_picks = selection.order(_all(store_records, lessons), {}, 0.0)
-    pinned = _pinned(all_picks, context.files, limit)
-    eligible = [
-        pick._replace(reason="prominence") for pick in all_picks if pick.candidate.category != "session_summary"
+def _touched(picks: Sequence[Pick], all_records: Sequence[Records]) -> list[Pick]:
+    """Return the urgent entries about changed files: high-severity constraints, urgent debt, what expires soon."""
+    files = {key: file for each in all_records for key, file in each.touched.items()}
+    by_key = {pick.candidate.key: pick for pick in picks}
+    return [
+        by_key[key]._replace(reason=f"{by_key[key].candidate.urgency}, about {file}")
+        for key, file in files.items()
+        if key in by_key and by_key[key].candidate.urgency
     ]
-    return selection.choose(_distinct([*pinned, *eligible]), limit, pinned)
 
 
-def _by_evidence(
-    all_picks: Sequence[Pick], relevance: Mapping[str, Relevance], limit: int, files: Sequence[str]
-) -> list[Pick]:
-    """Return the pinned entries, and then those that there is a reason to show."""
-    pinned = _pinned(all_picks, files, limit)
-    supported = [pick for pick in (_supported(pick, relevance, files) for pick in all_picks) if pick]
-    return selection.choose(_distinct([*pinned, *supported]), limit, pinned)
-
-
-def _near(all_picks: Sequence[Pick], picks: Sequence[Pick]) -> list[Pick]:
-    keys = {pick.candidate.key for pick in picks}
-    others = [pick for pick in all_picks if pick.relevance and pick.candidate.key not in keys]
-    return sorted(others, key=lambda pick: -pick.relevance)[:MAX_NEAR]
-
-
-def _all(store_records: Sequence[Records], lessons: Sequence[DigestCandidate]) -> list[DigestCandidate]:
-    return [*(candidate for records in store_records for candidate in records.candidates), *lessons]
-
-
-def _supported(pick: Pick, relevance: Mapping[str, Relevance], files: Sequence[str]) -> Pick | None:
-    entry = pick.candidate
-    if entry.key not in relevance:
-        return None
-    reason = selection.reason(entry.category, entry.files, relevance[entry.key], files)
-    return pick._replace(reason=reason) if reason else None
-
-
-def _checked(digest: Digest, store_records: Sequence[Records]) -> Digest:
-    """Return the digest with a caution on each record whose files have changed."""
-    cautions = Cautions()
-    picks = list(digest.picks)
-    for records in store_records:
-        anchors = records.anchors([pick.candidate for pick in picks])
-        for place, pick in enumerate(picks):
-            if pick.candidate.key in anchors:
-                caution, _ = cautions.check(records.root, records.prefix, anchors[pick.candidate.key])
-                picks[place] = pick._replace(caution=caution)
-    return digest._replace(picks=picks)
-
-
-def _stores(store_refs: Sequence[StoreRef], project: str, settings: Settings, branch: str, only: str) -> list[Records]:
-    """Return the records of each store that apply here, without those that a store before it hides."""
-    in_play = Stores(store_refs, project)
-    store_records: list[Records] = []
-    for store_ref in store_refs:
-        args = (in_play, store_ref, settings, branch, store_records)
-        # The project's own may take what time there is; another one that takes too long costs no other.
-        if store_ref.prefix == paths.PROJECT_PREFIX:
-            records: Records | None = _records(*args)
-        else:
-            records = budget.attempt(f"read {store_ref.root}", None, _records, *args, seconds=STEP_SECONDS)
-        store_records += [records] if records else []
-        if not paths.is_shared(store_ref.prefix) and not (records and records.is_complete):
-            # It cannot tell which records of the others it replaces: none of them may be shown as current.
-            break
-    return [records for records in store_records if not only or records.prefix == only]
-
-
-def _records(
-    in_play: Stores, store_ref: StoreRef, settings: Settings, branch: str, earlier: Sequence[Records]
-) -> Records:
-    """Read the records of one store; `earlier` are those of the stores before it."""
-    higher = [records for records in earlier if not paths.is_shared(records.prefix)]
-    fits = in_play.fits(store_ref)
-    return Records(store_ref, settings, branch=branch, now=timestamps.now(), fits=fits, higher=higher)
-
-
-def _lessons(project: str) -> list[DigestCandidate]:
-    """Return the entries of the knowledge banks, the project's own and the user's."""
-    if not any(map(os.path.isdir, paths.knowledge_banks(project))):
-        return []
-    from onrecord.digest import knowledge_bank
-
-    return knowledge_bank.lessons(project)
-
-
-def _pinned(all_picks: Sequence[Pick], files: Sequence[str], limit: int) -> list[Pick]:
-    """Return what comes first whatever its relevance: the session to resume, and urgent entries about changed files."""
-    left_off = _left_off(all_picks)
-    return [*left_off, *_urgent(all_picks, files)[: min(MAX_URGENT, limit - len(left_off))]]
-
-
-def _left_off(all_picks: Sequence[Pick]) -> list[Pick]:
+def _left_off(all_records: Sequence[Records]) -> list[Pick]:
     """Return the latest of the sessions that left something to do."""
-    sessions = [pick for pick in all_picks if pick.candidate.urgency == "open"]
-    latest = max(sessions, key=lambda pick: (pick.candidate.updated, pick.candidate.key), default=None)
-    return [latest._replace(reason=LEFT_OFF)] if latest else []
+    sessions = [candidate for each in all_records for candidate in each.sessions]
+    latest = max(sessions, key=lambda candidate: (candidate.updated, candidate.key), default=None)
+    return [Pick(latest, 0.0, 0.0, 0.0, LEFT_OFF)] if latest else []
 
 
-def _urgent(all_picks: Sequence[Pick], files: Sequence[str]) -> list[Pick]:
-    """Return urgent debt and constraints that expire soon, if they are about a changed file."""
-    pressing = [pick for pick in all_picks if pick.candidate.urgency not in ("", "open") and pick.candidate.files]
-    if not pressing or not files:
-        return []
-    from onrecord import globs
-
-    changed = globs.PathSet(files)
-    touched = [(pick, changed.first_under(pick.candidate.files)) for pick in pressing]
-    return [pick._replace(reason=f"{pick.candidate.urgency}, about {file}") for pick, file in touched if file]
-
-
-def _distinct(picks: Sequence[Pick]) -> list[Pick]:
-    """Return the picks without those whose text equals that of an earlier pick."""
-    first: dict[str, Pick] = {}
-    for pick in picks:
-        first.setdefault(pick.candidate.text, pick)
+def _distinct(candidates: Sequence[DigestCandidate]) -> list[DigestCandidate]:
+    """Return the candidates without those whose text equals that of an earlier one."""
+    first: dict[str, DigestCandidate] = {}
+    for candidate in candidates:
+        first.setdefault(candidate.text, candidate)
     return list(first.values())
 
 
-def _page(digest: Digest) -> DigestPage:
-    """Return the page: as many entries as fit, each in full; an empty text if there is none."""
-    page_picks: list[Pick] = []
-    text = ""
-    for pick in digest.picks:
-        page = _text(digest.context, [*page_picks, pick])
-        if len(page) <= digest.longest:
-            page_picks.append(pick)
-            text = page
-    return DigestPage(text, page_picks)
+def _named(
+    picks: Sequence[Pick], all_records: Sequence[Records], lessons: Sequence[DigestCandidate], limit: int
+) -> dict[str, Pick]:
+    """Return those of the picks that may be in the map with the shortest names that `onrecord show` takes, by key."""
+    few = selection.choose(picks, min(limit, selection.MIN_BALANCED - 1))
+    chosen = {pick.candidate.key: pick for pick in (*selection.choose(picks, limit), *few)}
+    slugs = [candidate.name for candidate in lessons]
+    named: dict[str, Pick] = {}
+    for key, pick in chosen.items():
+        candidate = pick.candidate
+        others = [other for each in all_records for other in each.neighbours(candidate.name)]
+        others += [slug for slug in slugs if slug != candidate.name]
+        name = record_names.beginning(candidate.name, others) or _last_resort(candidate)
+        # The name is the last field; `_replace` would take ten times as long, for each line.
+        named[key] = Pick(DigestCandidate(*candidate[:-1], name), *pick[1:])
+    return named
 
 
-def _text(context: WorkContext, page_picks: list[Pick]) -> str:
-    return fence(_ATTRIBUTES, [_opening(context), *(_item(pick).render() for pick in page_picks)])
+def _last_resort(lesson: DigestCandidate) -> str:
+    """Return a name for an entry whose id is no name, or the same as another's."""
+    if lesson.category in CATEGORIES:
+        return record_names.short_name("/".join(lesson.key.split(os.sep)[-2:]))
+    return f"lesson-{lesson.key[-6:]}"
 
 
-def _opening(context: WorkContext) -> str:
-    parts = []
-    if context.feature:
-        phase = f" (last completed phase: {cut(context.feature.phase, 60)})" if context.feature.phase else ""
-        parts.append(f"feature {cut(context.feature.slug, 100)}{phase}")
-    if context.branch:
-        parts.append(f"branch {cut(context.branch, 100)}")
-    work = f" for {', '.join(parts)}" if parts else ""
-    count = len(context.files)
-    changed = f" ({plural(count, 'changed file')})" if count else ""
-    return f"Project memory{work}{changed}:"
+def _areas(all_records: Sequence[Records], lessons: Sequence[DigestCandidate], copies: int) -> dict[str, int]:
+    """Return the number of entries in each area; under an empty name, of all, without `copies`."""
+    counts = {"": len(lessons) - copies}
+    for each in all_records:
+        for area, count in each.areas.items():
+            counts[area] = counts.get(area, 0) + count
+    return counts
+
+
+def _checked(digest: Digest, all_records: Sequence[Records]) -> Digest:
+    """Return the digest with a caution on each record above the map whose files have changed."""
+    cautions = Cautions()
+    above = list(digest.above)
+    for each in all_records:
+        anchors = each.anchors([pick.candidate for pick in above])
+        for place, pick in enumerate(above):
+            if pick.candidate.key in anchors:
+                caution, _ = cautions.check(each.root, each.prefix, anchors[pick.candidate.key])
+                above[place] = pick._replace(caution=caution)
+    return digest._replace(above=above)
+
+
+def _stores(store_refs: Sequence[StoreRef], project: str, settings: Settings, only: str) -> list[Records]:
+    """Return the records of each store that apply here, without those that a store before it hides."""
+    in_play = Stores(store_refs, project)
+    all_records: list[Records] = []
+    for store_ref in store_refs:
+        args = (in_play, store_ref, settings, all_records)
+        # The project's own may take what time there is; another one that takes too long costs no other.
+        if store_ref.prefix == paths.PROJECT_PREFIX:
+            one: Records | None = _records(*args)
+        else:
+            one = budget.attempt(f"read {store_ref.root}", None, _records, *args, seconds=STEP_SECONDS)
+        all_records += [one] if one else []
+        if not paths.is_shared(store_ref.prefix) and not (one and one.is_complete):
+            # It cannot tell which records of the others it replaces: none of them may be shown as current.
+            break
+    return [each for each in all_records if not only or each.prefix == only]
+
+
+def _records(in_play: Stores, store_ref: StoreRef, settings: Settings, earlier: Sequence[Records]) -> Records:
+    """Open the records of one store; `earlier` are those of the stores before it."""
+    higher = [each for each in earlier if not paths.is_shared(each.prefix)]
+    return Records(
+        store_ref,
+        settings,
+        now=timestamps.now(),
+        applies=in_play.applies(store_ref),
+        higher=higher,
+        inner=in_play.inner(store_ref),
+    )
+
+
+def has_knowledge_banks(project: str) -> bool:
+    """True if the project or its user has a folder of knowledge banks."""
+    return any(map(os.path.isdir, paths.knowledge_banks(project)))
+
+
+def lessons(project: str) -> list[DigestCandidate]:
+    """Return the entries of the knowledge banks, the project's own and the user's, each with a name."""
+    if not has_knowledge_banks(project):
+        return []
+    from onrecord.digest import knowledge_bank
+
+    return [_with_slug(lesson) for lesson in knowledge_bank.entries(project)]
+
+
+def _with_slug(lesson: DigestCandidate) -> DigestCandidate:
+    """Return an entry of a knowledge bank with a name like the id of a record, and its rule in a line."""
+    from onrecord.digest import knowledge_bank
+
+    name = record_names.slug(lesson.title) or _last_resort(lesson)
+    return lesson._replace(name=name, line=knowledge_bank.line(lesson))
+
+
+def is_called(lesson: DigestCandidate, name: str) -> bool:
+    """True if an entry of a knowledge bank has this name, in whole or as its last resort."""
+    return name.lower() in (lesson.name, _last_resort(lesson))
+
+
+def _page(digest: Digest, max_characters: int) -> DigestPage:
+    """Return the page: what comes above the map, as far as it fits, then the map."""
+    tokens = min(digest.max_tokens, max_characters // 4)
+    above: list[Pick] = []
+    for pick in digest.above:
+        if _size([*above, pick]) <= tokens:
+            above.append(pick)
+    map_text = map_page.MapText((), (), 0)
+    if digest.picks:
+        room = tokens - _size(above) - _LAST_LINE_TOKENS
+        map_text = map_page.compose(digest.picks, digest.pinned, digest.limit, room, digest.areas)
+    if not above and not map_text.picks:
+        return DigestPage("")
+    last = map_page.last_line(map_text.picks, digest.words, digest.weight, is_active=digest.relevance == "active")
+    body = [*map_text.lines, last] if map_text.picks else []
+    shows = [pick.candidate.title for pick in above]
+    shows += [f"map of {plural(len(map_text.picks), 'record')}"] if body else []
+    text = fence(_ATTRIBUTES, [*(_item(pick).render() for pick in above), *body], shows=shows)
+    return DigestPage(text, above, map_text.picks, map_text.left_out)
+
+
+def _size(above: Sequence[Pick]) -> int:
+    return count_tokens(fence(_ATTRIBUTES, [_item(pick).render() for pick in above]))
 
 
 def _item(pick: Pick) -> Item:
     entry = pick.candidate
-    # What a bank observed last may be a number, or its place in the file: only a date says when.
-    is_dated = entry.updated[:4].isdigit() and entry.updated[:4] != "0000"
-    # The agent is shown why only where that is news to it: there is something to go on with, or something presses.
-    reason = pick.reason if entry.urgency else ""
-    note = "; ".join(part for part in (reason, pick.caution) if part)
-    return Item(
-        entry.category,
-        entry.text,
-        entry.path,
-        updated=entry.updated if is_dated else "",
-        note=note,
-        source=entry.shared,
-    )
+    note = "; ".join(part for part in (pick.reason, pick.caution) if part)
+    return Item(entry.category, entry.text, entry.path, updated=entry.updated, note=note, source=entry.shared)

@@ -9,6 +9,10 @@ An entry is a `###` heading, prose, and bullets of which some are metadata:
     - Last observed: 2026-03-02
 
 No index has the entries: they are searched anew.
+
+What is known about the work is scored apart: the feature, its phase, its first paragraph, the branch, the files. Each
+gives every entry a BM25 score, in parts of the best one, and the scores add up without ever taking from each other. So
+a longer description brings more lessons, not fewer.
 """
 
 from __future__ import annotations
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from onrecord.digest.work_context import WorkContext
+
 BANKS = {"anti-patterns.md": "anti_pattern", "patterns.md": "pattern", "heuristics.md": "heuristic"}
 MAX_BYTES = 1_000_000
 MAX_ENTRIES = 2_000
@@ -35,13 +41,16 @@ _COUNTS = ("observation count", "observations", "observed", "times observed", "c
 _DATES = ("last observed", "last seen")
 
 MAX_WORDS = 48
-"""Words that are searched for: the time FTS5 takes grows with each."""
+"""Words of one signal that are searched for: the time FTS5 takes grows with each."""
 
-MAX_COMPARED = 40
-"""Entries, the best by BM25, that are compared word by word: comparing all of 2,000 takes a second."""
+TITLE_WEIGHT = 2.0
+"""A word in the title of an entry counts as often as this many in its text."""
 
-MIN_SHARE = 0.5
-"""Share of the words of the work that an entry must have: one word of many says nothing."""
+_LEAST = 1e-9
+"""The score of an entry whose words are in every other entry too: it matches, though it says little."""
+
+SIGNALS = {"feature": 0.4, "paragraph": 0.6, "phase": 0.1, "branch": 0.4, "subjects": 0.4, "files": 0.15}
+"""How much the best entry for each signal gains by it: `python -m bench banks` compares."""
 
 
 def folders(project: str) -> list[tuple[str, str, str]]:
@@ -54,40 +63,45 @@ def folders(project: str) -> list[tuple[str, str, str]]:
     ]
 
 
-def lessons(project: str) -> list[DigestCandidate]:
+def entries(project: str) -> list[DigestCandidate]:
     """Return the entries of the banks of a project and its user; of duplicates, the one observed more often."""
     best: dict[str, DigestCandidate] = {}
+    # The banks of a project cannot crowd out those of its user.
+    room = {True: MAX_ENTRIES, False: MAX_ENTRIES}
     for folder, source, within in folders(project):
         for name, category in BANKS.items():
-            text = _read(os.path.join(folder, name), within)
-            for lesson in parse(text, category, source + name, is_local=bool(within)) if text else ():
-                rival = best.get(lesson.key)
-                if rival is None or lesson.observations > rival.observations:
-                    best[lesson.key] = lesson
+            is_local = bool(within)
+            text = _read(os.path.join(folder, name), within) if room[is_local] else ""
+            found = parse(text, category, source + name, is_local=is_local)[: room[is_local]] if text else []
+            room[is_local] -= len(found)
+            for entry in found:
+                rival = best.get(entry.key)
+                if rival is None or entry.observations > rival.observations:
+                    best[entry.key] = entry
     return list(best.values())
 
 
 def parse(text: str, category: str, path: str, *, is_local: bool) -> list[DigestCandidate]:
     """Return the entries of one Markdown text; headings in code and in comments are no entries."""
-    entries: list[tuple[str, list[list[str]]]] = []
+    found: list[tuple[str, list[list[str]]]] = []
     is_entry = False
     for line in markdown.prose_lines(text):
         if line.startswith("#") and not line.startswith("####"):
             # Lines under any other heading of this level or above belong to no entry.
             name = _name(line) if line.startswith("### ") else ""
             is_entry = bool(name)
-            entries += [(name, [[]])] if name else []
-            if len(entries) > MAX_ENTRIES:
+            found += [(name, [[]])] if name else []
+            if len(found) > MAX_ENTRIES:
                 break
         elif is_entry and line.startswith("#"):
-            entries[-1][1].append([])
+            found[-1][1].append([])
         elif is_entry:
-            entries[-1][1][-1].append(line.strip())
-    if len(entries) > MAX_ENTRIES:
+            found[-1][1][-1].append(line.strip())
+    if len(found) > MAX_ENTRIES:
         state_file.log_failure("knowledge bank", f"{path}: only the first {MAX_ENTRIES} entries are used")
     return [
-        _lesson(DigestCandidate("", category, name, "", path, is_local, updated=_undated(place)), body)
-        for place, (name, body) in enumerate(entries[:MAX_ENTRIES])
+        _entry(DigestCandidate("", category, name, "", path, is_local, updated=_undated(place)), body)
+        for place, (name, body) in enumerate(found[:MAX_ENTRIES])
     ]
 
 
@@ -96,20 +110,20 @@ def _undated(place: int) -> str:
     return f"0000-{place:09d}"
 
 
-def _lesson(lesson: DigestCandidate, sections: list[list[str]]) -> DigestCandidate:
+def _entry(entry: DigestCandidate, sections: list[list[str]]) -> DigestCandidate:
     """Return an entry with what follows its heading: prose, or bullets where there is none yet, and metadata."""
     parts: list[str] = []
     for lines in sections:
         bullets = [(line[2:], _metadata(line[2:])) for line in lines if line[:2] in ("- ", "* ")]
         for _, fields in bullets:
-            lesson = lesson._replace(**fields) if fields else lesson
+            entry = entry._replace(**fields) if fields else entry
         prose = [line for line in lines if line and line[:2] not in ("- ", "* ")]
         parts += prose or [text.replace("**", "") for text, fields in bullets if fields is None and not parts]
     text = cut(" ".join(" ".join(parts).split()), MAX_TEXT_CHARACTERS)
     # Duplicates are recognised by their description, whatever their case and punctuation.
-    plain = " ".join(terms.words((text or lesson.title).lower()))
+    plain = " ".join(terms.words((text or entry.title).lower()))
     key = f"bank:{coldstart.content_hash(plain.encode('utf-8', 'replace'))}"
-    return lesson._replace(key=key, text=f"{lesson.title}: {text}" if text else lesson.title)
+    return entry._replace(key=key, text=f"{entry.title}: {text}" if text else entry.title)
 
 
 def _metadata(bullet: str) -> dict[str, Any] | None:
@@ -163,34 +177,44 @@ def _read(path: str, within: str) -> str:
         return ""
 
 
-def relevance(lessons: Sequence[DigestCandidate], intent: str) -> dict[str, float]:
-    """Return, for the entries about what is being done, by key, the share of its words that they have.
+def line(entry: DigestCandidate) -> str:
+    """Return an entry in one line: its title, or the beginning of what it says where the title is only a topic."""
+    from onrecord.record import rule_title
 
-    A single word counts only in the title.
+    return rule_title.line(entry.title, entry.text[len(entry.title) :].lstrip(": "))
+
+
+def relevance(lessons: Sequence[DigestCandidate], work: WorkContext) -> dict[str, float]:
+    """Return how relevant entries are to the work, by key, from 0 to 1; those that share no word with it are left out.
+
+    Raises Unavailable. One more signal, or more words in one, never makes the list shorter.
     """
-    intent_words = _words(intent)
-    if not intent_words or not lessons:
+    signals = [(SIGNALS[name], _words(text)) for name, text in work.signals]
+    signals = [(weight, words) for weight, words in signals if words]
+    if not signals or not lessons:
         return {}
-    stems = set(query.parse(intent).terms)
-    shares: dict[str, float] = {}
-    for lesson in _best(lessons, intent_words):
-        common = stems.intersection(terms.stream(lesson.text))
-        share = len(common) / len(stems) if stems else 0.0
-        if share >= MIN_SHARE and (len(common) > 1 or common.intersection(terms.stream(lesson.title))):
-            shares[lesson.key] = share
-    return shares
-
-
-def _best(lessons: Sequence[DigestCandidate], query_words: Sequence[str]) -> list[DigestCandidate]:
+    irrelevance: dict[str, float] = {}
     connection = coldstart.connect(":memory:", isolation_level=None)
     try:
         _fill(connection, lessons)
-        # Every word is quoted, so that none can be FTS5 syntax.
-        any_word = " OR ".join(f'"{word}"' for word in query_words)
-        statement = f"SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY bm25(entry, 4.0, 1.0) LIMIT {MAX_COMPARED}"
-        return [lessons[place] for (place,) in connection.execute(statement, (any_word,))]
+        for weight, words in signals:
+            scores = _scores(connection, words)
+            best = max((score for _, score in scores), default=0.0)
+            for place, score in scores:
+                key = lessons[place].key
+                irrelevance[key] = irrelevance.get(key, 1.0) * (1.0 - weight * score / best)
     finally:
         connection.close()
+    # The root keeps the order, and lets the best entry for one signal stand beside the best record.
+    return {key: (1.0 - value) ** 0.5 for key, value in irrelevance.items()}
+
+
+def _scores(connection: coldstart.Connection, query_words: Sequence[str]) -> list[tuple[int, float]]:
+    """Return the place and the BM25 score of each entry that has one of the words."""
+    # Every word is quoted, so that none can be FTS5 syntax.
+    any_word = " OR ".join(f'"{word}"' for word in query_words)
+    statement = f"SELECT rowid, -bm25(entry, {TITLE_WEIGHT}, 1.0) FROM entry WHERE entry MATCH ?"
+    return [(place, max(score, _LEAST)) for place, score in connection.execute(statement, (any_word,))]
 
 
 def _fill(connection: coldstart.Connection, lessons: Sequence[DigestCandidate]) -> None:
@@ -202,7 +226,10 @@ def _fill(connection: coldstart.Connection, lessons: Sequence[DigestCandidate]) 
             raise
         raise Unavailable from error
     connection.execute("BEGIN")
-    rows = [(place, _searchable(lesson.title), _searchable(lesson.text)) for place, lesson in enumerate(lessons)]
+    rows = [
+        (place, _searchable(lesson.title), _searchable(lesson.text[len(lesson.title) :]))
+        for place, lesson in enumerate(lessons)
+    ]
     connection.executemany("INSERT INTO entry (rowid, title, body) VALUES (?, ?, ?)", rows)
 
 

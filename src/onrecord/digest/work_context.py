@@ -68,9 +68,34 @@ class WorkContext(NamedTuple):
         return " ".join([intent, *words] if intent else words)
 
     @property
+    def signals(self) -> list[tuple[str, str]]:
+        """What is known about the work, each apart, with its name; what is not known is left out.
+
+        On a branch that everybody shares, the last commits are the work only if a feature is being built there.
+        """
+        feature = self.feature or Feature("", "", "")
+        recent = self.changes.committed if self.feature or self.changes.is_own else ()
+        # Where a specification describes the work, the subjects of its commits add words about the process.
+        subjects = self.changes.subjects[:MAX_SUBJECTS] if self.changes.is_own and not self.feature else ()
+        signals = {
+            "feature": " ".join(_split(feature.slug)),
+            "paragraph": feature.paragraph,
+            "phase": feature.phase,
+            "branch": " ".join(branch_words(self.branch)),
+            "subjects": " ".join(cut(subject, _MAX_SUBJECT_CHARACTERS) for subject in subjects),
+            "files": " ".join(file_words([*self.changes.uncommitted, *recent])),
+        }
+        return [(name, text) for name, text in signals.items() if text]
+
+    @property
     def is_empty(self) -> bool:
-        """True if no work is visible, not even of other people: no git, or hardly a commit."""
-        return not self.query and not self.changes.committed
+        """True if nothing tells what is being worked on: no git, a clean main without a feature, hardly a commit."""
+        return not self.signals
+
+    @property
+    def warnings(self) -> list[str]:
+        """The notes about files of the project that are broken."""
+        return [note for note in self.notes if note.startswith(FEATURES)]
 
 
 def branch(project: str) -> str:

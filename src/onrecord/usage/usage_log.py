@@ -29,6 +29,11 @@ _WRITE_TOOLS = ("Edit", "Write")
 EVENTS = ("injected", "pointed", "opened", "digest")
 """What happened to a record: it was shown, named by a pointer, opened by the agent afterwards, or shown in a digest."""
 
+_WEIGHTS = {"opened": 1}
+"""How much an event says about a record, for those that say something."""
+
+_OBSERVED = tuple(f"\t{event}\t".encode() for event in _WEIGHTS)
+
 MAX_LOG_BYTES = 1_000_000  # about 17,000 lines; a larger log is compacted
 TURNS = 4  # turns during which a shown record is watched; later it is hardly ever opened
 _MAX_WATCHED_RECORDS = 12  # records checked at one Stop, newest first; each costs a pass over all messages
@@ -43,7 +48,7 @@ _MONDAY = 4 * 86_400  # 1970 began on a Thursday: its first Monday was the fifth
 def was_opened(messages: Sequence[Message], path: str) -> bool:
     """True if the agent opened or changed a record after it was last shown; `path` is relative to the store."""
     name = record_names.short_name(path)
-    marks = (f'{path}"', f"onrecord show {name}", f"onrecord show --user {name}")
+    marks = (f'{path}"', f"{path})", f"onrecord show {name}", f"onrecord show --user {name}")
     names = (path.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower(), name.lower())
     for message in reversed(messages):
         if message.kind == "context" and any(mark in message.text for mark in marks):
@@ -250,6 +255,16 @@ def per_record(store_root: str, since: str = "") -> dict[str, Counts]:
         if day >= since[:10]:
             by_path[path] = by_path.get(path, Counts()).plus(day, event, count)
     return by_path
+
+
+def observations(store_root: str) -> dict[str, int]:
+    """Return how often each record was used or corrected, by its path in the store; what only shows it counts not."""
+    # Most lines of the log tell that a record was shown: those are passed over before they are parsed.
+    lines = [line for line in _log(store_root).read().split(b"\n") if any(mark in line for mark in _OBSERVED)]
+    counts: dict[str, int] = {}
+    for _, event, path, count in _events(b"\n".join(lines)):
+        counts[path] = counts.get(path, 0) + count * _WEIGHTS.get(event, 0)
+    return counts
 
 
 def per_week(store_root: str, limit: int = 12, path: str = "", since: str = "") -> list[tuple[str, Counts]]:
