@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onrecord import files, paths
+from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, NoStore, UnsafePath
 from onrecord.settings import load_settings
+from onrecord.store import record_names
 from onrecord.store.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from onrecord.digest.selection import DigestCandidate
     from onrecord.paths import StoreRef
     from onrecord.recall.candidate import Candidate
     from onrecord.recall.stores import Stores
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 class Hit:
     """A record that matches a query, and its score."""
 
-    def __init__(self, candidate: Candidate, hidden_by: str = "") -> None:
+    def __init__(self, candidate: Candidate, hidden_by: str = "", misfit: str = "") -> None:
         self._match = match = candidate.match
         self.id = match.id
         self.category = match.category
@@ -48,6 +51,8 @@ class Hit:
         """How recall shows it, `rule` or `pointer`; empty for a result of a search."""
         self.hidden_by = hidden_by
         """The path of the record that hides this one in the project; empty if none does."""
+        self.misfit = misfit
+        """What keeps it from applying here, such as `branch release/*`; empty if it applies."""
 
     def __repr__(self) -> str:
         return f"Hit({self.id!r}, probability={self.probability:.2f})"
@@ -69,6 +74,15 @@ class Hit:
         return self._match.snippet(mark)
 
 
+class Found(NamedTuple):
+    """The record, or the entry of a knowledge bank, that a name means."""
+
+    root: str
+    """The folder of the record's store; empty for an entry of a knowledge bank."""
+    path: str
+    lesson: DigestCandidate | None = None
+
+
 class Project:
     """The memory of the project that contains `project_dir`.
 
@@ -83,6 +97,7 @@ class Project:
         self.is_quick = is_quick
         self._store: Store | None = None
         self._settings: Settings | None = None
+        self._scopes: Stores | None = None
 
     def __repr__(self) -> str:
         return f"Project({self.root!r})"
@@ -116,6 +131,43 @@ class Project:
         store = require_store(self.store)
         return store.read(listing.resolve(store, reference))
 
+    def find(self, name: str) -> Found:
+        """Return what a name means in any store of this project: an id, the beginning of one, or words of it.
+
+        The first store that has it wins, as everywhere. Raises NotFound or Ambiguous.
+        """
+        from onrecord.search import listing
+        from onrecord.store import reference
+
+        roots = [store_ref.root for store_ref in self.known_refs]
+        for root in roots:
+            exact = Store(root).find_paths(name)
+            if exact:
+                return Found(root, Store(root).get(name).path)
+        matches = ((root, reference.match_names(name, record_names.paths(root))) for root in roots)
+        prefixed = (
+            [Found(root, path) for path in match.paths] for root, match in matches if match.how == reference.PREFIX
+        )
+        found = next(filter(None, prefixed), []) or self.lessons_named(name)
+        if not found:
+            fits = ((root, listing.fit(root, name, list(record_names.paths(root))).paths) for root in roots)
+            found = next(filter(None, ([Found(root, path) for path in each] for root, each in fits)), [])
+        if not found:
+            known = [path for root in roots for path in record_names.paths(root)]
+            raise reference.not_found(roots[0] if roots else self.root, name, known)
+        if len(found) > 1:
+            raise reference.ambiguous(name, [one.path if not one.lesson else one.lesson.name for one in found])
+        return found[0]
+
+    def lessons_named(self, name: str) -> list[Found]:
+        """Return the entries of knowledge banks whose names begin with `name`, or the one that has it."""
+        from onrecord.digest import digest
+
+        lessons = digest.lessons(self.root)
+        exact = [lesson for lesson in lessons if digest.is_called(lesson, name)]
+        begun = exact or [lesson for lesson in lessons if name and lesson.name.startswith(name.lower())]
+        return [Found("", lesson.path, lesson) for lesson in begun]
+
     def save(self, category: str, fields: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:
         """Save a new record from a partial one; the first record creates the store."""
         return save(self.writer, category, fields, allow_secret=allow_secret)
@@ -144,11 +196,33 @@ class Project:
     def store_refs(self) -> list[StoreRef]:
         """The project's store, the user's, and replicas of shared ones; in the home folder the first is left out."""
         from onrecord.shared import replicas as shared
+        from onrecord.store import nested
 
         is_same = os.path.realpath(self.store.root) == os.path.realpath(self.user.root)
         project_store = self.store.root if self.store.exists and not is_same else ""
         replicas = shared.select(shared.replicas(self.root), self.settings)
-        return paths.store_refs(project_store, self.user.root if self.user.exists else "", replicas)
+        above = nested.above(self.root) if project_store else ()
+        return paths.store_refs(project_store, self.user.root if self.user.exists else "", replicas, above_refs=above)
+
+    @property
+    def known_refs(self) -> list[StoreRef]:
+        """The same stores, and those that are known in folders of the project."""
+        from onrecord.store import nested
+
+        return [*self.store_refs, *nested.at(self.root, nested.known(self.root))]
+
+    def stores_near(self, *, text: str = "", files: Sequence[str] = (), is_lenient: bool = False) -> Stores:
+        """Return the stores for a prompt or for files, with those of the folders that they name.
+
+        With `is_lenient`, records that do not apply here are searched, too.
+        """
+        from onrecord.recall.stores import Stores
+        from onrecord.store import nested
+
+        below = [*nested.of_files(self.root, files), *(nested.named_in(self.root, text) if text else ())]
+        store_refs = [*dict.fromkeys(below), *self.store_refs]
+        lenient = [store_ref.prefix for store_ref in store_refs] if is_lenient else ()
+        return Stores(store_refs, self.root, hook=self.is_quick, lenient=lenient)
 
     def require_a_store(self) -> str:
         """Return a warning if the project has no store but reads others. Raises NoStore if there is none at all."""
@@ -171,28 +245,62 @@ class Project:
     ) -> list[Hit]:
         """Return the records that match `text`, best first, in all stores of this project, without very weak matches.
 
-        With `only`, search that store alone, including records that apply elsewhere or are hidden here.
+        With `only`, search that store alone, including records that are hidden here. Records of the project, and of
+        `only`, are found even if they do not apply here.
         """
         from onrecord.recall.stores import Stores
         from onrecord.search import query
         from onrecord.search.candidates import Filter
         from onrecord.search.search_coefficients import FLOOR
 
-        stores = Stores([only], hook=self.is_quick, is_scoped=False) if only else self.stores
+        store_refs = [only] if only else self.store_refs
+        lenient = [ref.prefix for ref in store_refs if only or paths.is_project(ref.prefix)]
+        stores = Stores(store_refs, self.root, hook=self.is_quick, lenient=lenient)
         filter = Filter(categories=categories, tags=tags, include_retired=include_retired, settings=self.settings)
         candidates = stores.search(query.parse(text), filter, limit, min_probability=FLOOR)
         candidates.sort(key=lambda candidate: -candidate.match.score)
         first = candidates[:limit]
         hidden = self.hidden(Store(only.root), [candidate.match.id for candidate in first]) if only else {}
-        return [Hit(candidate, hidden.get(candidate.match.id, "")) for candidate in first]
+        refs = {ref.prefix: ref for ref in store_refs}
+        misfits = [stores.misfit(refs[candidate.prefix], candidate.match.scope) for candidate in first]
+        return [Hit(candidate, hidden.get(candidate.match.id, ""), misfit) for candidate, misfit in zip(first, misfits)]
 
-    def recall(self, prompt: str, *, first: bool = False, transcript_path: str = "") -> list[Hit]:
-        """Return what a hook would show an agent for `prompt`, in a session that was shown nothing yet."""
+    def misfit(self, store: Store, scope: str) -> str:
+        """Return what keeps a record with `scope` from applying here, such as `branch release/*`; empty if it applies.
+
+        `scope` is packed, as `scopes.pack` does it.
+        """
+        from onrecord.recall.stores import Stores
+
+        store_ref = paths.StoreRef(store.root, paths.prefix_of(store.root))
+        if self._scopes is None:
+            self._scopes = Stores([store_ref], self.root)
+        return self._scopes.misfit(store_ref, scope)
+
+    def recall(
+        self, prompt: str = "", *, command: str = "", first: bool = False, transcript_path: str = ""
+    ) -> list[Hit]:
+        """Return what a hook would show an agent for `prompt`, in a session that was shown nothing yet.
+
+        With `command`, a shell command that the agent is about to run, return the record that governs it.
+        """
+        if command:
+            return self._recall_for(command)
         from onrecord.hosts import table
         from onrecord.recall import for_prompt
 
         session = table.transcript_at(transcript_path)
-        decision = for_prompt.preview(self.stores, prompt, self.settings, first=first, transcript=session)
+        decision = for_prompt.preview(
+            self.stores_near(text=prompt), prompt, self.settings, first=first, transcript=session
+        )
+        return [Hit(candidate) for candidate in decision.shown_candidates]
+
+    def _recall_for(self, command: str) -> list[Hit]:
+        from onrecord.recall import for_action
+        from onrecord.session import action
+
+        called = action.of_command(command, self.root, self.root)
+        decision = for_action.preview(self.stores_near(text=command), called, self.settings)
         return [Hit(candidate) for candidate in decision.shown_candidates]
 
 

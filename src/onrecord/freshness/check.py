@@ -77,10 +77,12 @@ class Verdict(NamedTuple):
 class Freshness:
     """Checks the anchors of one project within a time limit."""
 
-    __slots__ = ("_cache", "_cpu_deadline", "_deadline", "_head", "_patience", "_repository", "root")
+    __slots__ = ("_cache", "_cpu_deadline", "_deadline", "_edited", "_head", "_patience", "_repository", "root")
 
-    def __init__(self, root: str, patience: float = PATIENCE) -> None:
+    def __init__(self, root: str, patience: float = PATIENCE, edited: Sequence[str] = ()) -> None:
+        """Check files as they are now; the absolute paths `edited` as the commit that is checked out has them."""
         self.root = root
+        self._edited = frozenset(map(os.path.realpath, edited))
         self._patience = patience
         self._deadline = 0.0
         self._cpu_deadline = 0.0
@@ -101,6 +103,8 @@ class Freshness:
 
     def check(self, anchor: IndexedAnchor) -> Verdict:
         """Return the verdict on `anchor`: the cached one if the file's `stat` has not changed since."""
+        if self._edited and os.path.realpath(os.path.join(self.root, anchor.path)) in self._edited:
+            return self._compare_committed(anchor)
         cached = self._cache.get(anchor)
         if cached and (not cached[0] or cached[0] == self.head):
             return cached[1]
@@ -152,6 +156,24 @@ class Freshness:
             return Verdict(anchor, UNKNOWN, anchor.path, reason="not checked: git took too long"), False
         state, now = (CHANGED, history.path) if history.path else (MISSING, anchor.path)
         return Verdict(anchor, state, now, history.commits, history.last_commit, history.day), history.is_committed
+
+    def _compare_committed(self, anchor: IndexedAnchor) -> Verdict:
+        """Return the verdict on a file that was edited just now, by its commits alone.
+
+        Without a commit that has changed it since, nothing but edits like this one can have, so that it is fresh.
+        """
+        from onrecord.freshness import git_history
+
+        fresh = Verdict(anchor, FRESH, anchor.path)
+        head = self.head
+        if not self._repository or not head or head == anchor.commit:
+            return fresh
+        self._deadline = self._deadline or time.monotonic() + self._patience
+        data = git_history.committed(self.root, self._repository, anchor.path, self._deadline)
+        history = git_history.trace(self.root, self._repository, anchor, data, self._deadline) if data else None
+        if history is None or history.is_same or history.commits <= 0:
+            return fresh
+        return Verdict(anchor, CHANGED, anchor.path, history.commits, history.last_commit, history.day)
 
 
 class VerdictCache:

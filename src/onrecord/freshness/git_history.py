@@ -106,6 +106,14 @@ def trace(root: str, repository: Repository, anchor: IndexedAnchor, data: bytes 
     )
 
 
+def committed(root: str, repository: Repository, path: str, deadline: float) -> bytes | None:
+    """Return the content of a project's file in the commit that is checked out; None if it has no such file."""
+    if not project_files.is_lexically_inside(path):
+        return None
+    result = repository.run("cat-file", "blob", f"HEAD:{repository.inner(root)}{path}", deadline=deadline)
+    return result.output if result.is_good else None
+
+
 class _History:
     """Runs git for one anchored file."""
 

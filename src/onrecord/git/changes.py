@@ -69,6 +69,13 @@ def read(repository: Repository, project: str, deadline: float) -> Changes:
     return Changes(_within(paths, inner), _within(committed, inner), subjects, is_own=bool(bases))
 
 
+def staged(repository: Repository, project: str, deadline: float) -> list[str]:
+    """Return the files of a project that the next commit changes."""
+    inner = repository.inner(project)
+    result = repository.run(*_STAGED, *(("--", inner) if inner else ()), deadline=deadline)
+    return _within(_names(repository, "git diff-index", result), inner)
+
+
 def branch_bases(repository: Repository) -> list[str]:
     """Return the commits that the branch may have started from; empty for a shared branch, or if none is known."""
     if repository.branch.lower() in SHARED_BRANCHES:

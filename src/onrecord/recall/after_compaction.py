@@ -51,10 +51,11 @@ def _current(record_names: Sequence[str], stores: Stores) -> list[Candidate]:
 def _current_in(searched_store: SearchedStore, record_names: Sequence[str]) -> list[tuple[int, Candidate]]:
     """Return the same for one store, each with its place in the ledger."""
     index, start = searched_store.open(), searched_store.store_ref.root + os.sep
+    applies = searched_store.applies()
     current: dict[str, tuple[int, Match]] = {}
     for number, record_name in enumerate(record_names):
         match = rank.current(index, record_name[len(start) :]) if record_name.startswith(start) else None
-        if match:
+        if match and applies(match.scope):
             current.setdefault(match.path, (number, match))
     candidates = searched_store.visible(match for _, match in current.values())
     return [(current[candidate.match.path][0], candidate) for candidate in candidates]

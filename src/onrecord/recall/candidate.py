@@ -42,6 +42,7 @@ class Item(NamedTuple):
     note: str = ""
     source: str = ""
     """The shared store that it is in; empty for the project's and the user's own, which the path tells."""
+    title: str = ""
 
     def render(self) -> AgentMarkup:
         attributes = {"category": self.category, "confidence": self.confidence, "updated": self.updated[:10]}
@@ -90,7 +91,7 @@ class Candidate(NamedTuple):
         # A record that belongs to a file, or was shown before, has no probability of relevance.
         confidence = match.confidence if match.query else ""
         shared = paths.store_name(self.prefix) if paths.is_shared(self.prefix) else ""
-        return Item(match.category, match.summary_line, path, confidence, match.updated_at, note, shared)
+        return Item(match.category, match.summary_line, path, confidence, match.updated_at, note, shared, match.title)
 
 
 def _history(match: Match) -> str:
@@ -104,19 +105,23 @@ def _history(match: Match) -> str:
 class Cautions:
     """Checks the files of records, within one budget of time for each project."""
 
-    __slots__ = ("_by_project",)
+    __slots__ = ("_by_project", "_edited")
 
-    def __init__(self) -> None:
+    def __init__(self, edited: Sequence[str] = ()) -> None:
+        """Check files as they are now; `edited` ones, which this tool call has just changed, as they were before."""
         self._by_project: dict[str, Freshness] = {}
+        self._edited = edited
 
     def check(self, root: str, prefix: str, anchors: str) -> tuple[str, bool]:
         """Return the caution for a record with these anchors, and True if a file of it is missing."""
-        if not anchors or prefix != paths.PROJECT_PREFIX:
+        if not anchors or not paths.is_project(prefix):
             return "", False
         from onrecord.freshness.check import Freshness
 
-        project = os.path.dirname(os.path.dirname(root))
-        freshness = self._by_project.setdefault(project, Freshness(project))
+        project = paths.project_of(root)
+        if project not in self._by_project:
+            self._by_project[project] = Freshness(project, edited=self._edited)
+        freshness = self._by_project[project]
         return budget.attempt("check files", (_UNCHECKED, False), freshness.note, anchors)
 
     def beside(self, candidate: Candidate) -> Candidate:
@@ -138,7 +143,7 @@ def count_shown(candidates: Sequence[Candidate]) -> None:
 def render_block(items: list[Item], source: str, pointers: Sequence[str] = ()) -> str:
     """Return the whole block, with the lines of pointers last; empty if there is nothing to show."""
     lines = [*(item.render() for item in items), *pointers]
-    return fence({"source": source}, lines) if lines else ""
+    return fence({"source": source}, lines, shows=[item.title for item in items]) if lines else ""
 
 
 def fitting_items(items: list[Item], budget: int) -> list[Item]:

@@ -65,11 +65,11 @@ def explained(decision: Decision, verdicts: Mapping[int, str] | None = None) -> 
     return explanations
 
 
-def silence(prompt: str, settings: Settings) -> str:
-    """Return why a hook would show nothing for a prompt, whatever is on file; empty if it would search."""
+def silence(prompt: str, settings: Settings, switches: Sequence[str] = PROMPT_SWITCHES) -> str:
+    """Return why a hook would show nothing for a prompt or a command, whatever is on file; empty if it would search."""
     if transcript.wants_silence(prompt):
         return "a prompt like this one is left alone"
-    return "; ".join(map(str, off_switches(settings, *PROMPT_SWITCHES)))
+    return "; ".join(map(str, off_switches(settings, *switches)))
 
 
 def thresholds(decision: Decision) -> str:
@@ -113,6 +113,8 @@ def reasons(match: Match, others: Sequence[Match]) -> list[str]:
         record = Store(match.root).read(match.path).memory
     except OnrecordError as error:
         return [f"its file cannot be read: {error.message}"]
+    if match.query is None and match.features:
+        return _of_command(match)
     query = match.query or parse("")
     texts = [_of_via(match), _of_trigger(record, query), _of_words(record, query)]
     if match.is_by_keywords:
@@ -120,6 +122,26 @@ def reasons(match: Match, others: Sequence[Match]) -> list[str]:
     else:
         texts += [_of_meaning(record, query), _of_rivals(match, others)]
     return [reason for reason in texts if reason]
+
+
+_OF_COMMAND = (
+    ("family_in_trigger", "names the command in a trigger"),
+    ("family_in_title", "names the command in its title"),
+    ("family_in_body", "names the command in its text"),
+    ("unnamed", "does not name the command"),
+    ("other_option", "its title is about an option that the command does not have"),
+    ("option", "names an option of the command"),
+    ("head_named", "its title or a trigger has words of the program or subcommand"),
+    ("concept_named", "its title or a trigger says what the command does"),
+    ("arguments", "its title or a trigger has words of the arguments"),
+    ("inspection", "the command only looks at something"),
+)
+"""The features of a command that are reasons for or against a record, strongest first, in words."""
+
+
+def _of_command(match: Match) -> list[str]:
+    """Return the reasons for and against a record that may govern a command."""
+    return [words for name, words in _OF_COMMAND if match.features[name]][:_MAX_WORDS] or ["only common words match"]
 
 
 def _of_via(match: Match) -> str:

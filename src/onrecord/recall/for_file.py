@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from onrecord import coldstart, globs, paths
+from onrecord import coldstart, globs, paths, scopes
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness.check import Freshness, IndexedAnchor
 from onrecord.recall.candidate import Candidate, Cautions, count_shown, fitting_items, render_block
@@ -15,13 +15,16 @@ from onrecord.session.ledger import Ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from onrecord.search.index import Index, RecordFile, Row
     from onrecord.settings import Settings
 
 _MAX_TOKENS = 220
 _MAX_SHOWN = 3
+
+_MAX_STAGED = 20
+"""Staged files whose records are searched."""
 
 _MAX_LOST_FILES = 100
 """Lost files that are checked; a store that has lost more is not maintained."""
@@ -37,13 +40,25 @@ class _About(NamedTuple):
     is_grave: bool
 
 
-def block(stores: Stores, project: str, file: str, settings: Settings, session: str, *, is_edit: bool = False) -> str:
-    """Return the block for a file: each record once per session, the gravest once more when their file is edited."""
-    path = relative(project, file)
-    related = _candidates(stores, project, path, settings) if path else []
+def block(
+    stores: Stores,
+    project: str,
+    file: str,
+    settings: Settings,
+    session: str,
+    *,
+    is_edit: bool = False,
+    edited: Sequence[str] = (),
+) -> str:
+    """Return the block for a file: each record once per session, the gravest once more when their file is edited.
+
+    `edited` are files that the tool call has changed already, in a host that shows records only after it.
+    """
+    path = relative(project, file) or os.path.join(project, file)
+    related = _candidates(stores, project, path, settings)
     if not related:
         return ""
-    cautions = Cautions()
+    cautions = Cautions(edited)
     with Ledger(session) as ledger:
         due = [about.candidate for about in related if _is_due(about, path, ledger, is_edit=is_edit)][:_MAX_SHOWN]
         items = fitting_items([cautions.beside(candidate).item for candidate in due], _MAX_TOKENS)
@@ -56,11 +71,28 @@ def block(stores: Stores, project: str, file: str, settings: Settings, session: 
     return render_block(items, paths.PROJECT_PREFIX)
 
 
+def at_commit(stores: Stores, project: str, staged: Sequence[str], settings: Settings, session: str) -> str:
+    """Return the block for a commit of these files: the gravest records about them, each once a session."""
+    grave: dict[str, Candidate] = {}
+    for path in staged[:_MAX_STAGED]:
+        for candidate, is_grave in _candidates(stores, project, path, settings):
+            if is_grave:
+                grave.setdefault(candidate.record, candidate)
+    cautions = Cautions()
+    with Ledger(session) as ledger:
+        new = [each for each in grave.values() if not ledger.has_shown(f"commit:{each.record}", each.text_hash)]
+        items = fitting_items([cautions.beside(candidate).item for candidate in new[:_MAX_SHOWN]], _MAX_TOKENS)
+        for candidate in new[: len(items)]:
+            ledger.add_shown(candidate.record, candidate.text_hash)
+            ledger.add_shown(f"commit:{candidate.record}", candidate.text_hash)
+    count_shown(new[: len(items)])
+    return render_block(items, paths.PROJECT_PREFIX)
+
+
 def about(stores: Stores, project: str, file: str, settings: Settings) -> list[Candidate]:
     """Return the records about a file that may be shown, the gravest first, with cautions; nothing is noted."""
-    path = relative(project, file)
     cautions = Cautions()
-    related = _candidates(stores, project, path, settings) if path else []
+    related = _candidates(stores, project, relative(project, file) or os.path.join(project, file), settings)
     return [cautions.beside(about.candidate) for about in related[:_MAX_SHOWN]]
 
 
@@ -86,36 +118,43 @@ def relative(project: str, file: str) -> str:
 
 
 def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> list[_About]:
+    """Return the records about a file of the project, or of a folder above it that has a store in play.
+
+    A store of another folder than the file's is left out: it says nothing about the file, and hides nothing there.
+    """
+    inner = {ref.prefix: _inner(stores.folder(ref), project, path) for ref in stores.store_refs}
     candidates: list[Candidate] = []
     grave: set[str] = set()
-    for store in stores.in_turn():
-        for about in store.attempt(_about_file, stores, project, path, settings):
+    for store in stores.among([prefix for prefix, name in inner.items() if name]).in_turn():
+        folder, prefix = stores.folder(store.store_ref), store.store_ref.prefix
+        for about in store.attempt(_about_file, folder, inner[prefix], settings):
             candidates.append(about.candidate)
             grave.update([about.candidate.record] if about.is_grave else [])
     return [_About(candidate, candidate.record in grave) for candidate in distinct(candidates)]
 
 
-def _about_file(
-    searched_store: SearchedStore, stores: Stores, project: str, path: str, settings: Settings
-) -> list[_About]:
-    """Return the records of one store that belong to the file at `path`."""
-    filter = Filter("auto", settings=settings, fits=searched_store.fits)
+def _inner(folder: str, project: str, path: str) -> str:
+    """Return the path of a project's file, or of one at an absolute path, in a folder; empty if it is elsewhere."""
+    if folder == project and not os.path.isabs(path):
+        return path
+    return relative(folder, os.path.join(project, path))
+
+
+def _about_file(searched_store: SearchedStore, project: str, path: str, settings: Settings) -> list[_About]:
+    """Return the records of one store that belong to the file at `path` of its project."""
+    applies = searched_store.applies(path)
+    filter = Filter("auto", settings=settings, fits=applies)
     is_shared = paths.is_shared(searched_store.store_ref.prefix)
-    is_about = _shared_about(stores, path) if is_shared else _applies(searched_store.fits)
+    is_about = (lambda scope: _has_paths(scope) and applies(scope)) if is_shared else applies
     rows = searched_store.open().run(_current, project, path, filter, is_about, hook=True)
     grave = {row.path for row, is_grave in rows if is_grave}
     visible = searched_store.visible(rank.match(row, searched_store.store_ref.root) for row, _ in rows)
     return [_About(candidate, candidate.match.path in grave) for candidate in visible]
 
 
-def _shared_about(stores: Stores, path: str) -> Callable[[str], bool]:
-    """Return the test whether a record of a shared store is about the file at `path`, by its scope."""
-    return lambda scope: bool(scope) and stores.project_scope.fits_file(scope, path)
-
-
-def _applies(fits: Callable[[str], bool] | None) -> Callable[[str], bool]:
-    """Return the test whether a record of the project's or the user's store applies here, by its scope."""
-    return lambda scope: fits is None or not scope or fits(scope)
+def _has_paths(scope: str) -> bool:
+    """True if a scope has paths: the related files of a shared record are those of the project it was written in."""
+    return bool(scopes.unpack(scope).paths)
 
 
 def _current(
@@ -128,17 +167,35 @@ def _current(
     return [(row, index.is_gravest(row.n)) for row in {row.n: row for row in current}.values()]
 
 
-def records_about(index: Index, project: str, path: str) -> list[Row]:
-    """Return the records about the file at `path` of the project, the gravest first."""
+def naming(stores: Stores, path: str, settings: Settings) -> list[Candidate]:
+    """Return the records in force that name the file at `path`, a folder above it or a glob; git is not asked."""
+    return [found for store in stores.in_turn() for found in store.attempt(_naming, path, settings)]
+
+
+def _naming(searched_store: SearchedStore, path: str, settings: Settings) -> list[Candidate]:
+    index = searched_store.open()
+    filter = Filter("auto", settings=settings, fits=searched_store.applies(path))
+    rows = [row for row in index.rows({file.n for file in _named(index, path)}) if filter.accepts(row)]
+    successors = candidates.successors(index, rows)
+    current = [row for row in rows if (now := successors[row.n]) and now.n == row.n]
+    return searched_store.visible(rank.match(row, searched_store.store_ref.root) for row in current)
+
+
+def _named(index: Index, path: str) -> list[RecordFile]:
+    """Return the record files that are `path`, a folder above it, or a glob that matches it."""
     parts = path.split("/")
     above = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
     here = [file for file in index.files_with_pattern(above) if file.pattern]
-    globbed = [file for file in index.files_with_glob() if globs.matches(file.pattern, path)]
+    return here + [file for file in index.files_with_glob() if globs.matches(file.pattern, path)]
+
+
+def records_about(index: Index, project: str, path: str) -> list[Row]:
+    """Return the records about the file at `path` of the project, the gravest first."""
     # Without git, too, a file that moved is recognised by its name, if the old one is gone.
-    same_name = index.files_with_name(parts[-1])
+    same_name = index.files_with_name(path.rpartition("/")[2])
     moved = [file for file in same_name if not os.path.exists(os.path.join(project, file.pattern))]
     gravity: dict[int, int] = {}
-    for file in (*here, *globbed, *moved, *renamed_to(index, project, path)):
+    for file in (*_named(index, path), *moved, *renamed_to(index, project, path)):
         gravity.setdefault(file.n, file.gravity)
     return sorted(index.rows(gravity), key=lambda row: (gravity[row.n], row.path))
 

@@ -38,6 +38,7 @@ _MAX_EARLIER_CHARACTERS = 2_000
 _MAX_ANSWERS = 3
 """Records shown for a question about the past."""
 
+WITH_MAP = "retrieval.with_map is none, and the session has all records in its map"
 BELOW_THRESHOLD, DROPPED, TURNED_OFF = "below the threshold", "dropped by the judge", "turned off"
 
 
@@ -134,7 +135,11 @@ def choose(
     """Decide what to show of the candidates of a search; what is shown is noted in `ledger`, which must be open."""
     matches = [candidate.match for candidate in prompt_search.candidates]
     thresholds = selection.thresholds_for(settings, matches, is_first=request.is_first, is_past=prompt_search.is_past)
-    text, off = "", "" if even_if_off else turned_off(settings)
+    with_map = settings.text("retrieval.with_map")
+    with_map = with_map if ledger.map_is_whole and not prompt_search.is_past else ""
+    if with_map == "rules":
+        thresholds = Thresholds(thresholds.rule)
+    text, off = "", "" if even_if_off else turned_off(settings) or (WITH_MAP if with_map == "none" else "")
     candidates = [] if off else _with_forms(prompt_search.candidates, request, thresholds, judge)
     if off:
         candidates = [candidate._replace(outcome=f"{TURNED_OFF}: {off}") for candidate in prompt_search.candidates]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from onrecord import globs, paths, scopes
+from onrecord.text import first_few
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ _GLOB_COST = 2_000
 _MAX_NAMES = 2_000
 """Names that are looked at for languages, in the project's folder and in the folders directly in it."""
 
+_MAX_NAMED = 3
+"""Patterns that are named where a record does not apply."""
+
 _PASSED_OVER = ("node_modules", "__pycache__", "vendor", "target", "dist")
 """Folders with files of others, or made by programs."""
 
@@ -38,34 +42,37 @@ class ProjectScope:
 
     def __init__(self, project: str) -> None:
         self._project = project
-        self._answers: dict[str, bool] = {}
+        self._answers: dict[tuple[str, str], str] = {}
         self._names: list[str] | None = None
         self._languages: set[str] | None = None
         self._listed: tuple[list[str], bool] | None = None
         self._compared = 0
 
-    def fits(self, scope: str) -> bool:
-        """True if a record with this scope, as `scopes.pack` writes it, applies in the project."""
-        if scope not in self._answers:
-            limits = scopes.unpack(scope)
-            is_project = bool(self._project)
-            self._answers[scope] = is_project and self._fits(limits) and _none_or_any(limits.paths, self._has_file)
-        return self._answers[scope]
+    def fits(self, scope: str, file: str = "") -> bool:
+        """True if a record with this scope, as `scopes.pack` writes it, applies in the project, or at a file of it."""
+        return not scope or not self.misfit(scope, file)
 
-    def fits_file(self, scope: str, file: str) -> bool:
-        """True if a record is about a file of the project: one of its paths must cover it.
+    def misfit(self, scope: str, file: str = "") -> str:
+        """Return what keeps a record from applying, such as `branch release/*`; empty if it applies.
 
-        Its related files do not count: they are those of the project that it was written in.
+        This alone decides for every store and moment. Without a `file`, a path fits if it covers any file of the
+        project; with one, if it covers that file.
         """
-        limits = scopes.unpack(scope)
-        return any(globs.matches(pattern, file) for pattern in limits.paths) and self._fits(limits, file)
+        if (scope, file) not in self._answers:
+            self._answers[scope, file] = self._misfit(scopes.unpack(scope), file)
+        return self._answers[scope, file]
 
-    def _fits(self, limits: Scope, file: str = "") -> bool:
-        return (
-            _none_or_any(limits.repositories, self._is_called)
-            and _none_or_any(limits.languages, lambda language: self._has_language(language, file))
-            and _none_or_any(limits.branches, self._is_on)
-        )
+    def _misfit(self, limits: Scope, file: str) -> str:
+        kinds: list[tuple[str, Sequence[str], Callable[[str], bool]]] = [
+            ("repository", limits.repositories, self._is_called),
+            ("language", limits.languages, lambda language: self._has_language(language, file)),
+            ("branch", limits.branches, self._is_on),
+            ("path", limits.paths, (lambda pattern: globs.matches(pattern, file)) if file else self._has_file),
+        ]
+        for kind, patterns, fits in kinds:
+            if patterns and not (self._project and any(map(fits, patterns))):
+                return f"{kind} {first_few(patterns, _MAX_NAMED)}"
+        return ""
 
     def _is_called(self, pattern: str) -> bool:
         if self._names is None:
@@ -104,10 +111,6 @@ class ProjectScope:
         alike = [path for path in files if path.endswith(ending) and path.startswith(start)]
         self._compared += _GLOB_COST + sum(map(len, alike))
         return self._compared > _MAX_COMPARED_CHARACTERS or any(globs.matches(plain, path) for path in alike)
-
-
-def _none_or_any(patterns: Sequence[str], fits: Callable[[str], bool]) -> bool:
-    return not patterns or any(map(fits, patterns))
 
 
 def _names(project: str) -> list[str]:

@@ -8,10 +8,12 @@ could silence another.
 
 from __future__ import annotations
 
+import os
+
 from onrecord import budget, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.recall.candidate import Candidate
-from onrecord.search import index, indexing, rank
+from onrecord.search import index, indexing
 from onrecord.search.candidates import Filter
 
 TYPE_CHECKING = False
@@ -34,8 +36,8 @@ class HigherStore(NamedTuple):
 
     search_index: Index
     prefix: str
-    fits: Callable[[str], bool] | None
-    """True for the scope of a record that applies here; None if all records do."""
+    applies: Callable[[str], bool]
+    """True for the scope of a record that applies here."""
 
 
 def hidden(ids: Collection[str], prefix: str, higher: Iterable[HigherStore]) -> dict[str, str]:
@@ -51,7 +53,7 @@ def hidden(ids: Collection[str], prefix: str, higher: Iterable[HigherStore]) -> 
 
 def _hidden_by(higher_store: HigherStore, names: list[str]) -> dict[str, str]:
     rows = higher_store.search_index.records_hiding(names)
-    return {name: path for name, path, scope in rows if not scope or not higher_store.fits or higher_store.fits(scope)}
+    return {name: path for name, path, scope in rows if higher_store.applies(scope)}
 
 
 class SearchedStore:
@@ -72,8 +74,17 @@ class SearchedStore:
 
     @property
     def fits(self) -> Callable[[str], bool] | None:
-        """True for the scope of a record that applies here; None if all records do."""
+        """True for the scope of a record that may be a candidate; None if all records may."""
         return self._stores.fits(self.store_ref)
+
+    def applies(self, file: str = "") -> Callable[[str], bool]:
+        """Return the test whether a record's scope applies here, or at a file of the store's folder."""
+        return self._stores.applies(self.store_ref, file)
+
+    @property
+    def folder(self) -> str:
+        """The folder that paths in its records are relative to."""
+        return self._stores.folder(self.store_ref)
 
     def attempt(self, search: Callable[..., list[Result]], *args: object) -> list[Result]:
         """Return `search(self, *args)`, or nothing if it fails or takes longer than the store's share of the time."""
@@ -105,36 +116,59 @@ class Stores:
         *,
         hook: bool = True,
         only: str = "",
-        is_scoped: bool = True,
+        lenient: Sequence[str] = (),
     ) -> None:
         """Search these stores; with `only`, the prefix of one, the others are read only for what they hide of it.
 
-        Without `is_scoped`, records that apply elsewhere are searched, too.
+        Of the stores with the prefixes `lenient`, records that do not apply here are searched, too.
         """
         self.store_refs = list(store_refs)
         self._only = only
-        self._is_scoped = is_scoped
-        self._project = project
-        self._project_scope: ProjectScope | None = None
+        self._lenient = lenient
+        self.project = project
+        self._scopes: dict[str, ProjectScope] = {}
         self._hook = hook
         self.has_words = True
         """True if all indexes that were searched have full-text tables; without them the keyword scorer is used."""
 
-    @property
-    def project_scope(self) -> ProjectScope:
-        """The project, to compare scopes with; created for the first record that has one."""
-        if self._project_scope is None:
+    def folder(self, store_ref: StoreRef) -> str:
+        """Return the folder that paths in the records of a store are relative to."""
+        return paths.project_of(store_ref.root) if paths.is_project(store_ref.prefix) else self.project
+
+    def inner(self, store_ref: StoreRef) -> str:
+        """Return the path of the project in the folder of a store above it, with a slash; empty for other stores."""
+        folder = self.folder(store_ref)
+        start = os.path.join(folder, "")
+        is_above = self.project != folder and self.project.startswith(start)
+        return os.path.join(self.project[len(start) :], "").replace(os.sep, "/") if is_above else ""
+
+    def misfit(self, store_ref: StoreRef, scope: str, file: str = "") -> str:
+        """Return what keeps a record from applying here, or at a file of the store's folder; empty if it applies."""
+        if not scope:
+            return ""
+        folder = self.folder(store_ref)
+        if folder not in self._scopes:
             from onrecord.recall.scope import ProjectScope
 
-            self._project_scope = ProjectScope(self._project)
-        return self._project_scope
+            self._scopes[folder] = ProjectScope(folder)
+        return self._scopes[folder].misfit(scope, file)
+
+    def applies(self, store_ref: StoreRef, file: str = "") -> Callable[[str], bool]:
+        """Return the test whether a record's scope applies here, or at a file of the store's folder."""
+        return lambda scope: not self.misfit(store_ref, scope, file)
 
     def fits(self, store_ref: StoreRef) -> Callable[[str], bool] | None:
-        """Return the test whether a record's scope applies here; None if all records of the store do."""
-        return None if store_ref.prefix == paths.PROJECT_PREFIX or not self._is_scoped else self._applies
+        """Return the test whether a record may be a candidate, by its scope; None if all records of the store may."""
+        return None if store_ref.prefix in self._lenient else self.applies(store_ref)
 
-    def _applies(self, scope: str) -> bool:
-        return self.project_scope.fits(scope)
+    def among(self, prefixes: Sequence[str]) -> Stores:
+        """Return the same stores, without those whose prefix is not among `prefixes`."""
+        if len(prefixes) == len(self.store_refs):
+            return self
+        store_refs = [store_ref for store_ref in self.store_refs if store_ref.prefix in prefixes]
+        some = Stores(store_refs, self.project, hook=self._hook, only=self._only, lenient=self._lenient)
+        some._scopes = self._scopes
+        return some
 
     def in_turn(self, *, is_last: bool = True) -> Iterator[SearchedStore]:
         """Yield the stores to search, in order, each with its share of the time.
@@ -155,7 +189,7 @@ class Stores:
             if store.index:
                 indexes.append(store.index)
             if store.index and store.hides_others:
-                higher.append(HigherStore(store.index, store_ref.prefix, store.fits))
+                higher.append(HigherStore(store.index, store_ref.prefix, self.applies(store_ref)))
             elif not paths.is_shared(store_ref.prefix):
                 # It cannot tell which records of the others it replaces: none of them may be shown as current.
                 break
@@ -195,6 +229,8 @@ class Stores:
         """Return the number of records of a store if none matches; None if one does, or not all could be searched."""
         index = self.open(store_ref.root)
         filter = Filter(include_retired=True, settings=settings, fits=self.fits(store_ref))
+        from onrecord.search import rank
+
         matches = rank.find(index, query, filter, limit=1)
         count = index.totals()[0] if not matches and indexing.is_complete(index) else None
         self.close(index)
@@ -205,7 +241,7 @@ class Stores:
         own = [store_ref for store_ref in self.store_refs if not paths.is_shared(store_ref.prefix)]
         position = next((number for number, store_ref in enumerate(own) if store_ref.prefix == prefix), len(own))
         higher = [
-            HigherStore(self.open(store_ref.root), store_ref.prefix, self.fits(store_ref))
+            HigherStore(self.open(store_ref.root), store_ref.prefix, self.applies(store_ref))
             for store_ref in own[:position]
         ]
         ids_hidden = hidden(ids, prefix, higher)
@@ -231,6 +267,9 @@ def _open(searched_store: SearchedStore) -> list[Candidate]:
 def _search(
     searched_store: SearchedStore, query: Query, filter: Filter, limit: int, min_probability: float
 ) -> list[Candidate]:
+    # Not every event ranks: the start of a session reads records without it.
+    from onrecord.search import rank
+
     matches = rank.find(searched_store.open(), query, filter._replace(fits=searched_store.fits), limit)
     return searched_store.visible(match for match in matches if match.probability >= min_probability)
 

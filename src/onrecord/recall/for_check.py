@@ -1,0 +1,299 @@
+"""The checks that an action breaks: the rules to show at once, or the reason to ask the person or to deny the tool.
+
+Whatever fails here lets the tool run: a check never blocks because of an error.
+"""
+
+from __future__ import annotations
+
+import os
+
+from onrecord import coldstart, files, paths
+from onrecord.coldstart import NamedTuple
+from onrecord.record import check
+from onrecord.record.check import Check, FileLines, RecordCheck
+from onrecord.session import commands
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onrecord.recall.candidate import Candidate
+    from onrecord.recall.stores import SearchedStore, Stores
+    from onrecord.search.candidates import Filter
+    from onrecord.search.index import Index, IndexedCheck, Row
+    from onrecord.session.action import Action
+    from onrecord.session.ledger import Ledger
+    from onrecord.settings import Settings
+
+WARN, ASK, DENY = "warn", "ask", "deny"
+_MAX_SHOWN = 3
+_MAX_TOKENS = 260
+_MAX_FILES = 50
+_MAX_FILE_BYTES = 400_000
+"""Bytes of a file that is about to be replaced which are compared with the new text."""
+
+_MAX_WORDS = 20_000
+"""Words of an action that are looked up; a longer text is a file that a program made."""
+
+
+class BrokenCheck(NamedTuple):
+    """A check that an action breaks, and the record that it belongs to."""
+
+    candidate: Candidate
+    check: Check
+    is_firm: bool
+    """False if the record is only proposed: then nothing is asked or denied."""
+    family: str
+    """What the action is about: a family of commands, or a file."""
+
+    @property
+    def key(self) -> str:
+        """The name under which a ledger notes that the record was shown at such an action."""
+        return f"check:{self._family_hash}:{self.candidate.record}"
+
+    @property
+    def action_key(self) -> str:
+        """The name under which `for_action` notes the same: the rule must not come twice at one command."""
+        return f"action:{self._family_hash}:{self.candidate.record}"
+
+    @property
+    def _family_hash(self) -> str:
+        return coldstart.content_hash(self.family.encode("utf-8", "replace"))[:12]
+
+    def enforcement(self, settings: Settings) -> str:
+        """Return what the user wants to happen: `warn`, `ask` or `deny`."""
+        return settings.enforcement(self.candidate.match.id) if self.is_firm else WARN
+
+
+class CheckedAction(NamedTuple):
+    """What is compared with checks: a command, or the lines that a change adds to files."""
+
+    command: str = ""
+    changes: tuple[FileLines, ...] = ()
+    project: str = ""
+    """The folder that the paths of the changes are relative to."""
+
+    @property
+    def words(self) -> set[str]:
+        """Its words; one of them must be a key word of a check that it breaks."""
+        texts = [self.command, *(line.text for change in self.changes for line in change.added)]
+        words: set[str] = set()
+        for text in texts:
+            words |= check.words_of(text)
+            if len(words) > _MAX_WORDS:
+                break
+        return words
+
+    def within(self, folder: str) -> CheckedAction:
+        """Return the action as a store in `folder` of the project sees it: its own files, relative to it."""
+        changes = [change for change in self.changes if change.path.startswith(folder)]
+        return self._replace(changes=tuple(change._replace(path=change.path[len(folder) :]) for change in changes))
+
+    def broken_place(self, one: Check) -> str:
+        """Return what breaks a check: the family of the command, or a file; empty if nothing does."""
+        if self.command:
+            return _family(self.command, one) if check.breaks_command(one, self.command) else ""
+        return next((change.path for change in self.changes if check.broken_lines(one, change)), "")
+
+
+def _family(command: str, one: Check) -> str:
+    """Return the family of the command in a line that breaks a check; of all in it if that cannot be told."""
+    programs = {text.split()[0].rpartition("/")[2] for text in one.starts}
+    calls = commands.parse(command)
+    families = [call.family for call in calls if call.program in programs] or [call.family for call in calls]
+    return "; ".join(dict.fromkeys(families)) or "command"
+
+
+class CheckVerdict(NamedTuple):
+    """What a broken check does to an action, and the text for the agent; no text if no check is broken."""
+
+    enforcement: str = WARN
+    text: str = ""
+
+
+class Powers(NamedTuple):
+    """What a hook can do at an event: show a rule, and ask or deny."""
+
+    can_warn: bool = True
+    can_stop: bool = True
+
+
+BEFORE = Powers()
+
+
+def checked(action: Action, project: str, is_after: bool = False) -> CheckedAction:
+    """Return what of an action is compared with checks; after it, a replaced file cannot be compared any more."""
+    from onrecord.recall.for_file import relative
+
+    if action.command:
+        return CheckedAction(action.command)
+    changes = []
+    for file in action.files_changed[:_MAX_FILES]:
+        path = relative(project, file)
+        is_new = action.is_whole_file or (not is_after and not os.path.lexists(file))
+        old_text = _text(file) if action.is_whole_file and not is_after else action.text_removed
+        if path:
+            changes.append(check.added_lines(path, old_text, action.text_added, is_new=is_new))
+    return CheckedAction(changes=tuple(changes), project=project)
+
+
+def _text(file: str) -> str:
+    try:
+        return files.read(file, _MAX_FILE_BYTES).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+
+
+def verdict(
+    stores: Stores, checked_action: CheckedAction, settings: Settings, session: str, powers: Powers = BEFORE
+) -> CheckVerdict:
+    """Return what the broken checks of an action do; a rule is shown once for a family of actions of a session."""
+    from onrecord.recall.candidate import RULE, count_shown
+    from onrecord.session.ledger import Ledger
+
+    broken = find(stores, checked_action, settings)
+    if not powers.can_warn:
+        broken = [one for one in broken if one.enforcement(settings) != WARN]
+    if not broken:
+        return CheckVerdict()
+    with Ledger(session) as ledger:
+        due = [one for one in broken if _is_due(one, settings, ledger, powers)][:_MAX_SHOWN]
+        for one in due:
+            candidate = one.candidate
+            for key in (candidate.record, one.key, one.action_key):
+                ledger.add_shown(key, candidate.text_hash)
+    count_shown([one.candidate._replace(form=RULE) for one in due])
+    return _verdict(due, settings, powers, "command" if checked_action.command else "change")
+
+
+def _is_due(broken: BrokenCheck, settings: Settings, ledger: Ledger, powers: Powers) -> bool:
+    is_enforced = powers.can_stop and broken.enforcement(settings) != WARN
+    return is_enforced or not ledger.has_shown(broken.key, broken.candidate.text_hash)
+
+
+def _verdict(due: Sequence[BrokenCheck], settings: Settings, powers: Powers, noun: str) -> CheckVerdict:
+    from onrecord.recall.candidate import Cautions, fitting_items, render_block
+
+    if not due:
+        return CheckVerdict()
+    cautions, items = Cautions(), []
+    for broken in due:
+        item = cautions.beside(broken.candidate).item
+        note = "; ".join(filter(None, (f"this {noun} goes against it", broken.check.say, item.note)))
+        items.append(item._replace(note=note))
+    block = render_block(fitting_items(items, _MAX_TOKENS), paths.PROJECT_PREFIX)
+    enforced = [broken for broken in due if powers.can_stop and broken.enforcement(settings) != WARN]
+    if not enforced:
+        return CheckVerdict(WARN, block)
+    level = DENY if any(broken.enforcement(settings) == DENY for broken in enforced) else ASK
+    return CheckVerdict(level, f"{_reason(enforced[0].candidate.match.id, level, noun)}\n{block}")
+
+
+def _reason(record_id: str, level: str, noun: str) -> str:
+    """Return why a tool is not run, and how to go on."""
+    wish = "deny that" if level == DENY else "ask you first"
+    silence = "if the user wants it all the same, add the comment #nomem to it; " if noun == "command" else ""
+    return (
+        f"Memory: this {noun} breaks a check of the record {record_id}, and the user's settings {wish}; to read it: "
+        f"onrecord show {record_id}; {silence}for the user, to change the setting: onrecord config set --user "
+        f"checks.by_record.{record_id} warn"
+    )
+
+
+def find(stores: Stores, checked_action: CheckedAction, settings: Settings) -> list[BrokenCheck]:
+    """Return the checks that an action breaks, of records in force here; those that do most first."""
+    words = checked_action.words
+    broken: list[BrokenCheck] = []
+    for store in stores.in_turn():
+        broken += store.attempt(_search, checked_action, words, settings)
+    order = (DENY, ASK, WARN)
+    return sorted(broken, key=lambda one: order.index(one.enforcement(settings)))
+
+
+def in_force(stores: Stores, settings: Settings) -> list[RecordCheck]:
+    """Return the checks of all records that are in force here."""
+    return [one for store in stores.in_turn() for one in store.attempt(_in_force, stores.project, settings)]
+
+
+def _in_force(searched_store: SearchedStore, project: str, settings: Settings) -> list[RecordCheck]:
+    from onrecord.search import rank
+    from onrecord.search.candidates import Filter
+
+    index = searched_store.open()
+    filter = Filter("auto", settings=settings, fits=searched_store.fits)
+    indexed_checks = index.all_checks()
+    rows = _current(index, index.rows({indexed.n for indexed in indexed_checks}), filter)
+    visible = searched_store.visible(rank.match(row, searched_store.store_ref.root) for row in rows.values())
+    by_path = {candidate.match.path: candidate for candidate in visible}
+    folder = _inner(searched_store, project)
+    found = []
+    for indexed in indexed_checks:
+        row = rows.get(indexed.n)
+        if row and row.path in by_path:
+            path = searched_store.store_ref.prefix + row.path
+            one = check.unpack(indexed.body)
+            found.append(RecordCheck(row.id, row.title, path, one, bool(indexed.is_firm), folder))
+    return found
+
+
+def _inner(searched_store: SearchedStore, project: str) -> str:
+    """Return the folder of a nested store in the project, with a slash; empty for all other stores."""
+    inner = os.path.relpath(searched_store.folder, project).replace(os.sep, "/") if project else "."
+    return "" if inner.startswith(".") else f"{inner}/"
+
+
+def _current(index: Index, rows: Sequence[Row], filter: Filter) -> dict[int, Row]:
+    """Return those of the records that are in force and that no other one replaces, by number."""
+    from onrecord.search import candidates
+
+    accepted = [row for row in rows if filter.accepts(row)]
+    successors = candidates.successors(index, accepted)
+    # One that another record replaces is not checked: its successor has checks of its own, or none.
+    return {row.n: row for row in accepted if (now := successors[row.n]) and now.n == row.n}
+
+
+def _search(
+    searched_store: SearchedStore, checked_action: CheckedAction, words: set[str], settings: Settings
+) -> list[BrokenCheck]:
+    from onrecord.search import rank
+    from onrecord.search.candidates import Filter
+
+    filter = Filter("auto", settings=settings, fits=searched_store.fits)
+    inner = _inner(searched_store, checked_action.project)
+    own = checked_action.within(inner) if inner else checked_action
+    matched = searched_store.open().run(_unchanged, own, words, filter, hook=True)
+    rows = [found for found in matched if checked_action.command or searched_store.applies(found[3])(found[0].scope)]
+    visible = searched_store.visible(rank.match(row, searched_store.store_ref.root) for row, *_ in rows)
+    by_path = {candidate.match.path: candidate for candidate in visible}
+    return [
+        BrokenCheck(by_path[row.path], one_check, bool(indexed.is_firm), place)
+        for row, indexed, one_check, place in rows
+        if row.path in by_path
+    ]
+
+
+def _unchanged(
+    index: Index, checked_action: CheckedAction, words: set[str], filter: Filter
+) -> list[tuple[Row, IndexedCheck, Check, str]]:
+    """Return the broken checks as the files are now: a record that was edited since is indexed and compared again."""
+    from onrecord.search import indexing
+
+    matched = _matched(index, checked_action, words, filter)
+    changed = indexing.changed_since(index, [row.path for row, *_ in matched]) if matched else []
+    if changed:
+        indexing.reread(index, changed)
+        matched = _matched(index, checked_action, words, filter)
+    return matched
+
+
+def _matched(
+    index: Index, checked_action: CheckedAction, words: set[str], filter: Filter
+) -> list[tuple[Row, IndexedCheck, Check, str]]:
+    broken: dict[int, tuple[IndexedCheck, Check, str]] = {}
+    for indexed in index.checks_with(words):
+        one = check.unpack(indexed.body)
+        place = checked_action.broken_place(one) if indexed.n not in broken else ""
+        if place:
+            broken[indexed.n] = (indexed, one, place)
+    rows = _current(index, index.rows(broken), filter)
+    return [(row, *broken[n]) for n, row in rows.items()]
