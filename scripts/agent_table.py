@@ -52,7 +52,7 @@ def _link(host: Host) -> str:
 
 def _delivery() -> Iterator[str]:
     columns = (
-        "the [digest](../how-it-works.md#the-digest)",
+        "the [map](../how-it-works.md#the-start-of-a-session)",
         "records for a prompt",
         "records for a file",
         "the runbook for a failed command",

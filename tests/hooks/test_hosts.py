@@ -6,21 +6,24 @@ The events are those of `host_events`. What the real clients do with the answers
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from onrecord import state_file
-from onrecord.hooks import EVENTS, handle, render
+from onrecord import paths, state_file
+from onrecord.hooks import EVENTS, handle, render, with_notice
 from onrecord.hooks.event_stores import EventStores, find_event_stores
 from onrecord.hosts import table
 from onrecord.hosts.events import ADD, CONTINUE, DENY, HookReply, HostEvent, Payload, failure, patch_files
 from onrecord.project import Project
+from onrecord.settings import load_settings
 from onrecord.shared import background, remotes
-from onrecord.text import remove_elements
+from onrecord.text import AgentMarkup, remove_elements
 from tests.hooks.hook_process import ROOT, run_hook
 from tests.hooks.host_events import ASKS, FILE, FILE_RULE, HOSTS, PATCH, RECORD, RULE, RUNBOOK, filled
 from tests.known_project import six_records
@@ -77,6 +80,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(params=NAMES)
 def session(request: pytest.FixtureRequest, project: Project, home: Path) -> Session:
     return Session(request.param, project, home)
+
+
+@pytest.fixture
+def hook_session(project: Project, home: Path) -> Callable[[str], Session]:
+    """Make a session in Claude Code."""
+    return lambda name: Session("claude-code", project, home, name)
 
 
 def start(name: str, project: Project, home: Path) -> Session:
@@ -309,6 +318,67 @@ def test_an_answer_has_exactly_the_keys_that_the_host_knows(name: str, kind: str
     host = table.module(name)
 
     assert json.loads(render(host, HostEvent(AT[kind]), HookReply(kind, "x"))) == FORMS[name][kind]
+
+
+NOTICED = {**dict.fromkeys(("claude-code", "codex", "qwen", "gemini", "droid"), "systemMessage"), "copilot": ""}
+"""The key of the line for the person; Copilot has none, and our shims have their own."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_line_for_the_person_is_where_the_host_has_a_place_for_it(name: str):
+    answer = json.loads(render(table.module(name), HostEvent("user_prompt_submit"), HookReply(ADD, "x", "memory: y")))
+
+    key = NOTICED.get(name, "notice")
+    assert answer == {**FORMS[name][ADD], **({key: "memory: y"} if key else {})}
+
+
+@pytest.mark.parametrize("switch", ["user", "project"])
+def test_the_person_sees_what_the_agent_is_shown_unless_that_is_turned_off(project, home, hook_session, switch):
+    first, second = hook_session("a").prompt(), hook_session("a").prompt()
+    assert first["systemMessage"] == "memory: Sessions live in Postgres, not Redis"
+    assert second == {}
+
+    config = Path(paths.user_store() if switch == "user" else project.store.root, paths.CONFIG)
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(json.dumps({"retrieval": {"notice": False}}))
+    try:
+        silent = hook_session("b").prompt()
+    finally:
+        config.unlink()
+
+    assert RULE in reply_text(silent)
+    assert "systemMessage" not in silent
+
+
+def test_a_project_cannot_turn_the_line_on_that_the_user_has_turned_off(project):
+    for folder, value in ((paths.user_store(), False), (project.store.root, True)):
+        os.makedirs(folder, exist_ok=True)
+        Path(folder, paths.CONFIG).write_text(json.dumps({"retrieval": {"notice": value}}))
+    try:
+        assert not load_settings(project.store.root).flag("retrieval.notice")
+    finally:
+        Path(project.store.root, paths.CONFIG).unlink()
+
+
+def test_the_line_for_the_person_is_short_and_has_no_control_characters():
+    shows = [f"{name} \x1b[31m{'word ' * 40}" for name in "abcde"]
+    markup = AgentMarkup("x", tuple(shows))
+
+    line = with_notice(HookReply(ADD, markup), "").notice
+
+    assert line.isprintable()
+    assert line.startswith("memory: a")
+    assert line.endswith("… and 2 more")
+    assert len(line) < 220
+
+
+@pytest.mark.parametrize("name", ["gemini", "qwen"])
+def test_a_host_that_escapes_tags_gets_plain_lines(project, home, name):
+    text = reply_text(start(name, project, home).prompt())
+
+    assert RULE in text
+    assert "\n- Sessions live in Postgres, not Redis" in text
+    assert [sign for sign in ("<", "memory-context", "&lt;", "&amp;") if sign in text] == []
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -31,6 +31,9 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
     "PreToolUse": [
         {"tool_name": "Read", "tool_input": {"file_path": "{root}/src/carrier/client.py"}},
         {"tool_name": "Write", "tool_input": {"file_path": "{root}/.claude/memory/decisions/x.json", "content": "{}"}},
+        {"tool_name": "Write", "tool_input": {"file_path": "{root}/src/a.py", "content": "x = 1"}},
+        {"tool_name": "Bash", "tool_input": {"command": "kafka-consumer lag --after rebalance"}},
+        {"tool_name": "Task", "tool_input": {"prompt": ASKS}},
     ],
     "PostToolUse": [
         {"tool_name": "Bash", "tool_input": {"command": "echo {{ >.claude/memory/decisions/broken.json"}},

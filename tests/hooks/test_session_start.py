@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from onrecord import hooks, paths, state_file
-from onrecord.digest import last_digest
 from onrecord.hooks import session
 from onrecord.hooks.event_stores import EventStores
 from onrecord.hosts.events import HostEvent
 from onrecord.project import Project
 from onrecord.session import ledger
 from tests.hooks.hook_process import ROOT, run_hook
+from tests.records import sample
 
 QUESTION = "where do we keep user sessions, postgres or redis?"
 
@@ -27,45 +27,68 @@ def start(hook, source="startup", **fields):
     return hook("session_start", source=source, hook_event_name="SessionStart", **fields)
 
 
-def test_a_session_starts_with_the_digest(project, hook):
+LINE = "- sessions-live: Sessions live in Postgres, not Redis"
+
+
+def test_a_session_starts_with_the_map(project, hook):
     answer = start(hook)
 
     assert (answer.code, answer.stderr) == (0, b"")
     assert answer.specific["hookEventName"] == "SessionStart"
-    assert answer.context.startswith('<memory-context source=".claude/memory/" kind="digest">')
-    assert "Write invoices to the double-entry ledger" in answer.context
-    assert len(answer.context) <= 2_500
+    assert answer.context.startswith('<memory-context source=".claude/memory/" kind="map">\n<result ')
+    assert "Write invoices to the double-entry ledger" in answer.context, "the session that was left unfinished"
+    assert LINE in answer.context
+    assert answer.context.endswith("*Memory: 5 entries (5 local, 0 global) | relevance: inactive*\n</memory-context>")
 
 
-def test_what_the_digest_told_in_full_is_not_told_again_by_a_prompt(project, hook):
+def test_a_line_of_the_map_is_no_showing(project, hook):
     start(hook)
 
+    assert "auth.sessions" in hook("user_prompt_submit", prompt=QUESTION).context
+
+
+def test_what_stands_above_the_map_is_not_told_again(project, hook):
+    assert start(hook).context.count("<result ") == 1
+    with ledger.Ledger("s1") as session_ledger:
+        assert [os.path.basename(key) for key in session_ledger.shown if not key.startswith("digest:")] == [
+            "move-invoices-to-the-new-ledger.json"
+        ]
+
+
+@pytest.mark.parametrize(("limit", "kind"), [(120, "whole"), (3, "part"), (0, "")])
+def test_the_ledger_knows_if_the_session_has_the_whole_map(project, hook, limit, kind):
+    configure(project, limit=limit)
+
+    start(hook)
+
+    with ledger.Ledger("s1") as session_ledger:
+        assert (session_ledger.map, session_ledger.map_is_whole) == (kind, kind == "whole")
+
+
+@pytest.mark.parametrize(("choice", "shown"), [("rules", True), ("rules_and_pointers", True), ("none", False)])
+def test_beside_a_whole_map_prompts_show_what_the_setting_says(project, hook, choice, shown):
+    config = {"retrieval": {"with_map": choice}}
+    (Path(project.store.root) / paths.CONFIG).write_text(json.dumps(config))
+    start(hook)
+
+    assert ("auth.sessions" in hook("user_prompt_submit", prompt=QUESTION).context) is shown
+    assert "auth.sessions" in hook("user_prompt_submit", session="without", prompt=QUESTION).context
+
+
+def test_beside_a_whole_map_there_are_no_pointers(project, hook):
+    config = {"retrieval": {"min_probability": 1.0, "first_prompt_relief": 0.0}}
+    (Path(project.store.root) / paths.CONFIG).write_text(json.dumps(config))
+    start(hook)
+
+    assert "onrecord show" in hook("user_prompt_submit", session="without", prompt=QUESTION).context
     assert hook("user_prompt_submit", prompt=QUESTION).context == ""
-    assert "auth.sessions" in hook("user_prompt_submit", session="another", prompt=QUESTION).context
 
 
-def test_a_resumed_session_is_told_only_what_is_new(project, hook):
+def test_a_resumed_session_has_the_map_already(project, hook):
     start(hook)
-    unchanged = start(hook, "resume")
-    project.save("decision", NEW)
-    changed = start(hook, "resume")
-    again = start(hook, "resume")
 
-    assert (unchanged.context, again.context) == ("", "")
-    assert "nightly at 02:00" in changed.context
-    assert changed.context.count("<result ") == 1
-    assert "Postgres" not in changed.context
-
-
-def test_a_resumed_session_is_told_what_has_changed(project, hook):
-    start(hook)
-    entry = project.get("sessions-live-in-postgres-not-redis")
-    project.writer.update(entry.path, {"content": {"decision": "Sessions expire after 30 days"}}, entry.hash)
-
-    resumed = start(hook, "resume")
-
-    assert "Sessions expire after 30 days" in resumed.context
-    assert resumed.context.count("<result ") == 1
+    assert start(hook, "resume").context == ""
+    assert LINE in start(hook, "resume", session="from an older version").context
 
 
 def test_a_cleared_session_is_told_afresh(project, hook):
@@ -75,27 +98,19 @@ def test_a_cleared_session_is_told_afresh(project, hook):
     assert start(hook, "resume").context == ""
 
 
-def test_a_session_resumed_after_compaction_is_told_nothing_twice(project, hook):
+def test_after_compaction_the_map_comes_with_what_was_in_use(project, hook):
     start(hook)
-    compacted = start(hook, "compact")
+    hook("user_prompt_submit", prompt=QUESTION)
 
-    assert "auth.sessions" in compacted.context
+    compacted = start(hook, "compact").context
+
+    assert compacted.index("auth.sessions") < compacted.index(LINE)
+    assert compacted.count("<result ") == 2, "the session left unfinished, and the rule; each once"
     assert start(hook, "resume").context == ""
 
 
-def test_a_resumed_session_is_not_told_what_a_prompt_has_told_it(project, hook):
-    hook("user_prompt_submit", prompt=QUESTION)
-
-    assert "auth.sessions" not in start(hook, "resume").context
-
-
-def test_after_compaction_what_was_told_is_told_once_more(project, hook):
-    hook("user_prompt_submit", prompt=QUESTION)
-
-    compacted = start(hook, "compact")
-
-    assert "auth.sessions" in compacted.context
-    assert 'kind="digest"' not in compacted.context
+def configure(project, **settings):
+    (Path(project.store.root) / paths.CONFIG).write_text(json.dumps({"session_start": settings}))
 
 
 @pytest.mark.parametrize("event", hooks.EVENTS)
@@ -110,20 +125,6 @@ def test_an_old_ledger_is_pruned_by_whichever_hook_comes_first(project, hook, ev
     hook(event, session="s2")
 
     assert not old.exists()
-
-
-def test_what_was_shown_and_why_is_written_down(project, hook):
-    answer = start(hook)
-
-    output = json.loads(last_digest.file().read())
-
-    assert (output["event"], output["session"], output["project"]) == ("session start, startup", "s1", project.root)
-    assert (output["characters"], len(output["entries"])) == (len(answer.context), 6)
-    first = output["entries"][0]
-    assert first["path"] == ".claude/memory/sessions/move-invoices-to-the-new-ledger.json"
-    assert first["reason"] == "left unfinished"
-    assert set(first) >= {"score", "relevance", "prominence", "category", "title"}
-    assert [name for name in os.listdir(paths.state_dir()) if name.startswith("last-digest")] == ["last-digest.json"]
 
 
 def test_a_state_folder_that_cannot_be_written_costs_nothing_but_the_note(project, hook, tmp_path):
@@ -145,15 +146,15 @@ def test_a_subagent_is_told_nothing(project, hook):
     assert start(hook, agent_id="a1").stdout == b""
 
 
-@pytest.mark.parametrize(("weight", "used"), [("abc", b"0.6"), (-1, b"0"), (7, b"1")])
-def test_a_wrong_weight_warns_and_the_digest_comes_all_the_same(project, hook, weight, used):
+@pytest.mark.parametrize("weight", ["abc", -0.2, 1.5])
+def test_a_wrong_weight_warns_and_the_map_comes_all_the_same(project, hook, weight):
     config = {"session_start": {"relevance_weight": weight}}
     (Path(project.store.root) / paths.CONFIG).write_text(json.dumps(config))
 
     answer = start(hook)
 
     assert answer.context
-    assert answer.stderr.count(b"\n") == 1 and used + b" is used" in answer.stderr
+    assert answer.stderr.count(b"\n") == 1 and b"0.6 is used" in answer.stderr
     assert " is used" in state_file.recent_failures()[-1][2]
 
 
@@ -170,7 +171,7 @@ def test_without_fts5_the_digest_goes_by_prominence_with_one_warning(project):
     )
 
     text = json.loads(process.stdout)["hookSpecificOutput"]["additionalContext"]
-    assert text.count("<result ") == 6
+    assert "*Memory: 5 entries (5 local, 0 global) | relevance: inactive*" in text
     assert process.stderr.count(b"\n") == 1 and b"no FTS5" in process.stderr
 
 
@@ -189,7 +190,7 @@ def test_a_git_that_hangs_costs_at_most_the_budget(project, hook, tmp_path, monk
 
     # The budget is three seconds; a fake git that were waited for would take ten minutes.
     assert time.monotonic() - before < 60
-    assert "Project memory for feature invoices, branch main:" in answer.context
+    assert LINE in answer.context
     assert len(pids.read_text().split()) == 4
     assert sum("did not answer in time" in error for _, _, error in state_file.recent_failures()) == 4
 
@@ -268,8 +269,9 @@ def test_the_command_says_why(project):
     output = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True, timeout=120).stdout)
     why = subprocess.run([*command, "--why"], capture_output=True, check=True, encoding="utf-8", timeout=120).stdout
 
-    assert {"text", "entries", "signals", "relevance", "weight", "near"} <= set(output)
+    assert {"text", "entries", "above", "signals", "relevance", "weight", "not_listed", "tokens"} <= set(output)
     assert "(left unfinished)" in why and "prominence alone decides" in why
+    assert "in the map: sessions-live  0." in why
 
 
 def test_the_ledger_of_a_digest_survives_strange_keys(project, hook):
@@ -292,13 +294,12 @@ def test_a_project_with_nothing_but_a_knowledge_bank_is_told_of_it(tmp_path):
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/feat/atomic-rename\n")
     event = {"session_id": "s1", "cwd": str(tmp_path), "source": "startup"}
 
-    assert "Write aside, then rename." in run_hook("session_start", event).context
+    line = "- rename: Write aside, then rename"
+    assert line in run_hook("session_start", event).context
     prompt = {**event, "prompt": "how do we rename?"}
     assert run_hook("user_prompt_submit", prompt).stdout == b""
     # A host in which the first prompt brings the digest.
-    assert (
-        b"Write aside, then rename." in run_hook("user_prompt_submit", {**prompt, "session_id": "s2"}, "gemini").stdout
-    )
+    assert line.encode() in run_hook("user_prompt_submit", {**prompt, "session_id": "s2"}, "gemini").stdout
     assert run_hook("user_prompt_submit", {**prompt, "session_id": "s2"}, "gemini").stdout == b""
 
 
@@ -333,10 +334,10 @@ def test_drafts_that_wait_are_mentioned_once_a_session_where_somebody_reads_alon
     inbox.mkdir()
     for name in ("a", "b", "c"):
         (inbox / f"{name}.json").write_text("{}")
-    line = "\n\nMemory: 3 drafts are waiting: /memory:review"
+    line = "Memory: 3 drafts are waiting: /memory:review\n\n"
     event = {"session_id": "s9", "cwd": project.root, "source": "startup"}
 
-    assert start(hook).context.endswith(line)
+    assert start(hook).context.startswith(line)
     assert line not in start(hook, "resume").context
     assert line not in start(hook, "compact").context
     assert "waiting" not in run_hook("session_start", event, CLAUDE_CODE_SESSION_ATTENDED="0").context
@@ -359,4 +360,42 @@ def test_the_line_about_drafts_names_a_command_that_the_host_has(project, host, 
 
     answer = session.session_start(event, EventStores(project.root, project.store.root, ""))
 
-    assert answer.text.endswith(f"Memory: 1 draft is waiting: {command}")
+    assert answer.text.startswith(f"Memory: 1 draft is waiting: {command}\n")
+
+
+def test_conflicts_in_a_shared_store_are_mentioned(project, tmp_path):
+    replica = paths.StoreRef(str(tmp_path / "platform" / "store"), "platform:")
+    inbox = Path(replica.root, "inbox")
+    inbox.mkdir(parents=True)
+    (inbox / "conflict-use-uv.json").write_text("{}")
+    event = HostEvent("session_start", host="codex", source="startup", session="s10", is_attended=True)
+
+    answer = session.session_start(event, EventStores(project.root, project.store.root, "", [replica]))
+
+    assert answer.text.startswith("Memory: in platform 1 draft is waiting: onrecord review --remote platform\n")
+
+
+def test_the_reply_stays_under_the_cap_of_hosts_whatever_the_settings_and_titles_are(project, hook):
+    configure(project, max_tokens=2_400)
+    for number in range(130):
+        title = f"Never use <<&&>> {number:03} {'&' * 90}"
+        content = {**NEW["content"], "status": "accepted", "decision": f"{title} at all"}
+        record = sample("decision", id=f"never-use-it-{number}", title=title, content=content)
+        with project.store.writing() as batch:
+            batch.put(record)
+
+    context = start(hook).context
+    lines = context.split("\n")
+
+    assert len(context) <= hooks.MAX_CONTEXT_CHARS
+    assert lines[-1] == "</memory-context>" and lines[-2].startswith("*Memory: ")
+    assert lines[-3].endswith("more: onrecord search WORDS") or " more: onrecord search WORDS. Not listed" in lines[-3]
+
+
+def test_in_a_host_with_a_late_start_the_first_prompt_brings_the_whole_map_and_its_rules(project):
+    event = {"session_id": "late", "cwd": project.root, "prompt": QUESTION}
+
+    text = run_hook("user_prompt_submit", event, "gemini").stdout.decode()
+
+    assert "auth.sessions" in text and "- sessions-live: " in text and "*Memory: 5 entries" in text
+    assert "- sessions-live: " not in run_hook("user_prompt_submit", event, "gemini").stdout.decode()

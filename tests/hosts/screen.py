@@ -90,6 +90,14 @@ class Screen:
             time.sleep(_LOOK_AGAIN)
         return self.calls(event)
 
+    def wait_for_text(self, text: str) -> None:
+        """Wait until the screen has `text`, given without white space."""
+        deadline = time.monotonic() + PATIENCE / 4
+        while text not in self.text:
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"{text} is not on the screen:\n{self.text[-3_000:]}")
+            time.sleep(_LOOK_AGAIN)
+
     def _read(self) -> None:
         try:
             self._answer()

@@ -41,7 +41,7 @@ def test_the_table_says_when_an_agent_gets_what(host):
     cells = row(host.title, "When an agent gets it")
     setup = table.setup(host.name)
 
-    assert cells["the [digest](../how-it-works.md#the-digest)"] == host.digest
+    assert cells["the [map](../how-it-works.md#the-start-of-a-session)"] == host.digest
     assert cells["records for a prompt"] == host.prompt
     assert cells["records for a file"] == host.files
     assert cells["the runbook for a failed command"] == (host.failures or "no")

@@ -13,6 +13,12 @@ from tests.hosts.known_project import ASKS, DECIDED, NOTE
 from tests.hosts.screen import on_screen
 from tests.hosts.visit import RULE, connect, prepare
 
+NOTICE = "memory:SessionsliveinPostgres,notRedis"
+"""The line for the person, as the screen has it: without white space."""
+
+TELLING = [host for host in CLIENTS if host.name in ("claude-code", "codex")]
+"""Clients with a place for that line whose screens can be read here."""
+
 SUGGESTING = [host for host in CLIENTS if table.BY_NAME[host.name].suggestion]
 
 
@@ -39,3 +45,19 @@ def test_a_decision_brings_one_request_to_save_it(
         results.update(host, facts)
     steps = results.read(host).steps
     assert {step: steps[step] for step in facts} == facts
+
+
+@pytest.mark.client
+@pytest.mark.parametrize("host", TELLING, ids=lambda host: host.name)
+def test_the_person_sees_what_the_agent_is_shown(new_client_on_screen: NewClient, host: type[HostClient]) -> None:
+    client = new_client_on_screen(host)
+    prepare(client)
+    connect(client)
+
+    with on_screen(client, ASKS, ["In Postgres."]) as screen:
+        screen.wait_for_calls("user_prompt_submit", 1)
+        screen.wait_for_text(NOTICE)
+
+    # The model gets the rule, and not the line.
+    assert screen.api.main_requests[0].text.count(RULE) == 1
+    assert "memory: Sessions live" not in screen.api.main_requests[0].text

@@ -223,6 +223,6 @@ def test_a_plugin_is_short(shim):
     text = host_files.shim_text(shim)
     shared = (Path(host_files.__file__).parent / "shims" / "ask.js").read_text()
 
-    assert len(text.splitlines()) - len(shared.splitlines()) <= 60
+    assert len(text.splitlines()) - len(shared.splitlines()) <= 65
     assert shared in text
     assert "{{" not in text

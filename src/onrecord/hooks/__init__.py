@@ -35,8 +35,12 @@ CPU_SECONDS = 1.5
 MAX_CONTEXT_CHARS = 9_900
 """Length of a reply: Claude Code silently cuts a context of more than 10,000 characters to a preview."""
 
+MAX_TITLES, MAX_TITLE_CHARS = 3, 60
+"""Titles in the line that tells the person what the agent is shown."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from onrecord.hooks.event_stores import EventStores
@@ -74,7 +78,7 @@ def _prune() -> None:
 
 
 def _reply(name: str, host_name: str, data: bytes) -> str | None:
-    """Return the text to print for an event; None if we do not handle the event or there is no store."""
+    """Return the text to print for an event; None if there is nothing to do: no event of ours, store, or record."""
     if name not in EVENTS or os.environ.get("ONRECORD_OFF"):
         return None
     if len(data) > MAX_EVENT_BYTES:
@@ -84,6 +88,8 @@ def _reply(name: str, host_name: str, data: bytes) -> str | None:
     fields = read_fields(data)
     event_stores = find_event_stores(fields, has_digest=_may_have_digest(name, host_name))
     if event_stores is None:
+        return None
+    if name == "pre_tool_use" and _is_ordinary(fields, event_stores):
         return None
     # Imported only here: usually there is no store, and these are not needed.
     from onrecord import budget
@@ -98,6 +104,12 @@ def _reply(name: str, host_name: str, data: bytes) -> str | None:
         return render(host, event, handle(event._replace(host=row.name), event_stores)) if event else ""
     finally:
         budget.stop()
+
+
+def _is_ordinary(fields: Mapping[str, Any], event_stores: EventStores) -> bool:
+    from onrecord.hooks import ordinary
+
+    return ordinary.is_ordinary(fields, event_stores)
 
 
 def _may_have_digest(name: str, host_name: str) -> bool:
@@ -116,7 +128,20 @@ def handle(event: HostEvent, event_stores: EventStores) -> HookReply:
     """
     handlers = __import__(f"onrecord.hooks.{EVENTS[event.name]}", fromlist=[event.name])
     reply: HookReply = getattr(handlers, event.name)(event, event_stores)
-    return reply
+    return with_notice(reply, event_stores.store)
+
+
+def with_notice(reply: HookReply, store: str) -> HookReply:
+    """Return a reply with one line that tells the person what the agent is shown, unless that is turned off."""
+    from onrecord.text import cut, first_few, flat, shown_in
+
+    titles = [cut(flat(title), MAX_TITLE_CHARS) for title in shown_in(reply.text)]
+    if not titles:
+        return reply
+    from onrecord.settings import load_settings
+
+    is_on = load_settings(store).flag("retrieval.notice")
+    return reply._replace(notice=f"memory: {first_few(titles, MAX_TITLES, '; ')}") if is_on else reply
 
 
 def render(host: Any, event: HostEvent, reply: HookReply) -> str:

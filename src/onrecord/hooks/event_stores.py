@@ -23,27 +23,68 @@ class EventStores(coldstart.NamedTuple):
     user_store: str
     replicas: Sequence[StoreRef] = ()
     """Replicas of all shared stores; the settings may allow only some of them."""
+    below: Sequence[StoreRef] = ()
+    """Stores in folders of the project that the event is about."""
 
     @property
     def stores(self) -> list[str]:
-        """The folders of all stores, the project's first."""
-        return [store_ref.root for store_ref in paths.store_refs(self.store, self.user_store, self.replicas)]
+        """The folders of all stores, in order of precedence."""
+        return [store_ref.root for store_ref in self._refs(self.user_store, self.replicas)]
 
     @property
     def guarded(self) -> list[str]:
         """The folders that an agent must not write by hand, including the sync state beside each replica."""
-        return [store for store in (self.store, self.user_store) if store] + [
-            os.path.dirname(replica.root) for replica in self.replicas
-        ]
+        own = [store_ref.root for store_ref in self._refs(self.user_store, ())]
+        return own + [os.path.dirname(replica.root) for replica in self.replicas]
 
     def store_refs(self, settings: Settings) -> list[StoreRef]:
         """Return the stores that apply, in order of precedence."""
         user_store = self.user_store if _has_records(self.user_store) else ""
         if not self.replicas:
-            return paths.store_refs(self.store, user_store)
+            return self._refs(user_store, ())
         from onrecord.shared import replicas as shared
 
-        return paths.store_refs(self.store, user_store, shared.select(self.replicas, settings))
+        return self._refs(user_store, shared.select(self.replicas, settings))
+
+    def _refs(self, user_store: str, replicas: Sequence[StoreRef]) -> list[StoreRef]:
+        above: Sequence[StoreRef] = ()
+        # Nearly always the project is a whole repository.
+        if self.store and not os.path.exists(os.path.join(self.project, ".git")):
+            from onrecord.store import nested
+
+            above = nested.above(self.project)
+        return paths.store_refs(self.store, user_store, replicas, below_refs=self.below, above_refs=above)
+
+    def with_known(self) -> EventStores:
+        """Return these stores with all that are known in folders of the project."""
+        from onrecord.store import nested
+
+        return self._replace(below=nested.at(self.project, nested.known(self.project)))
+
+    def at_files(self, touched: Sequence[str], session: str) -> EventStores:
+        """Return these stores with those of the folders of the files `touched`, which the session reads from now on."""
+        from onrecord.store import nested
+
+        below = nested.of_files(self.project, touched)
+        if below:
+            from onrecord.session.ledger import Ledger
+
+            nested.note(self.project, below)
+            with Ledger(session) as ledger:
+                ledger.add_folders([paths.store_name(store_ref.prefix) for store_ref in below])
+        return self._replace(below=list(dict.fromkeys([*below, *self.below])))
+
+    def in_session(self, session: str, prompt: str = "") -> EventStores:
+        """Return these stores with those of the folders that a prompt names, or that the session has touched before."""
+        from onrecord.store import nested
+
+        if not nested.known(self.project):
+            return self
+        from onrecord.session.ledger import Ledger
+
+        with Ledger(session) as ledger:
+            touched = nested.at(self.project, ledger.folders)
+        return self._replace(below=list(dict.fromkeys([*nested.named_in(self.project, prompt), *touched])))
 
 
 def _has_records(user_store: str) -> bool:

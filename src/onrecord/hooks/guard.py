@@ -13,10 +13,11 @@ import sys
 import time
 
 from onrecord import paths
+from onrecord.session import shell_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from onrecord.store.store import Store
 
@@ -36,17 +37,6 @@ _WRITING_CODE = (
     "'w", '"w', "'a'", '"a"', "write", "dump(", "unlink", "remove", "rename", "replace(", "rmtree", "copy",
     "> ", ">>", " rm ", "mv ", "-i ", "-pi",
 )  # fmt: skip
-_MAX_COMMAND_CHARS = 100_000
-"""Characters of a command that are read, without here-documents. Reading so many takes 0.1 s."""
-
-_KINDS = {
-    **dict.fromkeys(" \t\r", "space"),
-    **dict.fromkeys(";\n", "end"),
-    **dict.fromkeys("|&<>", "operator"),
-    **dict.fromkeys("'\"", "quote"),
-    "\\": "escape",
-}
-_WRAPPERS = frozenset("sudo command env time nice nohup do then else if while until ! ( { xargs".split())
 _RECENT_SECONDS = 120.0
 """A file that changed in this time may have been written by the last command: hosts stop one after two minutes."""
 
@@ -110,7 +100,7 @@ def _shell_writes(command: str, folders: _GuardedFolders) -> bool:
     if not folders.inside and not folders.are_named_in(command):
         return False
     runs_code, has_document = any(sign in command for sign in _WRITING_CODE), "<<" in command
-    for part in _parts(_without_documents(command)):
+    for part in shell_words.parts(shell_words.without_documents(command)):
         if _part_writes(part, folders, runs_code, has_document):
             return True
         if part and part[0] in ("cd", "pushd", "Set-Location") and any(folders.are_named_in(word) for word in part[1:]):
@@ -118,100 +108,15 @@ def _shell_writes(command: str, folders: _GuardedFolders) -> bool:
     return False
 
 
-def _parts(command: str) -> list[list[str]]:
-    """Return the simple commands of a shell line as words, including redirections."""
-    parts: list[list[str]] = [[]]
-    pieces: list[str] = []
-    for kind, text in (*_tokens(command[:_MAX_COMMAND_CHARS]), ("end", "")):
-        if kind == "word":
-            pieces.append(text)
-            continue
-        if pieces:
-            parts[-1].append("".join(pieces))
-            pieces = []
-        if kind == "operator" and (">" in text or "<" in text):
-            parts[-1].append(text)
-        elif kind != "space":
-            parts.append([])
-    return parts
-
-
-def _tokens(command: str) -> Iterator[tuple[str, str]]:
-    """Yield the tokens of a shell line: words without their quotes, spaces, operators, ends of commands.
-
-    `shlex` does the same, but in quadratic time. An unclosed quote extends to the end: no shell runs such a line.
-    """
-    position, kind = 0, ""
-    while position < len(command):
-        start, before, kind = position, kind, _KINDS.get(command[position], "word")
-        if kind == "quote":
-            position, kind = _closing(command, position), "word"
-            yield kind, command[start + 1 : position - 1]
-        elif kind == "escape":
-            position, kind = position + 2, "word"
-            yield kind, command[start + 1 : position]
-        elif command[position] == "#" and before != "word":
-            newline = command.find("\n", position)
-            position = newline if newline >= 0 else len(command)
-        else:
-            while position < len(command) and _KINDS.get(command[position], "word") == kind:
-                position += 1
-            yield kind, command[start:position]
-
-
-def _closing(command: str, position: int) -> int:
-    """Return the position after the quote that closes the one at `position`, or after the end."""
-    quote, end = command[position], position
-    while True:
-        end = command.find(quote, end + 1)
-        escapes = end
-        while quote == '"' and escapes > 0 and command[escapes - 1] == "\\":
-            escapes -= 1
-        if end < 0 or (end - escapes) % 2 == 0:
-            return (end if end >= 0 else len(command)) + 1
-
-
-def _without_documents(command: str) -> str:
-    """Return a command without its here-documents, which are input for a program and not run by the shell."""
-    if "<<" not in command:
-        return command
-    all_lines = command.split("\n")
-    last = {line.strip(): number for number, line in enumerate(all_lines)}
-    lines, end = [], ""
-    for number, line in enumerate(all_lines):
-        if end:
-            end = "" if line.strip() == end else end
-            continue
-        lines.append(line)
-        # A `<<` without a later line that ends it is no here-document, but quoted text or arithmetic.
-        delimiter = _delimiter(line) if "<<" in line else ""
-        end = delimiter if last.get(delimiter, -1) > number else ""
-    return "\n".join(lines)
-
-
-def _delimiter(line: str) -> str:
-    """Return the line that ends the here-document which `line` starts; empty if it starts none."""
-    rest = line.partition("<<")[2]
-    if rest.startswith("<"):
-        return ""
-    rest = rest.lstrip("- ")
-    if rest[:1] in ("'", '"'):
-        return rest[1:].partition(rest[0])[0]
-    plain = "".join(" " if char in ";|&)<>" else char for char in rest.replace("\\", ""))
-    return plain.split()[0] if plain.split() else ""
-
-
 def _part_writes(words: list[str], folders: _GuardedFolders, runs_code: bool, has_document: bool) -> bool:
     for operator, target in zip(words, words[1:]):
         if ">" in operator and set(operator) <= set("<>&") and folders.may_have(target):
             return True
     is_piped = words[:1] == ["xargs"]
-    first = next(
-        (number for number, word in enumerate(words) if word not in _WRAPPERS and not _is_assignment(word)), -1
-    )
+    first = shell_words.first_program(words)
     if first < 0:
         return False
-    program, arguments = os.path.basename(words[first]).lower(), words[first + 1 :]
+    program, arguments = shell_words.program_name(words[first]), words[first + 1 :]
     is_touched = is_piped or any(folders.may_have(word) for word in arguments)
     if program.startswith(_INTERPRETERS) and "onrecord" not in " ".join(arguments[:3]):
         return runs_code and (is_touched or has_document)
@@ -224,11 +129,6 @@ def _part_writes(words: list[str], folders: _GuardedFolders, runs_code: bool, ha
     if program == "git":
         return is_touched and arguments[:1] in (["rm"], ["mv"])
     return program in _WRITERS and is_touched
-
-
-def _is_assignment(word: str) -> bool:
-    name, equals, _ = word.partition("=")
-    return bool(equals) and name.isidentifier()
 
 
 def check_written(root: str, file: str = "", now: float | None = None) -> list[str]:

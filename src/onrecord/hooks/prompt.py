@@ -19,11 +19,18 @@ _LONG_WORD = 24
 _LATE_START_SECONDS = 0.7
 """CPU time for the digest. It is half of the limit, so that the other half is left for the prompt."""
 
+_ROOM_FOR_RECORDS = 2_600
+"""Characters left beside a late start for the records of the prompt: 600 tokens for the first, by default."""
+
 _NO_FTS5 = "this Python's SQLite has no FTS5: records are found by keywords alone"
 
 
 def user_prompt_submit(event: HostEvent, event_stores: EventStores) -> HookReply:
-    if not event.prompt.strip() or event.is_subagent or not event.is_typed or transcript.wants_silence(event.prompt):
+    if not event.prompt.strip() or event.is_subagent or not event.is_typed:
+        return NOTHING
+    if transcript.wants_silence(event.prompt):
+        if transcript.SILENCE in event.prompt:
+            budget.attempt("note a prompt", None, _note_silence, event.session)
         return NOTHING
     start = ""
     if event.late:
@@ -46,6 +53,7 @@ def _records(event: HostEvent, event_stores: EventStores) -> str:
     from onrecord.recall import for_prompt
     from onrecord.recall.stores import Stores
 
+    event_stores = event_stores.in_session(event.session, event.prompt)
     stores = Stores(event_stores.store_refs(settings), event_stores.project)
     session = table.transcript(event.host, event.transcript)
     block = for_prompt.answer(stores, event.prompt, settings, session=event.session, transcript=session)
@@ -61,9 +69,16 @@ def _late_start(event: HostEvent, event_stores: EventStores) -> str:
         session.start()
     if not source or not event.session:
         return ""
-    from onrecord.hooks.session import session_start
+    from onrecord.hooks import session as sessions
 
-    return session_start(event._replace(name="session_start", source=source, late=""), event_stores).text
+    late_event = event._replace(name="session_start", source=source, late="")
+    return sessions.start(late_event, event_stores, sessions.MAX_CHARACTERS - _ROOM_FOR_RECORDS)
+
+
+def _note_silence(session: str) -> None:
+    """Record that actions show nothing until the next prompt."""
+    with ledger.Ledger(session) as session_ledger:
+        session_ledger.quiet()
 
 
 def _warn_without_fts5(session: str) -> None:

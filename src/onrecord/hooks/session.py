@@ -1,4 +1,4 @@
-"""The events of a session's start, compaction and end: they show the digest and draft a summary."""
+"""The events of a session's start, compaction and end: they show the map and draft a summary."""
 
 from __future__ import annotations
 
@@ -13,26 +13,42 @@ from onrecord.settings import load_settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onrecord.digest.digest import Digest, DigestPage
+    from onrecord.digest.selection import DigestCandidate
     from onrecord.hooks.event_stores import EventStores
     from onrecord.hosts.events import HostEvent
 
 
+MAX_CHARACTERS = 9_800
+"""Of a session's start: the reply of a hook has at most 9,900."""
+
+_MAX_REPLICAS = 3
+_MAX_DRAFTS_CHARACTERS = 400
+"""Of the lines that say how many drafts wait, in the project and in up to three shared stores."""
+
+_CONTINUED = ("resume", "fork", "compact")
+"""Sources of a session that was started before."""
+
+
 def session_start(event: HostEvent, event_stores: EventStores) -> HookReply:
-    """Show the digest or, after a compaction, the records in use; start a sync in the background."""
+    """Show the map, after a compaction with the records that were in use; start a sync in the background."""
     if event.is_subagent:
         return NOTHING
-    reply = _start(event, event_stores)
-    budget.attempt("start a sync", None, _sync, event_stores.project)
-    return reply
-
-
-def _start(event: HostEvent, event_stores: EventStores) -> HookReply:
     if event.late:
         with ledger.Ledger(event.session) as session:
             session.owe(event.source)
+        budget.attempt("start a sync", None, _sync, event_stores.project)
         return NOTHING
-    block = _after_compaction if event.source == "compact" else _digest
-    return HookReply(ADD, block(event, event_stores))
+    return HookReply(ADD, start(event, event_stores))
+
+
+def start(event: HostEvent, event_stores: EventStores, max_characters: int = MAX_CHARACTERS) -> str:
+    """Return what a session is shown when it starts, or after a compaction; start a sync in the background."""
+    in_use = _after_compaction(event, event_stores) if event.source == "compact" else ""
+    digest = _digest(event, event_stores, max_characters - len(in_use))
+    budget.attempt("start a sync", None, _sync, event_stores.project)
+    from onrecord.text import join
+
+    return join(in_use, digest)
 
 
 def _sync(project: str) -> None:
@@ -85,53 +101,79 @@ def _after_compaction(event: HostEvent, event_stores: EventStores) -> str:
     from onrecord.recall import after_compaction
     from onrecord.recall.stores import Stores
 
+    event_stores = event_stores.in_session(event.session)
     stores = Stores(event_stores.store_refs(settings), event_stores.project)
     return after_compaction.block(stores, event.session)
 
 
-def _digest(event: HostEvent, event_stores: EventStores) -> str:
+def _digest(event: HostEvent, event_stores: EventStores, max_characters: int) -> str:
     settings, source = load_settings(event_stores.store), event.source
     if source == "clear":
         with ledger.Ledger(event.session) as session:
             session.reset()
     if not settings.flag("session_start.enabled"):
         return ""
-    from onrecord.digest import last_digest
     from onrecord.digest.digest import make as make_digest
 
     digest = make_digest(event_stores.project, event_stores.store_refs(settings), settings)
     _warn(digest)
-    page = _new_page(digest, event.session, is_resumed=source in ("resume", "fork"))
-    if page.text:
-        described = last_digest.describe(digest, page)
-        last_digest.write(f"session start, {source}", event.session, event_stores.project, described)
+    nested_line = _nested(event_stores)
+    room = max_characters - _MAX_DRAFTS_CHARACTERS - len(nested_line)
+    page = _new_page(digest, event.session, room, source)
+    if page.above:
         budget.attempt("count the digest", None, _count, event_stores.stores, page)
     from onrecord.text import join
 
-    return join(page.text, _draft_count(event, event_stores))
+    return join(join(_draft_count(event, event_stores), nested_line), page.text)
+
+
+def _nested(event_stores: EventStores) -> str:
+    """Return a line that names the folders of the project with a memory of their own; empty if there is none."""
+    if not event_stores.project:
+        return ""
+    from onrecord.store import nested
+
+    return budget.attempt("look for nested stores", "", nested.line, event_stores.project)
 
 
 def _draft_count(event: HostEvent, event_stores: EventStores) -> str:
-    """Return a line with the number of drafts to review, once per session and only if a person will read it."""
-    if not event_stores.store or event.source in ("resume", "fork") or not event.is_attended:
+    """Return lines with the number of drafts to review, once per session and only if a person will read them.
+
+    A conflict in a shared store is a draft there, with our side of it.
+    """
+    if event.source in _CONTINUED or not event.is_attended:
         return ""
+    return budget.attempt("count the drafts", "", _drafts, event, event_stores)
+
+
+def _drafts(event: HostEvent, event_stores: EventStores) -> str:
     from onrecord.store import waiting
 
     command = "/memory:review" if event.host == "claude-code" else "onrecord review"
-    drafts = budget.attempt("count the drafts", "", waiting.line, event_stores.store, command)
-    return f"Memory: {drafts}" if drafts else ""
+    lines = [waiting.line(event_stores.store, command)] if event_stores.store else []
+    for root, prefix in event_stores.replicas[:_MAX_REPLICAS]:
+        name = paths.store_name(prefix)
+        line = waiting.line(root, f"onrecord review --remote {name}")
+        lines += [f"in {name} {line}"] if line else []
+    return "\n".join(f"Memory: {line}" for line in lines if line)
 
 
-def _new_page(digest: Digest, session: str, *, is_resumed: bool) -> DigestPage:
-    """Return the page and add it to the session's ledger. A resumed session gets only records that are new to it."""
+def _new_page(digest: Digest, session: str, max_characters: int, source: str) -> DigestPage:
+    """Return the page and add it to the session's ledger. A session that goes on gets only what is new to it."""
     with ledger.Ledger(session) as session_ledger:
-        if is_resumed:
-            digest = digest.only(lambda entry: not session_ledger.has_shown(entry.key, ledger.text_hash(entry.text)))
-        page = digest.render()
-        for pick in page.picks:
+        if source in _CONTINUED:
+
+            def is_new(entry: DigestCandidate) -> bool:
+                return not session_ledger.has_shown(entry.key, ledger.text_hash(entry.text))
+
+            digest = digest.only(is_new, has_map=source == "compact" or not session_ledger.map)
+        page = digest.render(max_characters)
+        for pick in page.above:
             text_hash = ledger.text_hash(pick.candidate.text)
             session_ledger.add_shown(_in_digest(pick.candidate.key), text_hash)
             session_ledger.add_shown(pick.candidate.key, text_hash)
+        if page.lines:
+            session_ledger.add_map(is_whole=page.is_whole)
     return page
 
 
@@ -139,7 +181,7 @@ def _count(stores: list[str], digest_page: DigestPage) -> None:
     from onrecord import usage
 
     for store in stores:
-        usage.count_digest(store, [pick.candidate.key for pick in digest_page.picks])
+        usage.count_digest(store, [pick.candidate.key for pick in digest_page.above])
 
 
 def _in_digest(key: str) -> str:

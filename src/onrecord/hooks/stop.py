@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 def stop(event: HostEvent, event_stores: EventStores) -> HookReply:
     if not event.is_subagent:
-        turn = (event.session, table.transcript(event.host, event.transcript), event_stores.stores)
+        turn = (
+            event.session,
+            table.transcript(event.host, event.transcript),
+            event_stores.in_session(event.session).stores,
+        )
         budget.attempt("look for evidence of use", None, usage.observe, *turn, seconds=_EVIDENCE_SECONDS)
     return HookReply(CONTINUE, _suggestion(event, event_stores))
 

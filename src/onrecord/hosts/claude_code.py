@@ -9,6 +9,7 @@ from onrecord.hosts.events import (
     POWERSHELL,
     READ,
     SHELL,
+    TASK,
     WRITE,
     HookReply,
     HostEvent,
@@ -34,6 +35,8 @@ _TOOLS = {
     "NotebookEdit": WRITE,
     "Bash": SHELL,
     "PowerShell": POWERSHELL,
+    "Task": TASK,
+    "Agent": TASK,
 }
 _MAX_NAME_CHARS = 200
 """Length at which the host cuts the name of a folder and appends a hash."""
@@ -147,7 +150,7 @@ def _message(role: str, block: Payload, payload: Payload) -> Iterator[Message]:
 def setup() -> HostSetup:
     from onrecord.hosts.host_files import Hooks, HostPlugin, HostSetup, claude_wires
 
-    tools = "Read|Edit|MultiEdit|Write|NotebookEdit|Bash|PowerShell"
+    tools = "Read|Edit|MultiEdit|Write|NotebookEdit|Bash|PowerShell|Task|Agent"
     return HostSetup(
         "claude-code",
         ("claude",),

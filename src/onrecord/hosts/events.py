@@ -15,13 +15,23 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-READ, WRITE, SHELL, POWERSHELL = "read", "write", "shell", "powershell"
+READ, WRITE, SHELL, POWERSHELL, TASK = "read", "write", "shell", "powershell", "task"
 """Kinds of tools; all others are ignored."""
 
 START, COMPACTION = "start", "compaction"
 _PATHS = ("file_path", "notebook_path", "filePath", "path", "absolute_path")
 _PATCHES = ("command", "input", "patch", "patchText")
 """Fields in which hosts send a patch."""
+
+_ADDED = ("content", "new_string", "new_str", "new_source", "newString", "file_text")
+"""Fields in which hosts send the text that an edit puts into a file."""
+
+_REMOVED = ("old_string", "old_str", "oldString")
+_WHOLE = ("content", "file_text")
+"""Fields with the text that an edit replaces, and with the whole text of a file."""
+
+_MAX_ADDED_CHARS = 200_000
+_MAX_EDITS = 100
 
 _MAX_FILES = 200
 """Files of one tool call that are read: a patch may name thousands."""
@@ -46,24 +56,42 @@ class HostEvent(coldstart.NamedTuple):
     source: str = ""
     """Start of a session: startup, resume, fork, clear or compact."""
     tool: str = ""
-    """The kind of the tool: read, write, shell or powershell."""
+    """The kind of the tool: read, write, shell, powershell or task."""
     files: tuple[str, ...] = ()
     command: str = ""
+    text_added: str = ""
+    """The text that an edit puts into files; of a patch, its added lines."""
+    text_removed: str = ""
+    """The text that an edit takes out of files; empty if it replaces them."""
+    is_whole_file: bool = False
+    """True if the text added is the whole text of the file."""
+    task: str = ""
+    """What a subagent is asked to do."""
     error: str = ""
     """The output of a failed command."""
     last_message: str = ""
     """The agent's last message."""
     is_attended: bool = False
     """True if a person reads the session. In a program, our text would replace the agent's answer."""
-    is_subagent: bool = False
+    subagent: str = ""
+    """The id of the subagent whose event this is; empty in the session itself."""
     is_continued: bool = False
     """True if the turn continues because a hook asked for it."""
     is_busy: bool = False
     """True if something still runs in the background."""
     shows_files: bool = False
-    """True if the host passes records about a file to the model at this event."""
+    """True if the host passes records about a file or an action to the model at this event."""
     late: str = ""
     """Text that this host can show only with the next prompt: `compaction`, or `start` for the digest as well."""
+
+    @property
+    def is_subagent(self) -> bool:
+        return bool(self.subagent)
+
+    @property
+    def reader(self) -> str:
+        """The name of who reads the reply, for the ledger: a subagent has not seen what its session was shown."""
+        return f"{self.session}/{self.subagent}" if self.session and self.subagent else self.session
 
 
 class Payload(coldstart.NamedTuple):
@@ -105,9 +133,13 @@ def common_event(name: str, payload: Payload, tools: Mapping[str, str]) -> HostE
         tool=tool,
         files=absolute_paths([*names, *_patches(tool_input)] if tool else (), cwd),
         command=command if tool in (SHELL, POWERSHELL) else "",
+        text_added=_text_added(tool_input) if tool == WRITE else "",
+        text_removed=_text_removed(tool_input) if tool == WRITE else "",
+        is_whole_file=tool == WRITE and any(tool_input.text(key) for key in _WHOLE),
+        task=tool_input.text("prompt") if tool == TASK else "",
         error=payload.text("error"),
         last_message=payload.text("last_assistant_message"),
-        is_subagent=bool(payload.text("agent_id")),
+        subagent=payload.text("agent_id"),
         is_continued=payload.flag("stop_hook_active"),
         is_busy=bool(payload.items("background_tasks")),
     )
@@ -128,6 +160,29 @@ def _patches(tool_input: Payload) -> list[str]:
     return [file for key in _PATCHES for file in patch_files(tool_input.text(key))]
 
 
+def _text_added(tool_input: Payload) -> str:
+    """Return the text that an edit puts into files, within a bound."""
+    edits = [Payload(edit) for edit in tool_input.items("edits")[:_MAX_EDITS] if isinstance(edit, dict)]
+    texts = [fields.text(key) for fields in (tool_input, *edits) for key in _ADDED]
+    texts += [_patch_lines(tool_input.text(key), "+") for key in _PATCHES]
+    return "\n".join(filter(None, texts))[:_MAX_ADDED_CHARS]
+
+
+def _text_removed(tool_input: Payload) -> str:
+    """Return the text that an edit takes out of files, within a bound."""
+    edits = [Payload(edit) for edit in tool_input.items("edits")[:_MAX_EDITS] if isinstance(edit, dict)]
+    texts = [fields.text(key) for fields in (tool_input, *edits) for key in _REMOVED]
+    texts += [_patch_lines(tool_input.text(key), "-") for key in _PATCHES]
+    return "\n".join(filter(None, texts))[:_MAX_ADDED_CHARS]
+
+
+def _patch_lines(patch_text: str, mark: str) -> str:
+    if "*** Begin Patch" not in patch_text[:_MAX_PATCH_CHARS]:
+        return ""
+    lines = patch_text[:_MAX_PATCH_CHARS].split("\n")
+    return "\n".join(line[1:] for line in lines if line.startswith(mark))
+
+
 def patch_files(patch_text: str) -> list[str]:
     """Return the files that a patch in the `*** Begin Patch` form adds, changes, moves or deletes."""
     if "*** Begin Patch" not in patch_text[:_MAX_PATCH_CHARS]:
@@ -144,14 +199,16 @@ def failure(output: str, sign: str) -> str:
     return f"Exit code {status}\n{output}" if match and status else ""
 
 
-ADD, DENY, CONTINUE = "add", "deny", "continue"
+ADD, DENY, CONTINUE, ASK = "add", "deny", "continue", "ask"
 
 
 class HookReply(coldstart.NamedTuple):
-    """A text and its use: context for the model, the reason to deny a tool, or the reason to continue the turn."""
+    """A text and its use: context for the model, the reason to deny a tool or to ask, or to continue the turn."""
 
     kind: str
     text: str
+    notice: str = ""
+    """One line for the person; a host that has no place for it leaves it out."""
 
 
 NOTHING = HookReply("", "")
@@ -159,11 +216,12 @@ NOTHING = HookReply("", "")
 
 def specific_output(event_name: str, reply: HookReply) -> dict[str, Any]:
     """Return a reply in the form of Claude Code, with the fields of the event in an object of their own."""
-    if reply.kind == DENY:
-        fields = {"permissionDecision": "deny", "permissionDecisionReason": reply.text}
+    if reply.kind in (DENY, ASK):
+        fields = {"permissionDecision": reply.kind, "permissionDecisionReason": reply.text}
     else:
         fields = {"additionalContext": reply.text}
-    return {"hookSpecificOutput": {"hookEventName": event_name, **fields}}
+    notice = {"systemMessage": reply.notice} if reply.notice else {}
+    return {"hookSpecificOutput": {"hookEventName": event_name, **fields}, **notice}
 
 
 def event_name(event: HostEvent) -> str:
@@ -188,4 +246,4 @@ def shim_event(name: str, payload: Payload, tools: Mapping[str, str]) -> HostEve
 
 
 def shim_reply(event: HostEvent, reply: HookReply) -> dict[str, Any]:
-    return {reply.kind: reply.text}
+    return {reply.kind: reply.text, **({"notice": reply.notice} if reply.notice else {})}

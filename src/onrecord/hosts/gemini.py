@@ -22,7 +22,7 @@ from onrecord.hosts.events import (
     failure,
     specific_output,
 )
-from onrecord.text import remove_elements
+from onrecord.text import plain_lines, remove_elements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ def _error(report: str) -> str:
 
 
 def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
+    # The host escapes tags.
+    reply = reply._replace(text=plain_lines(reply.text))
     if reply.kind != ADD:
         return {"decision": "deny", "reason": reply.text}
     return specific_output(_NAMES[event.name], reply) if event.name in _NAMES else {}

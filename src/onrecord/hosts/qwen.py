@@ -17,6 +17,7 @@ from onrecord.hosts.events import (
     event_name,
     specific_output,
 )
+from onrecord.text import plain_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ def _error(report: str) -> str:
 
 
 def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
+    # The host escapes tags.
+    reply = reply._replace(text=plain_lines(reply.text))
     return block_decision(reply) if reply.kind == CONTINUE else specific_output(event_name(event), reply)
 
 

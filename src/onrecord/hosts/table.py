@@ -39,6 +39,8 @@ class Host(coldstart.NamedTuple):
     guard: str
     suggestion: str
     compaction: str
+    asks: bool = False
+    """True if a hook can make it ask the person before a tool."""
 
 
 HOSTS = (
@@ -46,7 +48,7 @@ HOSTS = (
         "claude-code", "Claude Code", "2.1.325",
         sessions="/.claude/projects/", variable="CLAUDECODE",
         digest=AT_START, prompt=EVERY, files=BEFORE, failures=RESULT,
-        guard=DENIES, suggestion=AT_END, compaction=AT_ONCE,
+        guard=DENIES, suggestion=AT_END, compaction=AT_ONCE, asks=True,
     ),
     Host(
         "codex", "Codex CLI", "0.166.0",

@@ -24,6 +24,9 @@ export const Onrecord = async ({ directory, client }) => {
     if (!parents.has(id)) parents.set(id, await parent(id))
     return { session_id: id, cwd: directory, transcript_path: "", attended, ...(parents.get(id) && { agent_id: id }) }
   }
+  const tell = safely(async (notice) => {
+    if (notice && attended) await client.tui.showToast({ body: { message: notice, variant: "info" } })
+  })
   const stop = async (id) => {
     const answer = await ask("stop", { ...(await common(id)), stop_hook_active: continued.delete(id) })
     if (!answer.continue) return
@@ -40,7 +43,8 @@ export const Onrecord = async ({ directory, client }) => {
     }),
     "chat.message": safely(async (input, output) => {
       const typed = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
-      const { add } = await ask("user_prompt_submit", { ...(await common(input.sessionID)), prompt: typed.join("\n") })
+      const { add, notice } = await ask("user_prompt_submit", { ...(await common(input.sessionID)), prompt: typed.join("\n") })
+      await tell(notice)
       const id = `prt_${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`
       const place = { sessionID: input.sessionID, messageID: output.message.id }
       if (add) output.parts.push({ id, ...place, type: "text", text: add, synthetic: true })
@@ -51,7 +55,8 @@ export const Onrecord = async ({ directory, client }) => {
     },
     "tool.execute.after": safely(async (input, output) => {
       const result = { title: output.title, output: output.output, metadata: output.metadata }
-      const { add } = await ask("post_tool_use", { ...(await tool(input, input.args)), tool_response: result })
+      const { add, notice } = await ask("post_tool_use", { ...(await tool(input, input.args)), tool_response: result })
+      await tell(notice)
       if (add) output.output = `${output.output}\n\n${add}`
     }),
     "experimental.session.compacting": safely(async (input) => {

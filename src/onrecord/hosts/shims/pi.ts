@@ -18,8 +18,9 @@ const common = (context) => ({
 export default function (pi) {
   const on = (event, handle) =>
     pi.on(event, async (happened, context) => {
+      const tell = (notice) => notice && context.hasUI === true && context.ui.notify(notice, "info")
       try {
-        return await handle(happened, common(context))
+        return await handle(happened, common(context), tell)
       } catch {
         return undefined
       }
@@ -27,17 +28,19 @@ export default function (pi) {
   on("session_start", async (event, base) => {
     if (event.reason === "new") await ask("session_start", { ...base, source: "clear" })
   })
-  on("before_agent_start", async (event, base) => {
-    const { add } = await ask("user_prompt_submit", { ...base, prompt: event.prompt })
+  on("before_agent_start", async (event, base, tell) => {
+    const { add, notice } = await ask("user_prompt_submit", { ...base, prompt: event.prompt })
+    tell(notice)
     return add ? { message: { customType: "onrecord", content: add, display: false } } : undefined
   })
   on("tool_call", async (event, base) => {
     const { deny } = await ask("pre_tool_use", { ...base, tool_name: event.toolName, tool_input: event.input })
     return deny ? { block: true, reason: deny } : undefined
   })
-  on("tool_result", async (event, base) => {
+  on("tool_result", async (event, base, tell) => {
     const call = { tool_name: event.toolName, tool_input: event.input, is_error: event.isError }
-    const { add } = await ask("post_tool_use", { ...base, ...call, tool_response: event.content })
+    const { add, notice } = await ask("post_tool_use", { ...base, ...call, tool_response: event.content })
+    tell(notice)
     return add ? { content: [...event.content, { type: "text", text: add }] } : undefined
   })
   on("agent_end", async (event, base) => void (await ask("stop", base)))
