@@ -187,7 +187,7 @@ def test_the_command_lists_filters_and_limits(project, capsys):
     assert (whole["records"], whole["hard_to_find"], whole["waiting"]) == (2, 2, 0)
     assert [finding["id"] for finding in whole["findings"]] == ["tabs", "jobs-are-rows"]
     assert whole["findings"][0]["record"]["content"]["value"] == "As discussed."
-    assert [reason["check"] for reason in whole["findings"][0]["reasons"]] == ["triggers", "wording"]
+    assert [reason["check"] for reason in whole["findings"][0]["reasons"]] == ["triggers", "title", "wording"]
     first = run(capsys, "improve", "--limit=1")
     assert (first["hard_to_find"], [finding["id"] for finding in first["findings"]]) == (2, ["tabs"])
     assert [finding["id"] for finding in run(capsys, "improve", "--check=wording")["findings"]] == ["tabs"]
@@ -202,6 +202,8 @@ def test_the_command_says_in_words_what_to_do(project, capsys):
         "preferences/tabs.json  Tabs",
         "  has no triggers",
         "    fix: write eight to ten, in other words than the title: onrecord edit tabs; /memory:improve drafts them",
+        "  its title names a topic, not the rule",
+        '    fix: state the rule, such as "Tabs: As discussed": onrecord edit tabs',
         '  cannot be understood alone: "As discussed"',
         "    fix: name what is meant, or give the date: onrecord edit tabs",
         "2 of 2 records will be hard to find; 1 more with --limit 0",

@@ -101,3 +101,32 @@ def test_a_store_that_is_a_link_out_of_the_project_is_refused(project, onrecord,
     assert onrecord("save", "decision", "x").err.startswith("UNSAFE_PATH: ")
     assert "error: " in onrecord("doctor").out
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_folder_gets_a_memory_of_its_own_below_one(clone, onrecord):
+    onrecord("init")
+    (clone / "packages" / "web").mkdir(parents=True)
+
+    made = json.loads(onrecord("init", "--here", "--project", str(clone / "packages" / "web"), "--json").out)
+
+    assert made["store"] == str(clone / "packages" / "web" / ".claude" / "memory")
+    assert made["created"]
+    assert (clone / "packages" / "web" / ".claude" / "memory" / "index.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [(["--user"], "--here makes a memory in a folder"), (["--project", "nowhere"], "is not a directory")],
+)
+def test_a_memory_of_its_own_needs_a_folder_of_a_project(clone, onrecord, words, fault):
+    outcome = onrecord("init", "--here", *words)
+
+    assert outcome.code
+    assert fault in outcome.err
+
+
+def test_the_home_folder_gets_no_memory_of_its_own(onrecord, home):
+    outcome = onrecord("init", "--here", "--project", str(home))
+
+    assert outcome.code
+    assert "fix: onrecord init --user" in outcome.err

@@ -18,7 +18,6 @@ FAMILIES = {
     "clean": {"clean", "gc", "index"},
     "freshness": {"freshness", "reanchor"},
     "log": {"log", "undo"},
-    "recall": {"recall", "digest"},
     "retire": {"retire", "restore", "archive", "unarchive", "supersede"},
     "review": {"review", "inbox"},
     "update": {"update", "edit"},

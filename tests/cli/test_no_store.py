@@ -15,6 +15,7 @@ NEEDS_A_STORE = {
     "inbox": [], "review": [], "show": ["x"], "list": [], "search": ["x"], "recall": ["x"], "why": ["x"],
     "update": ["x", "--tag=t"], "edit": ["x"], "retire": ["x", "--reason=r"], "restore": ["x"],
     "archive": ["x", "--reason=r"], "unarchive": ["x"], "supersede": ["x", "y"], "log": [], "undo": [], "freshness": [],
+    "check": [],
     "reanchor": ["x"], "audit": [], "stats": [], "gc": [], "index": ["check"], "digest": [],
     "improve": [], "export": [], "status": [], "web": ["--no-open"],
     "share": ["x", "--to=platform"],

@@ -69,12 +69,21 @@ NO_TRIGGERS = "it has no triggers, so prompts in other words rarely find it: "
 def test_a_save_without_triggers_says_in_one_line_what_is_missing(onrecord):
     saved = onrecord("save", "decision", "Jobs are rows", *DECISION)
     as_json = onrecord("save", "decision", "Tasks of the timetable", *DECISION, "--force", "--json")
-    draft = onrecord("save", "decision", "Queues of the harbour", *DECISION, "--draft")
+    draft = onrecord("save", "decision", "Queues of the harbour are rows", *DECISION, "--draft", "--force")
 
     fix = "onrecord update jobs-are-rows --trigger 'how you would ask'"
     assert saved.err == f"{NO_TRIGGERS}{fix}\n"
     assert json.loads(as_json.out)["note"].startswith(NO_TRIGGERS) and as_json.err == ""
     assert draft.err == f"{NO_TRIGGERS}add some in the review\n"
+
+
+def test_a_title_that_is_a_topic_is_saved_with_a_better_one_to_take(onrecord):
+    saved = onrecord("save", "decision", "Queues", *DECISION, "--trigger=where do tasks run")
+    draft = onrecord("save", "decision", "Quays", *DECISION, "--trigger=x y", "--draft", "--force", "--json")
+
+    better = 'state the rule, such as "Queues: Jobs are rows of the table jobs, 4 at a time": onrecord edit queues'
+    assert saved.err == f"its title names a topic, and the title is what a session starts with: {better}\n"
+    assert json.loads(draft.out)["note"].endswith("change it in the review")
 
 
 def test_a_record_with_triggers_and_a_summary_of_a_session_are_saved_without_a_word(onrecord):

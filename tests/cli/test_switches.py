@@ -12,8 +12,9 @@ from .conftest import DECISION
 
 SWITCHES = {
     "retrieval.enabled": "false", "retrieval.max_inject": "0", "retrieval.files": "false",
-    "retrieval.failures": "false",
-    "session_start.enabled": "false", "capture.mode": "off", "categories.runbook.enabled": "false",
+    "retrieval.failures": "false", "checks.enabled": "false", "retrieval.actions": "false",
+    "session_start.enabled": "false", "session_start.map": "false",
+    "capture.mode": "off", "categories.runbook.enabled": "false",
 }  # fmt: skip
 PROMPT = "why are jobs rows of a table?"
 
@@ -29,7 +30,7 @@ def switches(onrecord):
 
 
 def test_every_switch_there_is_can_be_seen():
-    others = {"retrieval.pointers", "retrieval.judge.enabled", "categories.*.auto_capture"}
+    others = {"retrieval.pointers", "retrieval.notice", "retrieval.judge.enabled", "categories.*.auto_capture"}
     flags = {key for key, each in SETTINGS.items() if isinstance(each.default, bool)} - others
 
     assert flags <= {key.replace("runbook", "*") for key in SWITCHES}
@@ -53,7 +54,7 @@ def test_the_digest_says_that_it_is_off(onrecord, saved):
 
     outcome = onrecord("digest", "--why")
 
-    expected = "Nothing to show: session_start.enabled is false, so a session starts without a digest.\n"
+    expected = "Nothing to show: session_start.enabled is false, so a session is shown nothing when it starts.\n"
     assert outcome == (0, expected, "")
 
 

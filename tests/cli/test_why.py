@@ -117,3 +117,36 @@ def test_a_candidate_whose_file_is_gone_says_so(onrecord, project, saved):
     match = Match("a", "decision", "A", "decisions/a.json", (), "active", "", "", "", str(project))
 
     assert explanation.reasons(match, [])[0].startswith("its file cannot be read: ")
+
+
+PNPM = (
+    "save", "preference", "Packages are added with pnpm, never npm", "--trigger", "npm install",
+    "--set", "topic=packages", "--set", "value=pnpm add", "--set", "reason=one lockfile",
+)  # fmt: skip
+
+
+def test_a_command_is_explained(onrecord, project):
+    assert onrecord(*PNPM).code == 0
+
+    found = why(onrecord, "--command", "npm install lodash")
+
+    assert found["command"] == "npm install lodash"
+    assert [candidate["shown"] for candidate in found["candidates"]] == ["rule"]
+    assert found["candidates"][0]["reasons"][0] == "names the command in a trigger"
+    assert "npm" in onrecord("recall", "--command", "npm install lodash").out
+
+
+def test_an_ordinary_command_is_shown_nothing(onrecord, project):
+    assert onrecord(*PNPM).code == 0
+
+    text = onrecord("why", "--command", "npm run build").out
+
+    assert text.endswith("The agent is shown nothing.\n")
+
+
+@pytest.mark.parametrize("arguments", [(), ("a prompt", "--command", "ls")])
+def test_a_prompt_or_a_command_is_asked_about_not_both(onrecord, saved, arguments):
+    result = onrecord("why", *arguments)
+
+    assert result.code == 1
+    assert "a prompt or a command is needed, and not both" in result.err

@@ -12,12 +12,12 @@ from onrecord.audit import audit_item, report
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import project_files, related_files
-from onrecord.record import summary_line
+from onrecord.record import rule_title, summary_line
 from onrecord.record.memory import Memory
 from onrecord.record.schema import shorten
 from onrecord.search import document, query, terms
 
-CHECKS = ("triggers", "wording", "duplicates", "files", "length")
+CHECKS = ("triggers", "title", "wording", "duplicates", "files", "length")
 ENOUGH_TRIGGERS = 6
 """A record with this many triggers is not reported. More do not help: in a test with 354 prompts in two projects, the
 right record came first for 79% of the prompts without triggers, 85% with three, 89% with six, and 89% with ten."""
@@ -99,7 +99,7 @@ def find(
     lost_files = _lost_files(current, project)
     results = []
     for record in current:
-        reasons = [*_triggers(record), *_wording(record), *_length(record)]
+        reasons = [*_triggers(record), *_title(record), *_wording(record), *_length(record)]
         reasons += [*duplicates.get(record.id, ()), *lost_files.get(record.id, ()), *_no_files(record, project)]
         results.append(HardToFind(record, tuple(reasons)))
     results = [result for result in results if result.weight >= _MIN_WEIGHT]
@@ -124,6 +124,14 @@ def _triggers(record: Memory) -> Iterator[Reason]:
         rest = f", and {repeated} more that only repeat the title" if repeated else ""
         count = "1 trigger" if len(useful) == 1 else f"{len(useful)} triggers"
         yield Reason("triggers", f"has {count}{rest}", fix, 2)
+
+
+def _title(record: Memory) -> Iterator[Reason]:
+    """Yield a reason if the title names a topic: a session starts with the titles of the records."""
+    better = rule_title.proposal(record)
+    if better:
+        fix = f'state the rule, such as "{better}": onrecord edit {record.id}'
+        yield Reason("title", "its title names a topic, not the rule", fix, 2)
 
 
 def _wording(record: Memory) -> Iterator[Reason]:

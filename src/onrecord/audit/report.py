@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from onrecord.audit import audit_item
+from onrecord.audit import audit_item, check_report
 from onrecord.audit.audit_item import AuditItem
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors, check, project_files
@@ -26,6 +26,7 @@ _MAX_COMPARED_CHARS = 20_000
 """Later text hardly changes the similarity of two records, and would make a huge one slow."""
 
 _CHANGED_FIX = "if it is still true: onrecord reanchor {0}; if not: onrecord edit {0}"
+_CHECKS_FIX = "correct it: onrecord edit {0}"
 _MISSING_FIX = (
     "if it is still true, update its related files: onrecord edit {0}; "
     "if not: onrecord retire {0} --reason 'its file is gone'"
@@ -104,6 +105,9 @@ class Evidence(NamedTuple):
     missing: Mapping[str, str] | None = None
     """Missing files of a record."""
 
+    checks: Mapping[str, str] | None = None
+    """What is wrong with the checks of a record."""
+
 
 def audit(
     items: Sequence[AuditItem], evidence: Evidence, watch: Callable[[Iterable[str]], Iterable[str]] = iter
@@ -119,6 +123,7 @@ def audit(
         "overlong": _measure(current, _overlong),
         "secrets": _measure(items, _secret),
         "junk": _measure(current, _junk),
+        "checks": _measure_messages(current, evidence.checks, _CHECKS_FIX),
     }
 
 
@@ -187,8 +192,8 @@ def _junk(item: AuditItem) -> tuple[str, str] | None:
     return (reason, fix) if reason else None
 
 
-def _measure(items: Sequence[AuditItem], check: Callable[[AuditItem], tuple[str, str] | None]) -> Measure:
-    findings = tuple(AuditFinding((item.id,), *result) for item in items if (result := check(item)))
+def _measure(items: Sequence[AuditItem], test: Callable[[AuditItem], tuple[str, str] | None]) -> Measure:
+    findings = tuple(AuditFinding((item.id,), *result) for item in items if (result := test(item)))
     return Measure(len(findings), len(items), findings)
 
 
@@ -255,7 +260,9 @@ def collect(
             changes = [check.sentence(verdict) for verdict in result.verdicts if verdict.state == state]
             if changes:
                 messages[result.entry.memory.id] = "; ".join(changes[:3])
-    return Evidence(changed=states[check.CHANGED], missing=states[check.MISSING])
+    records = [entry.memory for entry in current if entry.memory.checks]
+    odd = check_report.find_odd(records, anchors.project_root(store.root)) if records else {}
+    return Evidence(changed=states[check.CHANGED], missing=states[check.MISSING], checks=odd)
 
 
 def check_all(store: Store, entries: Iterable[Entry]) -> list[RecordFreshness]:

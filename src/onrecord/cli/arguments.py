@@ -19,7 +19,7 @@ from onrecord.errors import BadInput, BadRecord
 from onrecord.freshness import related_files
 from onrecord.paths import StoreRef
 from onrecord.project import Project, require_store
-from onrecord.record import memory, schema
+from onrecord.record import compose, memory, schema
 from onrecord.record.schema import Count, Field, Flag, ListOf, Number, Object, Scalar, shorten
 from onrecord.settings import load_settings
 from onrecord.shared import replicas
@@ -49,6 +49,7 @@ _REPEATABLE = (
     ("--tag", "TAG", "a tag (repeatable)"),
     ("--trigger", "TEXT", "how someone will ask for it (repeatable)"),
     ("--related", "PATH", "a file it is about, or a part of one: src/auth.py#login (repeatable)"),
+    ("--check", "JSON", "a check of the rule (repeatable); docs/how-to/check-changes.md has its parts"),
     ("--set", "FIELD=VALUE", "a field of the record or of its content; repeat it for the items of a list"),
 )
 
@@ -193,13 +194,14 @@ class RecordFlags(NamedTuple):
     tags: Sequence[str]
     triggers: Sequence[str]
     related_files: Sequence[str]
+    checks: Sequence[Mapping[str, Any]]
     assignments: Sequence[str]
     """Texts of the form FIELD=VALUE."""
 
     @property
     def added(self) -> dict[str, Any]:
         """The flags that add to a list."""
-        names = ("tags", "triggers", "related_files")
+        names = ("tags", "triggers", "related_files", "checks")
         return {name: list(getattr(self, name)) for name in names if getattr(self, name)}
 
     def fields(self, category: str) -> dict[str, Any]:
@@ -216,7 +218,22 @@ class RecordFlags(NamedTuple):
 def record_flags(args: argparse.Namespace) -> RecordFlags:
     """Return the values of the title and of the options that `add_record` adds."""
     title = getattr(args, "title", "") or ""
-    return RecordFlags(args.file, title, args.tag, args.trigger, args.related, args.set)
+    checks = [_check(text) for text in args.check]
+    return RecordFlags(args.file, title, args.tag, args.trigger, args.related, checks, args.set)
+
+
+def _check(text: str) -> Mapping[str, Any]:
+    """Return the check of a `--check`. Raises BadInput or Invalid."""
+    try:
+        raw = json.loads(text)
+    except ValueError as error:
+        raise BadInput(
+            f"--check: not JSON ({error})", fix="""--check '{"on": "command", "starts": ["npm i"]}'"""
+        ) from error
+    if not isinstance(raw, dict):
+        raise BadInput("--check: must be a JSON object", fix="""--check '{"on": "command", "starts": ["npm i"]}'""")
+    checks: list[Mapping[str, Any]] = compose.arrange_checks(raw)
+    return checks[0]
 
 
 def record_fields(flags: RecordFlags, category: str, whole: dict[str, Any]) -> dict[str, Any]:

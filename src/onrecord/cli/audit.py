@@ -20,7 +20,7 @@ from onrecord.store.store import Broken, Entry, Store
 from onrecord.text import plural
 
 CHECKS = (
-    "duplicates", "superseded", "changed", "missing", "overlong", "secrets", "junk",
+    "duplicates", "superseded", "changed", "missing", "overlong", "secrets", "junk", "checks",
 )  # fmt: skip
 SERIOUS = ("superseded", "secrets")
 """Checks that `--strict` refuses: an agent would follow an outdated record, or a credential would be published."""

@@ -87,9 +87,10 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("what was retired since a date", "list --status retired --since 2026-01-01"),
             Example("for a script", "list --sort id --format '{id}\\t{title}'"),
         )),
-        "show": Command("show", "Show one record.", (
+        "show": Command("show", "Show one or more records.", (
             Example("by its id", "show use-uv"),
             Example("by the beginning of its id, or words of it", "show uv"),
+            Example("several, by their names in the map", "show use-uv use-pip"),
             Example("with every recorded change", "show use-uv --history"),
             Example("for a program", "show use-uv --json"),
         )),
@@ -150,6 +151,11 @@ GROUPS: dict[str, dict[str, Command]] = {
         "reanchor": Command("freshness", "Confirm that records still hold for their current files.", (
             Example("after reading the record and its files", "reanchor 60-calls-a-minute"),
         )),
+        "check": Command("check", "Find what a change breaks, and the records about its files.", (
+            Example("the working tree, against the last commit", "check"),
+            Example("what is staged, before a commit", "check --staged"),
+            Example("commits, as annotations of GitHub Actions", "check HEAD...HEAD --format github"),
+        ), has_store=False),
         "retire": Command("retire", "Take a record out of use; `gc` deletes it later.", (
             Example("the reason is kept with it", "retire use-pip --reason 'uv took its place'"),
         )),
@@ -196,9 +202,9 @@ GROUPS: dict[str, dict[str, Command]] = {
         "recall": Command("recall", "Show exactly what the agent would be shown for a prompt.", (
             Example("and about how many tokens it takes", "recall 'how do I install the dependencies?'"),
         )),
-        "digest": Command("recall", "Show what a session that starts here would be shown.", (
+        "digest": Command("digest", "Show what a session that starts here would be shown.", (
             Example("as the agent gets it", "digest"),
-            Example("and why each record was chosen", "digest --why"),
+            Example("and the score of each entry", "digest --why"),
         )),
         "config": Command("config", "Show the settings and their origin, or set one.", (
             Example("one setting", "config retrieval.max_inject"),

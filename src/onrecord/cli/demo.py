@@ -18,7 +18,7 @@ from contextlib import contextmanager, redirect_stdout
 
 from onrecord import files, paths, state_file
 from onrecord.cli import main
-from onrecord.cli.output import CommandResult, Screen, clean, wrap
+from onrecord.cli.output import CommandResult, Screen, clean, fit, wrap
 from onrecord.coldstart import NamedTuple
 
 RECORDS = """
@@ -99,9 +99,10 @@ FORGETFUL = DemoTurn(
     "I'll add a Redis container and store the sessions there.",
     None,
 )
+MAP_CAPTION = "With Onrecord: the session begins with the map, one line for each record"
 TURNS = (
     DemoTurn(
-        "With Onrecord: the hook adds a decision of the team, and the answer changes",
+        "The hook adds a decision of the team, and the answer changes",
         FORGETFUL.prompt,
         "Not Redis: it lost the sessions before. They are rows in auth.sessions, so I'll find out what empties that"
         " table in a deploy.",
@@ -125,10 +126,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     with sample_project(args.keep) as project:
+        make(project)
+        lines = _map(project)
         turns = list(conversation(project))
-    data = {"turns": [turn._asdict() for turn in turns], "project": project if args.keep else None}
+    data = {"map": lines, "turns": [turn._asdict() for turn in turns], "project": project if args.keep else None}
     end = f"The sample project is kept in {clean(project)}" if args.keep else "The sample project was deleted."
-    return CommandResult(data, lambda screen: f"{_turns_text(screen, turns)}\n{end}")
+    return CommandResult(data, lambda screen: f"{_turns_text(screen, lines, turns)}\n{end}")
 
 
 @contextmanager
@@ -144,15 +147,25 @@ def sample_project(keep: bool = False) -> Iterator[str]:
 
 
 def conversation(project: str) -> Iterator[DemoTurn]:
-    """Make the sample project and yield the turns of a conversation, each with what the hook really adds."""
-    _write_code(project)
-    for words in _records():
-        _command(project, *words)
+    """Yield the turns of a conversation in the sample project, each with what the hook really adds."""
     yield FORGETFUL
     for turn in TURNS:
         yield turn._replace(added=_added(project, turn.prompt))
     _command(project, "save", *shlex.split(SUCCESSOR), "--supersedes", OLD_ID)
     yield LATER._replace(added=_added(project, LATER.prompt))
+
+
+def make(project: str) -> None:
+    """Make the sample project."""
+    _write_code(project)
+    for words in _records():
+        _command(project, *words)
+
+
+def _map(project: str) -> list[str]:
+    """Return the lines of the map that the session starts with."""
+    context = _hook(project, "session_start", source="startup")
+    return [html.unescape(line[2:]) for line in context.split("\n") if line.startswith("- ")]
 
 
 def _write_code(project: str) -> None:
@@ -183,7 +196,7 @@ def _added(project: str, prompt: str) -> str:
 
 def _hook(project: str, event: str, **fields: object) -> str:
     """Run a hook in a process of its own, as an agent does, and return what it shows the agent."""
-    payload = {"session_id": f"demo-{event}", "cwd": project, "transcript_path": "", **fields}
+    payload = {"session_id": "demo", "cwd": project, "transcript_path": "", **fields}
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     program = f"import sys; sys.path.insert(0, {source!r}); from onrecord.hooks import main; main([{event!r}])"
     process = subprocess.run(
@@ -195,9 +208,13 @@ def _hook(project: str, event: str, **fields: object) -> str:
     return str(json.loads(process.stdout)["hookSpecificOutput"]["additionalContext"]) if process.stdout else ""
 
 
-def _turns_text(screen: Screen, demo_turns: list[DemoTurn]) -> str:
+def _turns_text(screen: Screen, map_lines: list[str], demo_turns: list[DemoTurn]) -> str:
     lines = [_OPENING, ""]
-    for turn in demo_turns:
+    for number, turn in enumerate(demo_turns):
+        if number == 1:
+            lines.append(screen.paint(MAP_CAPTION, "bold"))
+            lines += [f"  {screen.paint(fit(clean(line), _WIDTH - 2), 'green')}" for line in map_lines]
+            lines.append("")
         lines.append(screen.paint(turn.caption, "bold"))
         lines.append(_speech(screen, "you", turn.prompt))
         if turn.added is not None:

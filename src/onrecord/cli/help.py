@@ -203,26 +203,26 @@ def _common(parser: Parser) -> list[argparse.Action]:
     return [action for group in parser._action_groups if group.title == COMMON for action in group._group_actions]
 
 
-def argument_of(action: argparse.Action) -> str:
+def argument_of(argument: argparse.Action) -> str:
     """Return an argument for the usage line: in brackets if it is optional, with dots if it can be repeated."""
-    title = title_of(action)
-    title = f"{title} …" if action.nargs in ("+", "*") else title
-    is_optional = action.nargs in ("?", "*") or (action.nargs == argparse.PARSER and not action.required)
+    title = title_of(argument)
+    title = f"{title} …" if argument.nargs in ("+", "*") else title
+    is_optional = argument.nargs in ("?", "*") or (argument.nargs == argparse.PARSER and not argument.required)
     return f"[{title}]" if is_optional else title
 
 
-def title_of(action: argparse.Action) -> str:
+def title_of(argument: argparse.Action) -> str:
     """Return an argument, or an option with its value, for a help page."""
-    choices = "|".join(map(str, action.choices)) if action.choices else ""
-    if not action.option_strings:
-        return str(action.metavar or choices or action.dest)
-    value = "" if action.nargs == 0 else f" {action.metavar or choices or action.dest.upper()}"
-    return ", ".join(action.option_strings) + value + (" …" if action.nargs in ("+", "*") else "")
+    choices = "|".join(map(str, argument.choices)) if argument.choices else ""
+    if not argument.option_strings:
+        return str(argument.metavar or choices or argument.dest)
+    value = "" if argument.nargs == 0 else f" {argument.metavar or choices or argument.dest.upper()}"
+    return ", ".join(argument.option_strings) + value + (" …" if argument.nargs in ("+", "*") else "")
 
 
-def meaning_of(action: argparse.Action) -> str:
+def meaning_of(argument: argparse.Action) -> str:
     """Return the help text of an argument or option."""
-    return (action.help or "").replace("%%", "%")
+    return (argument.help or "").replace("%%", "%")
 
 
 def _lines(title: str, meaning: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from onrecord import paths
+from onrecord import files, paths
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.errors import BadInput
@@ -14,11 +14,13 @@ from onrecord.project import Project
 from onrecord.store.store import Store
 
 _DRIVER_HELP = "register `onrecord merge-driver` in this clone's git config, so that records merge field by field"
+_HERE_HELP = "make a memory of this folder's own, even if the repository has one further up"
 _IGNORED = "git ignores this folder, so other people will not see these records: check the project's .gitignore"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--merge-driver", action="store_true", help=_DRIVER_HELP)
+    parser.add_argument("--here", action="store_true", help=_HERE_HELP)
 
 
 def run(args: argparse.Namespace) -> CommandResult:
@@ -26,9 +28,26 @@ def run(args: argparse.Namespace) -> CommandResult:
         raise BadInput("a replica is made by `onrecord remote add`", fix="leave out --remote")
     if args.merge_driver and args.user:
         raise BadInput("--merge-driver belongs to a project's clone", fix="leave out --user")
-    store = arguments.store_of(args)
-    root = "" if args.user else Project(args.project).root
+    if args.here and args.user:
+        raise BadInput("--here makes a memory in a folder of a project", fix="leave out --user")
+    if args.here:
+        root = _folder(args.project)
+        store = Store(os.path.join(root, paths.STORE))
+    else:
+        store = arguments.store_of(args)
+        root = "" if args.user else Project(args.project).root
     return _init(store, root, merge_driver=args.merge_driver).warned(*store.warnings)
+
+
+def _folder(project_dir: str) -> str:
+    """Return the folder for a nested store. Raises BadInput for one where no session would read it."""
+    folder = os.path.realpath(project_dir)
+    if not os.path.isdir(folder):
+        raise BadInput(f"{project_dir!r} is not a directory", fix="name the folder with --project DIR")
+    if folder == os.path.realpath(os.path.expanduser("~")):
+        raise BadInput("the home folder has your own memory", fix="onrecord init --user")
+    files.inside(folder, paths.STORE)
+    return folder
 
 
 def _init(store: Store, root: str, *, merge_driver: bool) -> CommandResult:

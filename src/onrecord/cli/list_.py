@@ -47,10 +47,14 @@ class _ListItem(NamedTuple):
     record: Listed
     hidden_by: str
     """Path of the record that is used here instead of this one; may be empty."""
+    misfit: str = ""
+    """What keeps it from applying here; may be empty."""
 
     @property
     def status(self) -> str:
-        return "hidden" if self.hidden_by and self.record.status == "active" else self.record.status
+        if self.record.status != "active" or not (self.hidden_by or self.misfit):
+            return self.record.status
+        return "hidden" if self.hidden_by else "out of scope"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +84,11 @@ def run(args: argparse.Namespace) -> CommandResult:
     store_index = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
     records, total = listing.read(store_index, listing_filter, args.limit)
     broken = listing.broken(store_index)
-    items = _items(records, args.by, Project(args.project).hidden(store, [record.id for record in records]))
+    project = Project(args.project)
+    hidden = project.hidden(store, [record.id for record in records])
+    items = [
+        item._replace(misfit=project.misfit(store, item.record.scope)) for item in _items(records, args.by, hidden)
+    ]
     if not args.json and not args.format:
         record_table.save_listing(ListedPath(store.root, item.record.path) for item in items)
     data = {
@@ -123,6 +131,7 @@ def _brief(store: Store, list_item: _ListItem, by: str | None) -> dict[str, Any]
         "title": record.title,
         "status": list_item.status,
         "hidden_by": list_item.hidden_by,
+        "out_of_scope": list_item.misfit,
         "updated_at": record.updated_at,
         "created_at": record.created_at,
         "tags": list(record.tags),

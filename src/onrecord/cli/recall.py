@@ -1,4 +1,4 @@
-"""`onrecord recall` and `digest`: what an agent would be shown for a prompt, or when a session starts."""
+"""`onrecord recall`: what an agent would be shown for a prompt."""
 
 from __future__ import annotations
 
@@ -7,42 +7,44 @@ from typing import TYPE_CHECKING
 
 from onrecord import paths
 from onrecord.cli import arguments
-from onrecord.cli.output import CommandResult, Screen, clean, fitted
+from onrecord.cli.output import CommandResult
 from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
-from onrecord.digest import digest, last_digest
+from onrecord.errors import BadInput
 from onrecord.hosts import table
 from onrecord.paths import StoreRef
 from onrecord.project import Project
-from onrecord.recall import explanation, for_prompt
+from onrecord.recall import explanation, for_action, for_prompt
 from onrecord.recall.for_prompt import Decision
-from onrecord.settings import DIGEST_SWITCH, off_switches
+from onrecord.session.action import of_command
+from onrecord.settings import COMMAND_SWITCHES, PROMPT_SWITCHES, Settings
 from onrecord.text import count_tokens
 
 if TYPE_CHECKING:
+    from onrecord.recall.candidate import Candidate
     from onrecord.recall.for_prompt import Judge
-
-_EMPTY_DIGEST = "Nothing to show: no record is clearly about this work, and no session was left unfinished."
 
 
 class PromptToPreview(NamedTuple):
     """A prompt, whether it is the first of its session, and the file of the session so far."""
 
     text: str
-    is_first: bool
-    transcript: str
+    is_first: bool = False
+    transcript: str = ""
+    is_command: bool = False
+    """True if it is no prompt but a shell command that the agent is about to run."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    if parser.get_default("command") == "digest":
-        parser.add_argument("--why", action="store_true", help="show for each entry why it was chosen")
-    else:
-        add_prompt(parser)
+    add_prompt(parser)
 
 
 def add_prompt(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that describe a prompt."""
-    parser.add_argument("prompt", nargs="+", metavar="PROMPT", help="the prompt as it would be typed to the agent")
+    parser.add_argument("prompt", nargs="*", metavar="PROMPT", help="the prompt as it would be typed to the agent")
+    parser.add_argument(
+        "--command", dest="shell", metavar="LINE", default="", help="a shell command instead of a prompt"
+    )
     parser.add_argument("--first", action="store_true", help="as the first prompt of a session, which is shown more")
     meaning = "the session so far, for a prompt that refers to it"
     parser.add_argument("--transcript", metavar="FILE", default="", help=meaning)
@@ -51,21 +53,28 @@ def add_prompt(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
     only, warning = arguments.only_store(args, project)
-    if args.command == "digest":
-        return _digest(project, only, with_reasons=args.why).warned(warning)
-    prompt = PromptToPreview(" ".join(args.prompt), args.first, args.transcript)
+    prompt = to_preview(" ".join(args.prompt), args.shell)._replace(is_first=args.first, transcript=args.transcript)
     with Progress("searching"):
         return _recall(project, only, prompt).warned(warning)
+
+
+def to_preview(prompt: str, shell_line: str) -> PromptToPreview:
+    """Return what was typed, a prompt or a shell command. Raises BadInput unless it is one of them."""
+    if bool(prompt) == bool(shell_line):
+        raise BadInput(
+            "a prompt or a command is needed, and not both", fix='onrecord why --command "npm install lodash"'
+        )
+    return PromptToPreview(shell_line or prompt, is_command=bool(shell_line))
 
 
 def _recall(project: Project, only: StoreRef | None, prompt: PromptToPreview) -> CommandResult:
     """Show byte for byte what an agent would be shown for `prompt`, and its size in tokens."""
     decision = decide(project, only, prompt)
-    silence = explanation.silence(prompt.text, project.settings)
+    silence = silence_of(prompt, project.settings)
     text = "" if silence else decision.text
     cost = count_tokens(text)
     data = {
-        "prompt": prompt.text,
+        "command" if prompt.is_command else "prompt": prompt.text,
         "context": text,
         "tokens": cost,
         "memories": [
@@ -84,26 +93,41 @@ def _recall(project: Project, only: StoreRef | None, prompt: PromptToPreview) ->
     return CommandResult(data, lambda _: text, note=f"({note})")
 
 
-def decide(project: Project, only: StoreRef | None, prompt: PromptToPreview, judge: Judge | None = None) -> Decision:
-    """Return the hook's decision for `prompt`; with `only`, the decision if that were the only store."""
-    session, stores = table.transcript_at(prompt.transcript), project.stores_for(only)
+def decide(
+    project: Project,
+    only: StoreRef | None,
+    prompt: PromptToPreview,
+    judge: Judge | None = None,
+    *,
+    is_lenient: bool = False,
+) -> Decision:
+    """Return the hook's decision for `prompt`; with `only`, the decision if that were the only store.
+
+    With `is_lenient`, records that do not apply here are candidates, too.
+    """
+    action = of_command(prompt.text, project.root, project.root) if prompt.is_command else None
+    files = action.files if action else ()
+    stores = project.stores_near(text=prompt.text, files=files, is_lenient=is_lenient)
+    if only:
+        stores = project.stores_for(only)
+    if action:
+        return for_action.preview(stores, action, project.settings)
+    session = table.transcript_at(prompt.transcript)
     first, settings = prompt.is_first, project.settings
     return for_prompt.preview(stores, prompt.text, settings, first=first, transcript=session, judge=judge)
 
 
-def _digest(project: Project, only: StoreRef | None, *, with_reasons: bool) -> CommandResult:
-    off = "; ".join(map(str, off_switches(project.settings, DIGEST_SWITCH)))
-    if off:
-        nothing = {"entries": [], "text": "", "off": off}
-        return CommandResult(nothing, lambda screen: fitted(screen, f"Nothing to show: {off}."))
-    store_refs = project.stores_for(only).store_refs
-    with Progress("looking at the work"):
-        preview = digest.make(project.root, store_refs, project.settings, only.prefix if only else "")
-    page = preview.render()
-    data = last_digest.describe(preview, page)
-    reasons = list(map(clean, last_digest.explain(preview, page))) if with_reasons else []
+def out_of_scope(project: Project, prompt: PromptToPreview) -> list[Candidate]:
+    """Return the records that would be shown for `prompt` if they applied here, each with the reason as its outcome."""
+    decision = decide(project, None, prompt, is_lenient=True)
+    return [
+        candidate._replace(form="", outcome=f"out of scope: {misfit}")
+        for candidate in decision.candidates
+        if candidate.match.probability >= min(decision.thresholds)
+        and (misfit := project.stores.misfit(StoreRef(candidate.match.root, candidate.prefix), candidate.match.scope))
+    ]
 
-    def text(screen: Screen) -> str:
-        return "\n".join([page.text or fitted(screen, _EMPTY_DIGEST), *(fitted(screen, line) for line in reasons)])
 
-    return CommandResult({**data, "text": page.text}, text, warning="; ".join(preview.warnings))
+def silence_of(prompt: PromptToPreview, settings: Settings) -> str:
+    """Return why a hook would show nothing, whatever is on file; empty if it would search."""
+    return explanation.silence(prompt.text, settings, COMMAND_SWITCHES if prompt.is_command else PROMPT_SWITCHES)

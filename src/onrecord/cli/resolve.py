@@ -86,6 +86,11 @@ def listed_store(asker: Asker, store: Store, text: str) -> Store:
     )
 
 
+def is_listed(asker: Asker, text: str) -> bool:
+    """True if `text` is a number in the last listing on this terminal."""
+    return _listed_path(asker, text) is not None
+
+
 def draft(asker: Asker, box: Inbox, text: str, *, changes: bool = False) -> str:
     """Return the name of the draft that `text` means. Raises NotFound or BadInput."""
     names = box.names()

@@ -15,6 +15,7 @@ from onrecord.capture.suggestions import Suggestion
 from onrecord.categories import CATEGORIES
 from onrecord.cli import arguments, form_file, output, questions, resolve
 from onrecord.cli.arguments import RecordFlags
+from onrecord.cli.check import proposal_note, trial_note
 from onrecord.cli.form_file import FormFile
 from onrecord.cli.output import CommandResult, Screen, clean, say, to_json
 from onrecord.cli.questions import Asker, Option
@@ -24,7 +25,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import AlreadyExists, BadInput, OnrecordError, Stopped
 from onrecord.freshness import anchors, related_files
 from onrecord.project import Project
-from onrecord.record import compose, drafts, form, memory, naming, schema
+from onrecord.record import compose, drafts, form, memory, naming, rule_title, schema
 from onrecord.record.memory import Memory
 from onrecord.record.schema import Field, ListOf
 from onrecord.store import inbox
@@ -32,6 +33,7 @@ from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 
 _NO_TRIGGERS = "it has no triggers, so prompts in other words rarely find it"
+_TOPIC = "its title names a topic, and the title is what a session starts with: state the rule"
 _WITHOUT_TRIGGERS = tuple(category.name for category in CATEGORIES.values() if category.max_active)
 """Session summaries, which are shown when the next session starts, not for a prompt."""
 
@@ -62,7 +64,7 @@ class _SaveOptions(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("category", metavar="CATEGORY", nargs="?", help=f"one of {', '.join(schema.FOLDERS)}")
-    parser.add_argument("title", metavar="TITLE", nargs="?", help="what it is about, in one line")
+    parser.add_argument("title", metavar="TITLE", nargs="?", help="the rule in one line: what to do, or what holds")
     arguments.add_record(parser)
     parser.add_argument("--from", dest="text", metavar="FILE", help="open a form that was kept, in your editor")
     target = parser.add_mutually_exclusive_group()
@@ -76,7 +78,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     flags, asker, writer = arguments.record_flags(args), arguments.asker(args), arguments.writer_of(args)
-    flag_values = {"--file": args.file, "--tag": args.tag, "--trigger": args.trigger, "--related": args.related}
+    flag_values = {
+        "--file": args.file,
+        "--tag": args.tag,
+        "--trigger": args.trigger,
+        "--related": args.related,
+        "--check": args.check,
+    }
     arguments.exclude("--from", args.text, {"TITLE": args.title, **flag_values, "--set": args.set})
     options = _SaveOptions(
         args.project, args.update, args.supersedes, args.force, args.draft, args.suggested, args.allow_secret,
@@ -131,6 +139,7 @@ def _save_fields(
     partial = {**_origin(suggestion, is_by_agent=is_by_agent), **fields}
     record = compose.compose(category, partial, now=writer.now, allow_secret=options.allow_secret)
     arguments.refuse_lost_files(writer.store, record.related_files, force=options.force)
+    tried = trial_note(record.checks, Project(options.project).root, force=options.force)
     options = options._replace(
         update=resolve.flag_id(asker, writer.store, options.update),
         supersedes=resolve.flag_id(asker, writer.store, options.supersedes),
@@ -146,19 +155,28 @@ def _save_fields(
     if suggestion and not asker.is_dry_run:
         state = "drafted" if is_draft else "saved"
         suggestions.add(Project(options.project).root, state, category, suggestion.session, suggestion.evidence)
-    return _with_trigger_note(result, options, writer, record)
+    return _with_notes(result, options, writer, record, tried)
 
 
-def _with_trigger_note(
-    command_result: CommandResult, options: _SaveOptions, writer: Writer, record: Memory
+def _with_notes(
+    command_result: CommandResult, options: _SaveOptions, writer: Writer, record: Memory, tried: str
 ) -> CommandResult:
-    """Return `command_result`; if the record has no triggers, add a note on how to add them."""
-    updated = writer.store.get(options.update).memory.triggers if options.update else ()
-    if record.triggers or updated or record.category in _WITHOUT_TRIGGERS:
-        return command_result
+    """Return `command_result` with notes: on checks, missing triggers, and a title that states the rule."""
     record_id = command_result.data.get("id")
-    fix = f"onrecord update {record_id} --trigger 'how you would ask'" if record_id else "add some in the review"
-    note = f"{_NO_TRIGGERS}: {output.add_store_flags(fix, options.where)}"
+    notes = [tried] if tried else []
+    updated = writer.store.get(options.update).memory.triggers if options.update else ()
+    if not (record.triggers or updated or record.category in _WITHOUT_TRIGGERS):
+        fix = f"onrecord update {record_id} --trigger 'how you would ask'" if record_id else "add some in the review"
+        notes.append(f"{_NO_TRIGGERS}: {output.add_store_flags(fix, options.where)}")
+    better = "" if options.update else rule_title.proposal(record)
+    if better:
+        fix = f"onrecord edit {record_id}" if record_id else "change it in the review"
+        notes.append(f'{_TOPIC}, such as "{better}": {output.add_store_flags(fix, options.where)}')
+    proposed = proposal_note(record._replace(id=record_id), options.where) if record_id and not options.update else ""
+    notes += [proposed] if proposed else []
+    if not notes:
+        return command_result
+    note = "; ".join(notes)
     return command_result._replace(note=note, data={**command_result.data, "note": note})
 
 
@@ -299,7 +317,9 @@ class _ByHand:
         if not self.category:
             key = questions.read_list_choice("What is it?", _CATEGORIES, self.screen)
             self.category = next(option.word for option in _CATEGORIES if option.key == key)
-        self.fields["title"] = questions.read_text("title", "One line that says what it is about.", self.screen)
+        self.fields["title"] = questions.read_text(
+            "title", "One line that states the rule: what to do, or what holds.", self.screen
+        )
         content = self.fields.setdefault("content", {})
         for field in _missing(self.category, self.fields):
             self._ask_for(field, content)

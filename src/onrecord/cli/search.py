@@ -118,6 +118,7 @@ def _hit_data(hit: Hit) -> dict[str, Any]:
         "updated_at": hit.updated_at,
         "status": hit.status,
         "hidden_by": hit.hidden_by,
+        "out_of_scope": hit.misfit,
         "via": dict(zip(("id", "title", "since"), hit.via)) if hit.via else None,
     }
 
@@ -141,6 +142,7 @@ def _numbered_lines(screen: Screen, hits: list[Hit], names: list[str]) -> Iterat
 def _status(hit: Hit) -> str:
     status = "" if hit.status == "active" else f" [{clean(hit.status)}]"
     status += f" [hidden here by {clean(hit.hidden_by)}]" if hit.hidden_by else ""
+    status += f" [does not apply here: {clean(hit.misfit)}]" if hit.misfit else ""
     return status + (f" (replaces {clean(hit.via[1])})" if hit.via else "")
 
 
@@ -190,6 +192,7 @@ def _match_data(search: _HubSearch, server_match: ServerMatch) -> dict[str, Any]
         "updated_at": record.updated_at,
         "status": "superseded" if record.superseded_by else record.record_status,
         "hidden_by": search.hidden_by(server_match),
+        "out_of_scope": "",
         "via": None,
         "team": server_match.team,
         "has_all_words": server_match.has_all,

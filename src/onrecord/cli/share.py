@@ -35,7 +35,7 @@ _SCOPES = (
     ("--languages", "NAME", "only in projects in this language, such as python (repeatable)"),
     ("--paths", "GLOB", "only for matching files (repeatable)"),
 )
-_SHARED_FIELDS = ("title", "content", "tags", "triggers", "scope", "confidence")
+_SHARED_FIELDS = ("title", "content", "tags", "triggers", "checks", "scope", "confidence")
 """Fields that a copy takes from the record."""
 
 

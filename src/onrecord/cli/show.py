@@ -1,4 +1,4 @@
-"""`onrecord show ID`: print one record for people."""
+"""`onrecord show NAME...`: print records for people, whatever store they are in, and entries of knowledge banks."""
 
 from __future__ import annotations
 
@@ -6,32 +6,94 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from onrecord import timestamps
+from onrecord import scopes, timestamps
 from onrecord.cli import arguments, resolve
 from onrecord.cli.output import CommandResult, Screen, clean, clean_lines, wrap
-from onrecord.project import Project
-from onrecord.record import memory, schema
+from onrecord.cli.questions import Asker
+from onrecord.digest.selection import DigestCandidate
+from onrecord.errors import Ambiguous, OnrecordError
+from onrecord.project import Found, Project
+from onrecord.record import check, memory, schema
 from onrecord.record.memory import Memory
 from onrecord.shared import remotes
-from onrecord.store.store import Entry
+from onrecord.store.store import Entry, Store
 from onrecord.text import plural
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    arguments.add(parser, "id")
+    meaning = "the id of a record, its beginning, or words of it; or a name in the map"
+    parser.add_argument("id", nargs="+", metavar="ID", help=meaning)
     parser.add_argument("--history", action="store_true", help="list every change, not only their number")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    args.remote, name = _split(args.id) if not (args.user or args.remote) else (args.remote, args.id)
-    asker = arguments.asker(args)
-    store = resolve.listed_store(asker, arguments.existing_store(args), name)
-    entry = resolve.record(asker, store, name)
-    hidden_by = Project(args.project).hidden(store, [entry.memory.id]).get(entry.memory.id, "")
-    data = {**arguments.record_data(store, entry), "hidden_by": hidden_by, "record": memory.to_json(entry.memory)}
-    status = f"hidden here by {hidden_by}" if hidden_by and entry.memory.is_current else ""
+    asker, project = arguments.asker(args), Project(args.project)
+    named = args.user or args.remote
+    shown: list[CommandResult] = []
+    failures: list[OnrecordError] = []
+    for typed in dict.fromkeys(args.id):
+        args.remote, name = (args.remote, typed) if named else _split(typed)
+        try:
+            if args.user or args.remote or resolve.is_listed(asker, name):
+                store = resolve.listed_store(asker, arguments.existing_store(args), name)
+                found = Found(store.root, resolve.record(asker, store, name).path)
+            else:
+                found = _find(project, asker, name)
+            shown.append(_shown(project, found, has_history=args.history))
+        except OnrecordError as error:
+            failures.append(error)
+    if not shown:
+        raise failures[0]
+    if len(shown) == 1 and not failures:
+        return shown[0]
+    data = {"records": [one.data for one in shown], "failures": [str(error) for error in failures]}
+    warning = "; ".join(f"{error.message} (fix: {error.fix})" for error in failures)
+    text = "\n\n".join
+    return CommandResult(data, lambda screen: text(one.text(screen) for one in shown), 1 if failures else 0, warning)
+
+
+def _find(project: Project, asker: Asker, name: str) -> Found:
+    """Return what a name means; of several records in the project's store a person at a terminal picks one."""
+    if not project.store_refs and not project.lessons_named(name):
+        project.require_a_store()
+    try:
+        return project.find(name)
+    except Ambiguous:
+        if not asker.can_ask or not project.store.exists:
+            raise
+        return Found(project.store.root, resolve.record(asker, project.store, name).path)
+
+
+def _shown(project: Project, found: Found, *, has_history: bool) -> CommandResult:
+    """Return one record, or an entry of a knowledge bank, for people."""
+    if found.lesson:
+        return _lesson(found.lesson)
+    store = Store(found.root)
+    entry = store.read(found.path)
+    hidden_by = project.hidden(store, [entry.memory.id]).get(entry.memory.id, "")
+    misfit = project.misfit(store, scopes.pack(entry.memory.scope))
+    applies = {"hidden_by": hidden_by, "out_of_scope": misfit}
+    data = {**arguments.record_data(store, entry), **applies, "record": memory.to_json(entry.memory)}
+    status = f"hidden here by {hidden_by}" if hidden_by else f"does not apply here: {misfit}" if misfit else ""
+    status = status if entry.memory.is_current else ""
     entry = entry._replace(path=data["path"])
-    return CommandResult(data, lambda screen: page(entry, screen, history=args.history, status=status))
+    return CommandResult(data, lambda screen: page(entry, screen, history=has_history, status=status))
+
+
+def _lesson(lesson: DigestCandidate) -> CommandResult:
+    """Return an entry of a knowledge bank for people."""
+    text = lesson.text[len(lesson.title) :].lstrip(": ")
+    facts = {"name": lesson.name, "category": lesson.category, "title": lesson.title, "path": lesson.path, "text": text}
+    numbers = {"observations": lesson.observations, "confidence": lesson.confidence}
+
+    def page(screen: Screen) -> str:
+        observed = f"observed {plural(lesson.observations, 'time')}"
+        known = f"{lesson.category} · {observed} · confidence {lesson.confidence:g} of 3"
+        head = [screen.paint(clean(lesson.title), "bold"), screen.paint(known, "dim"), ""]
+        path = f"{screen.paint('path', 'dim')}: {clean(lesson.path)}"
+        return "\n".join([*head, _wrapped(clean(text), screen), "", path])
+
+    return CommandResult({**facts, **numbers}, page)
 
 
 def _split(reference: str) -> tuple[str, str]:
@@ -95,6 +157,7 @@ def _about(entry: Entry, screen: Screen) -> Iterator[str]:
     facts = {
         "tags": ", ".join(record.tags),
         "triggers": "; ".join(record.triggers),
+        "checks": "; ".join(map(check.describe, record.checks)),
         "files": ", ".join(record.related_files),
         "applies to": ", ".join(
             (*record.scope.paths, *record.scope.branches, *record.scope.repositories, *record.scope.languages)

@@ -14,12 +14,16 @@ from typing import Any
 from onrecord.capture import review
 from onrecord.cli import arguments, form_file, questions, resolve
 from onrecord.cli.arguments import RecordFlags
+from onrecord.cli.check import parsed_checks, proposal_note, trial_note
 from onrecord.cli.form_file import FormFile
 from onrecord.cli.output import CommandResult, Screen, clean, say
 from onrecord.cli.questions import Asker, Option
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, OnrecordError, Stopped
-from onrecord.record import compose, drafts, form, lifecycle, memory
+from onrecord.freshness import anchors
+from onrecord.project import Project
+from onrecord.record import check, compose, drafts, form, lifecycle, memory
+from onrecord.record.check import Check
 from onrecord.record.drafts import Draft
 from onrecord.record.form import FieldProblem
 from onrecord.record.memory import Memory
@@ -29,7 +33,8 @@ from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
 
 _HASH_HELP = (
-    "hash of the version you read, from `onrecord show`; not needed in a terminal, or to add tags, triggers or files"
+    "hash of the version you read, from `onrecord show`; not needed in a terminal, or to add tags, triggers, files or "
+    "checks"
 )
 
 _DRAFT_HELP = "put the change in the inbox, to be reviewed first"
@@ -68,16 +73,27 @@ def run(args: argparse.Namespace) -> CommandResult:
     files = patch.get("related_files")
     arguments.refuse_lost_files(writer.store, files, before.memory.related_files, force=args.force)
     change = {"summary": args.summary, "allow_secret": args.allow_secret}
+    note = trial_note(_new_checks(before, patch), Project(args.project).root, force=args.force)
     if not args.draft:
         after = writer.update(before.path, patch, args.hash or before.hash, **change)
-        return update_result(writer.store, before, after, dry_run=args.dry_run)
+        return _with_note(update_result(writer.store, before, after, dry_run=args.dry_run), note)
     writer.store.expect(before.path, args.hash or before.hash)
     # Flags only add. With the hash, a whole list may be shorter: its author read the old one, and a reviewer sees both.
     may_shrink = bool(args.hash) and not flags.tags and not flags.related_files
     draft = _draft(writer, before, patch, may_shrink=may_shrink, **change)
     if draft is None:
         return update_result(writer.store, before, before, dry_run=args.dry_run)
-    return put_draft(writer, draft, dry_run=args.dry_run, where=arguments.store_flags(args))
+    return _with_note(put_draft(writer, draft, dry_run=args.dry_run, where=arguments.store_flags(args)), note)
+
+
+def _new_checks(before: Entry, patch: Mapping[str, Any]) -> tuple[Check, ...]:
+    """Return the checks that a patch adds to a record. Raises Invalid."""
+    checks = parsed_checks(patch["checks"]) if patch.get("checks") else ()
+    return tuple(one for one in checks if one not in before.memory.checks)
+
+
+def _with_note(command_result: CommandResult, note: str) -> CommandResult:
+    return command_result._replace(note=note, data={**command_result.data, "note": note}) if note else command_result
 
 
 def _patch(flags: RecordFlags, before: Entry, *, needs_hash: bool) -> dict[str, Any]:
@@ -94,6 +110,9 @@ def _patch(flags: RecordFlags, before: Entry, *, needs_hash: bool) -> dict[str, 
         )
     if flags.triggers and patch["triggers"] == flags.triggers:
         patch["triggers"] = list(dict.fromkeys([*before.memory.triggers, *flags.triggers]))
+    if flags.checks and patch["checks"] == flags.checks:
+        old = [check.to_json(one) for one in before.memory.checks]
+        patch["checks"] = [*old, *(raw for raw in flags.checks if raw not in old)]
     return patch
 
 
@@ -199,6 +218,12 @@ class _Edit:
         if self.asker.is_json:
             raise self.file.add_resume_fix(Stopped("nothing was changed", fix=_WITHOUT_ASKING))
         say(form_file.render_difference(self.before.memory, change.record, self.screen), self.screen)
+        new_checks = [one for one in change.record.checks if one not in self.before.memory.checks]
+        root = anchors.project_root(self.writer.store.root)
+        note = trial_note(new_checks, root, force=True) if root else ""
+        note = note or proposal_note(change.record, self.options.where)
+        if note:
+            say(note, self.screen)
         answer, hint = "n", ""
         try:
             answer = questions.read_choice("Write it?", _ANSWERS, self.screen)

@@ -9,7 +9,6 @@ from typing import Any
 from onrecord import paths, timestamps
 from onrecord.cli import arguments, recall, record_table
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
-from onrecord.cli.recall import PromptToPreview
 from onrecord.cli.record_table import ListedPath
 from onrecord.cli.terminal import Progress
 from onrecord.project import Project
@@ -43,20 +42,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
     only, warning = arguments.only_store(args, project)
-    prompt = PromptToPreview(" ".join(args.prompt), args.first, args.transcript)
+    prompt = recall.to_preview(" ".join(args.prompt), args.shell)
+    prompt = prompt._replace(is_first=args.first, transcript=args.transcript)
     model = _Judge(project.settings) if args.judge else None
     with Progress("asking the model" if model else "searching"):
         decision = recall.decide(project, only, prompt, model)
+        if not only:
+            candidates = (*decision.candidates, *recall.out_of_scope(project, prompt))
+            decision = decision._replace(candidates=candidates)
         explained = explanation.explained(decision, model.verdicts if model else {})
     data = {
-        "prompt": prompt.text,
+        "command" if prompt.is_command else "prompt": prompt.text,
         "threshold": round(decision.thresholds.rule, 4),
         "pointer_threshold": round(decision.thresholds.pointer, 4) if decision.thresholds.has_pointers else None,
         "about_the_past": decision.is_past,
         "borrowed": decision.earlier_text,
         "candidates": [_to_json(candidate) for candidate in explained],
     }
-    silence = explanation.silence(prompt.text, project.settings)
+    silence = recall.silence_of(prompt, project.settings)
     if not args.json:
         record_table.save_listing(_listed(explained))
     result = CommandResult(data, lambda screen: _text(screen, decision, explained, is_silent=bool(silence)))

@@ -50,7 +50,6 @@ STATE = {
     "judge": "how many requests were sent to a judge",
     remotes.LOCK: "a lock, used while the list of remotes is changed",
     "failures.log": "failures",
-    "last-digest.json": "the digest shown last, and why",
     state_file.PRUNED: "when this folder was last pruned",
 }
 """Files in the state folder, and their content."""

@@ -1,0 +1,311 @@
+"""A change to files, as checks see it: parsed from a diff, or read from git and the working tree.
+
+A diff may come from anybody: every part of it is bounded, and no path in it leads out of the project.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+
+from onrecord import files, paths
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import BadInput
+from onrecord.git import changes
+from onrecord.git.repository import MAX_LISTING_BYTES, Repository, is_commit
+from onrecord.record.check import MAX_LINE_CHARACTERS, FileLines, Line, added_lines
+
+MAX_DIFF_BYTES = MAX_LISTING_BYTES
+MAX_LINES = 400_000
+_MAX_FILES = 2_000
+_MAX_FILE_BYTES = 2_000_000
+_GIT_SECONDS = 20
+_AT_ONCE = 8
+"""Files whose earlier text is asked of git at the same time."""
+
+_BINARY_BYTES = 8_000
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""Git's tree without files, for a repository without a commit."""
+
+_DIFF = (
+    "-r", "-p", "-U0", "-M", "-l400", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short",
+    "--src-prefix=a/", "--dst-prefix=b/", f"-O{os.devnull}",
+)  # fmt: skip
+_PREFIXES = ("a/", "b/", "i/", "w/", "c/", "o/")
+_ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
+
+
+class ChangedFile(NamedTuple):
+    """One file of a change."""
+
+    lines: FileLines
+    old_path: str = ""
+    """Its path before, if it was renamed."""
+    is_deleted: bool = False
+
+    @property
+    def path(self) -> str:
+        return self.lines.path
+
+
+class ChangeSet(NamedTuple):
+    """The files of a change, and notes on what of it could not be read."""
+
+    files: tuple[ChangedFile, ...] = ()
+    notes: tuple[str, ...] = ()
+    is_applied: bool = True
+    """False for a diff that may not be in the working tree."""
+
+    @property
+    def line_count(self) -> int:
+        return sum(len(file.lines.added) for file in self.files)
+
+
+class _Reader:
+    """Reads a unified diff line by line."""
+
+    def __init__(self) -> None:
+        self.files: list[ChangedFile] = []
+        self._added: list[Line] = []
+        self._removed: list[str] = []
+        self._names: dict[str, str] = {}
+        self._old_left = self._new_left = self._number = 0
+        """Lines of the hunk that are left, of the old and of the new text, and the number of the next new one."""
+
+    def read(self, line: str) -> None:
+        if self._old_left > 0 or self._new_left > 0:
+            self._content(line)
+        elif line.startswith("diff "):
+            self.end_file()
+            self._names = {"diff": line}
+        elif line.startswith("--- "):
+            if "+++" in self._names:
+                self.end_file()
+            self._names["---"] = _name(line[4:])
+        elif line.startswith("+++ "):
+            self._names["+++"] = _name(line[4:])
+        elif line.startswith("@@ "):
+            self._hunk(line)
+        else:
+            for mark in ("new file mode", "deleted file mode", "rename from", "rename to", "Binary files"):
+                if line.startswith(f"{mark} "):
+                    self._names[mark] = _unquoted(line[len(mark) + 1 :])
+
+    def _content(self, line: str) -> None:
+        mark, text = line[:1], line[1 : MAX_LINE_CHARACTERS + 1]
+        text = text.removesuffix("\r")
+        if mark == "+":
+            self._added.append(Line(self._number, text))
+        elif mark == "-":
+            self._removed.append(text)
+        if mark != "\\":
+            self._old_left -= mark != "+"
+            self._new_left -= mark != "-"
+            self._number += mark != "-"
+
+    def _hunk(self, line: str) -> None:
+        parts = line.split(" ", 4)
+        if len(parts) > 3 and parts[1].startswith("-") and parts[2].startswith("+"):
+            _, self._old_left = _range(parts[1][1:])
+            self._number, self._new_left = _range(parts[2][1:])
+
+    def end_file(self) -> None:
+        """Keep the file that was read so far, if there is one with a path in the project."""
+        self._old_left = self._new_left = 0
+        names = self._names
+        old = names.get("rename from") or names.get("---", "")
+        new = names.get("rename to") or names.get("+++", "") or _from_header(names.get("diff", ""))
+        is_new = "new file mode" in names or (old == os.devnull and new != os.devnull)
+        is_deleted = "deleted file mode" in names or new == os.devnull
+        path = (old if new == os.devnull else new) or old
+        if _is_inside(path) and not is_record(path) and len(self.files) < _MAX_FILES:
+            lines = FileLines(path, self._added, self._removed, is_new)
+            was_renamed = "rename from" in names and _is_inside(old)
+            self.files.append(ChangedFile(lines, old if was_renamed else "", is_deleted))
+        self._added, self._removed, self._names = [], [], {}
+
+
+def parse(text: str) -> ChangeSet:
+    """Return the files of a diff, in the form of git or of `diff -u`."""
+    reader, notes = _Reader(), []
+    lines = text.split("\n", MAX_LINES)
+    if len(lines) > MAX_LINES:
+        notes.append(f"only the first {MAX_LINES:,} lines of the diff were read")
+        lines.pop()
+    for line in lines:
+        reader.read(line)
+    reader.end_file()
+    if len(reader.files) >= _MAX_FILES:
+        notes.append(f"only the first {_MAX_FILES:,} files of the diff were read")
+    return ChangeSet(tuple(reader.files), tuple(notes), is_applied=False)
+
+
+def _range(text: str) -> tuple[int, int]:
+    """Return the first line and the number of lines of a side of a hunk, such as `12,3`."""
+    start, comma, count = text.partition(",")
+    is_plain = start.isdigit() and len(start) < 10 and (not comma or (count.isdigit() and len(count) < 10))
+    return (int(start), int(count) if comma else 1) if is_plain and text.isascii() else (0, 0)
+
+
+def _name(text: str) -> str:
+    """Return the path of a `---` or `+++` line."""
+    path = _unquoted(text.removesuffix("\r").partition("\t")[0])
+    return path[2:] if path.startswith(_PREFIXES) else path
+
+
+def _unquoted(text: str) -> str:
+    """Return a path that git may have written in quotes, with escapes for bytes."""
+    text = text.strip().removesuffix("\r")
+    if len(text) < 2 or not text.startswith('"') or not text.endswith('"'):
+        return text
+    data, place, body = bytearray(), 0, text[1:-1]
+    while place < len(body):
+        char, following = body[place], body[place + 1 : place + 4]
+        if char != "\\" or not following:
+            data += char.encode("utf-8", "surrogatepass")
+            place += 1
+        elif len(following) == 3 and set(following) <= set("01234567"):
+            data.append(int(following, 8) & 0xFF)
+            place += 4
+        else:
+            data.append(_ESCAPES.get(following[0], ord("?")))
+            place += 2
+    return data.decode("utf-8", "replace")
+
+
+def _from_header(line: str) -> str:
+    """Return the path in `diff --git a/x b/x`, for a file without changed lines; empty if it cannot be told."""
+    words = line.removeprefix("diff --git ")
+    if words == line or words.startswith('"'):
+        return ""
+    half = (len(words) - 1) // 2
+    return words[half + 3 :] if words[2:half] == words[half + 3 :] else ""
+
+
+def is_record(path: str) -> bool:
+    """True for a file of a store: a record has the texts of its own checks, and may be about any file."""
+    return f"/{paths.STORE}/" in f"/{path}"
+
+
+def _is_inside(path: str) -> bool:
+    parts = path.replace("\\", "/").split("/")
+    return bool(path) and not os.path.isabs(path) and ".." not in parts and "\0" not in path and ".git" not in parts
+
+
+def staged(repository: Repository, project: str) -> ChangeSet:
+    """Return what is staged. Raises BadInput if git does not answer."""
+    base = repository.head or _EMPTY_TREE
+    return _from_git(repository, project, ("diff-index", "--cached", *_DIFF, base))
+
+
+def between(repository: Repository, project: str, old: str, new: str) -> ChangeSet:
+    """Return the difference of two commits. Raises BadInput if git does not answer."""
+    return _from_git(repository, project, ("diff-tree", *_DIFF, old, new))
+
+
+def _from_git(repository: Repository, project: str, words: Sequence[str]) -> ChangeSet:
+    inner = repository.inner(project)
+    result = repository.run(*words, "--", *([inner] if inner else []), deadline=time.monotonic() + _GIT_SECONDS)
+    if not result.is_good:
+        raise BadInput(
+            f"git could not compare: {result.reason}", fix="try git diff, or give its output on standard input"
+        )
+    change_set = parse(result.output.decode("utf-8", "replace"))
+    notes = change_set.notes
+    if len(result.output) >= MAX_DIFF_BYTES:
+        notes = (*notes, f"only the first {MAX_DIFF_BYTES // 1_000_000} MB of the diff were read")
+    return ChangeSet(tuple(below(change_set.files, inner)), notes)
+
+
+def below(changed_files: Iterable[ChangedFile], inner: str) -> Iterator[ChangedFile]:
+    """Yield the files of a change that are in the folder `inner` of the repository, relative to it."""
+    for file in changed_files:
+        if file.path.startswith(inner):
+            lines = file.lines._replace(path=file.path[len(inner) :])
+            yield file._replace(lines=lines, old_path=file.old_path.removeprefix(inner))
+
+
+def commit_of(repository: Repository, revision: str) -> str:
+    """Return the commit that a revision names. Raises BadInput."""
+    commit = ""
+    if revision and not revision.startswith("-") and "\0" not in revision:
+        words = ("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        result = repository.run(*words, deadline=time.monotonic() + _GIT_SECONDS)
+        commit = result.output.decode("ascii", "replace").strip() if result.is_good else ""
+    if not is_commit(commit):
+        raise BadInput(
+            f"{revision!r} is neither a file nor a commit", fix="name a file, a commit, or A..B; list: git log"
+        )
+    return commit
+
+
+def merge_base(repository: Repository, old: str, new: str) -> str:
+    """Return the commit at which two commits part. Raises BadInput."""
+    result = repository.run("merge-base", old, new, deadline=time.monotonic() + _GIT_SECONDS)
+    commit = result.output.decode("ascii", "replace").split("\n")[0].strip()
+    if not is_commit(commit):
+        raise BadInput(
+            "the two commits have no common ancestor here", fix="fetch more of the history: git fetch --unshallow"
+        )
+    return commit
+
+
+def work_tree(repository: Repository, project: str, base: str) -> ChangeSet:
+    """Return how the working tree differs from a commit; empty `base` for a repository without one."""
+    deadline = time.monotonic() + _GIT_SECONDS
+    state = changes.read(repository, project, deadline)
+    names = dict.fromkeys(state.uncommitted)
+    head, inner = repository.head, repository.inner(project)
+    if base and head and base != head:
+        words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head, "--", *([inner] if inner else []))
+        result = repository.run(*words, deadline=deadline)
+        listed = result.output.decode("utf-8", "replace").split("\0") if result.is_good else []
+        names.update(dict.fromkeys(name[len(inner) :] for name in listed if name.startswith(inner) and name != inner))
+    changed_names = [name for name in names if not name.endswith("/") and not is_record(name)]
+    notes = [f"only {changes.MAX_FILES} changed files were read"] if len(changed_names) > changes.MAX_FILES else []
+    changed = _compared(repository, project, base, changed_names[: changes.MAX_FILES], deadline)
+    return ChangeSet(tuple(changed), tuple(notes))
+
+
+def _compared(
+    repository: Repository, project: str, base: str, names: Sequence[str], deadline: float
+) -> Iterator[ChangedFile]:
+    inner = repository.inner(project)
+    for start in range(0, len(names), _AT_ONCE):
+        batch = names[start : start + _AT_ONCE]
+        commands = [(("cat-file", "blob", f"{base}:{inner}{name}"), False) for name in batch] if base else []
+        results = repository.run_all(commands, deadline) if commands else []
+        old_texts = [result.output if result.is_good else None for result in results] or [None] * len(batch)
+        for name, old in zip(batch, old_texts):
+            full = os.path.join(project, name)
+            new_text, old_text = _text(full), _decoded(old or b"")
+            is_deleted = not os.path.lexists(full)
+            lines = added_lines(name, old_text, new_text, is_new=old is None and not is_deleted)
+            yield ChangedFile(lines, is_deleted=is_deleted)
+
+
+def whole(project: str, names: Sequence[str]) -> ChangeSet:
+    """Return files as if all their lines were added. Raises BadInput for one outside of the project."""
+    changed, root = [], os.path.realpath(project)
+    for name in names:
+        full = os.path.realpath(name)
+        if not full.startswith(os.path.join(root, "")):
+            raise BadInput(f"{name} is not in the project {project}", fix="name files of the project")
+        path = full[len(root) + 1 :].replace(os.sep, "/")
+        changed.append(ChangedFile(added_lines(path, "", _text(full), is_new=False)))
+    return ChangeSet(tuple(changed))
+
+
+def _text(full: str) -> str:
+    """Return the text of a file; empty for a folder, a link, and what is too large or no text."""
+    if os.path.islink(full) or not os.path.isfile(full):
+        return ""
+    try:
+        return _decoded(files.read(full, _MAX_FILE_BYTES))
+    except (OSError, ValueError):
+        return ""
+
+
+def _decoded(data: bytes) -> str:
+    return "" if b"\0" in data[:_BINARY_BYTES] else data.decode("utf-8", "replace")
