@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from onrecord.mcp import messages, server, tools
 from onrecord.mcp.tools import Argument, Tool
 
-_KINDS = {"text": "text", "texts": "list of texts", "count": "whole number", "flag": "true / false", "object": "object"}
+_KINDS = {
+    "text": "text",
+    "texts": "list of texts",
+    "count": "whole number",
+    "flag": "true / false",
+    "object": "object",
+    "objects": "list of objects",
+}
 
 
 def page() -> str:

@@ -19,6 +19,8 @@ class Setting(NamedTuple):
     maximum: float = 0
     choices: tuple[str, ...] = ()
     user_only: bool = False
+    is_exact: bool = False
+    """True if a number out of range is not replaced by the nearest one in range but by the default."""
 
 
 def _user_only(
@@ -26,6 +28,10 @@ def _user_only(
 ) -> Setting:
     return Setting(default, doc, minimum, maximum, choices, user_only=True)
 
+
+BY_RECORD = "checks.by_record."
+ENFORCEMENT = ("warn", "ask", "deny")
+"""What a broken check does, from least to most."""
 
 SETTINGS: dict[str, Setting] = {
     "retrieval.enabled": Setting(True, "Whether records are shown at prompts, files and failed commands."),
@@ -52,6 +58,11 @@ SETTINGS: dict[str, Setting] = {
     "retrieval.pointers": Setting(
         True, "Whether a record that is likely but not sure to be relevant is named in one line."
     ),
+    "retrieval.with_map": Setting(
+        "rules",
+        "What prompts show in a session whose map has all records: rules, rules and pointers, or nothing.",
+        choices=("none", "rules", "rules_and_pointers"),
+    ),
     "retrieval.first_prompt_relief": Setting(
         0.1, "How much lower the threshold is for the first prompt of a session, which states its goal.", 0, 0.5
     ),
@@ -59,7 +70,24 @@ SETTINGS: dict[str, Setting] = {
         2.0, "How many times more tokens, and records unless max_inject is set, the first prompt may get.", 1, 4
     ),
     "retrieval.files": Setting(True, "Whether reading or editing a file shows the records about it."),
+    "retrieval.actions": Setting(
+        True, "Whether a command, or a task given to a subagent, shows the record that governs it."
+    ),
     "retrieval.failures": Setting(True, "Whether a failed command shows the runbook for it."),
+    "retrieval.notice": Setting(
+        True, "Whether the person gets a line with the titles of what the agent is shown, where the host has a place."
+    ),
+    "checks.enabled": Setting(True, "Whether checks of records are carried out at commands and edits."),
+    "checks.enforce": Setting(
+        "warn",
+        "What a broken check does: show the rule, ask the person, or deny the tool. A project may lower it only.",
+        choices=ENFORCEMENT,
+    ),
+    "checks.by_record.*": Setting(
+        "warn",
+        "The same for the checks of one record, by its id; it counts before `checks.enforce`.",
+        choices=ENFORCEMENT,
+    ),
     "retrieval.judge.enabled": _user_only(False, "Whether a small model decides the uncertain cases."),
     "retrieval.judge.provider": _user_only(
         "anthropic",
@@ -94,12 +122,17 @@ SETTINGS: dict[str, Setting] = {
     "retrieval.judge.certain_out": _user_only(
         0.05, "A record with a lower probability is dropped without asking; 0 always asks.", 0, 1
     ),
-    "session_start.enabled": Setting(True, "Whether a session starts with a digest."),
+    "session_start.enabled": Setting(True, "Whether a session is shown anything when it starts."),
+    "session_start.map": Setting(True, "Whether a session starts with the map: one line for each record in force."),
+    "session_start.max_tokens": Setting(2_000, "About how many tokens the start of a session may have.", 100, 2_400),
+    "session_start.limit": Setting(120, "How many lines the map may have; 0 is none.", 0, 120),
     "session_start.relevance_weight": Setting(
-        0.6, "How much relevance counts in the digest, against prominence; 0 is prominence alone.", 0, 1
+        0.6,
+        "How much relevance counts, against prominence, where the map has not room for all; 0 is prominence alone.",
+        0,
+        1,
+        is_exact=True,
     ),
-    "session_start.limit": Setting(20, "How many entries the digest may have.", 1, 100),
-    "session_start.max_characters": Setting(2_500, "How many characters the digest may have.", 1_000, 9_500),
     "capture.mode": Setting(
         "propose",
         "What a session's decisions become: nothing, drafts to review, or records.",
@@ -136,8 +169,19 @@ SETTINGS: dict[str, Setting] = {
 }
 CONSENT: dict[str, tuple[object, ...]] = {
     "capture.mode": ("off", "propose", "auto"),
+    "retrieval.with_map": ("none", "rules", "rules_and_pointers"),
     **dict.fromkeys(
-        ("retrieval.enabled", "retrieval.files", "retrieval.failures", "session_start.enabled"), (False, True)
+        (
+            "retrieval.enabled",
+            "retrieval.files",
+            "retrieval.actions",
+            "retrieval.failures",
+            "retrieval.notice",
+            "checks.enabled",
+            "session_start.enabled",
+            "session_start.map",
+        ),
+        (False, True),
     ),
 }
 """Settings that need consent, values from least to most: a project may lower the user's own value, never raise it."""
@@ -151,7 +195,7 @@ RENAMED = {
 RENAMED_SINCE_0_1_0 = {"capture.max_offers": "capture.max_suggestions"}
 """Old keys that are accepted silently: a team may share a config with a user of 0.1.0."""
 
-REMOVED = ("retrieval.judge.price_in", "retrieval.judge.price_out")
+REMOVED = ("retrieval.judge.price_in", "retrieval.judge.price_out", "session_start.max_characters")
 """Settings of 0.2.0 that no longer have an effect: ignored silently, for the same reason."""
 
 _SWITCHED_OFF: dict[str, object] = {
@@ -169,6 +213,8 @@ def setting(key: str) -> Setting | None:
     parts = key.split(".")
     if key not in SETTINGS and len(parts) == 3 and parts[0] == "categories" and parts[1] in CATEGORIES:
         key = f"categories.*.{parts[2]}"
+    if len(parts) == 3 and key.startswith(BY_RECORD) and parts[2].replace("-", "").isalnum():
+        key = f"{BY_RECORD}*"
     return SETTINGS.get(key)
 
 
@@ -216,4 +262,5 @@ def suggestion(key: str) -> str:
 
 def _keys() -> Iterator[str]:
     for name in SETTINGS:
-        yield from (name.replace("*", category) for category in CATEGORIES) if "*" in name else (name,)
+        is_family = name.startswith("categories.*")
+        yield from (name.replace("*", category) for category in CATEGORIES) if is_family else (name,)

@@ -13,7 +13,7 @@ import os
 from onrecord import coldstart, files, paths
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
-from onrecord.setting_table import CONSENT, Setting, setting
+from onrecord.setting_table import BY_RECORD, CONSENT, ENFORCEMENT, Setting, setting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,14 +29,19 @@ OFF_VARIABLE = "ONRECORD_OFF"
 """The environment variable that switches everything off."""
 
 PROMPT_SWITCHES = ("retrieval.enabled", "retrieval.max_inject")
+COMMAND_SWITCHES = ("retrieval.enabled", "retrieval.actions")
 DIGEST_SWITCH, CAPTURE_SWITCH = "session_start.enabled", "capture.mode"
 
 _CONSEQUENCES: dict[str, str] = {
     "retrieval.enabled": "no record is shown at prompts, files and failed commands",
     "retrieval.max_inject": "no record is shown at prompts",
     "retrieval.files": "no record is shown when a file is read or edited",
+    "retrieval.actions": "no record is shown at commands and tasks of subagents",
     "retrieval.failures": "no runbook is shown for a failed command",
-    DIGEST_SWITCH: "a session starts without a digest",
+    "checks.enabled": "no check of a record is carried out at commands and edits",
+    DIGEST_SWITCH: "a session is shown nothing when it starts",
+    "session_start.map": "a session starts without the map",
+    "session_start.limit": "a session starts without the map",
     CAPTURE_SWITCH: "sessions suggest nothing to save",
     **{f"categories.{name}.enabled": f"records of {name} are not shown" for name in CATEGORIES},
 }
@@ -109,6 +114,17 @@ class Settings:
     def is_enabled(self, category: str) -> bool:
         return self.flag(f"categories.{category}.enabled")
 
+    def enforcement(self, record_id: str) -> str:
+        """Return what a broken check of a record does: `warn`, `ask` or `deny`."""
+        named = f"{BY_RECORD}{record_id}"
+        return self.text(named if named in self._values else "checks.enforce")
+
+    @property
+    def may_enforce(self) -> bool:
+        """True if a broken check of some record does more than warn."""
+        keys = ("checks.enforce", *(key for key in self._values if key.startswith(BY_RECORD)))
+        return any(self.text(key) != ENFORCEMENT[0] for key in keys)
+
     def retention_days(self, category: str) -> int:
         return self.count(f"categories.{category}.retention_days")
 
@@ -164,6 +180,10 @@ class Settings:
         if key == "remotes" and not _is_part(value, self.names(key)):
             allowed = ", ".join(self.names(key))
             return f"your own config says {allowed}, and a project may only choose among these"
+        if key == "checks.enforce" or key.startswith(BY_RECORD):
+            level = self.enforcement(key[len(BY_RECORD) :] if key.startswith(BY_RECORD) else "")
+            is_more = ENFORCEMENT.index(str(value)) > ENFORCEMENT.index(level)
+            return f"your own config says {level!r}, and a project may only lower that" if is_more else ""
         if key not in CONSENT or key not in self._values:
             return ""
         limit = self._values[key]
@@ -257,6 +277,8 @@ def _checked_number(declared: Setting, fallback: float, value: object) -> tuple[
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not (value < 0 or value >= 0):
         return None, f"must be a number; {fallback} is used"
     if not declared.minimum <= value <= declared.maximum:
+        if declared.is_exact:
+            return None, f"must be from {declared.minimum:g} to {declared.maximum:g}; {fallback:g} is used"
         nearest = type(fallback)(min(max(value, declared.minimum), declared.maximum))
         return nearest, f"must be from {declared.minimum:g} to {declared.maximum:g}; {nearest:g} is used"
     if isinstance(fallback, int) and value != int(value):

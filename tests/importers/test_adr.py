@@ -317,7 +317,27 @@ def test_a_status_is_read_wherever_it_stands(top):
     decision = read(f"# ADR-0001: Old\n\n{top}\n## Context\n\nIt was slow.\n\n## Decision\n\nKeep to the old way.\n")
 
     status = decision.record.content["status"]
-    assert (decision.record.title, status, len(decision.replaced_by)) == ("Old", "superseded", 1)
+    assert (decision.record.title, status, len(decision.replaced_by)) == ("Old: Keep to the old way", "superseded", 1)
+
+
+@pytest.mark.parametrize(
+    ("title", "proposed", "triggers"),
+    [
+        ("Database", "Database: Keep rows in Postgres 16", ("Database",)),
+        ("Keep rows in Postgres", "Keep rows in Postgres", ()),
+        ("数据库", "数据库", ()),
+    ],
+)
+def test_a_title_that_is_a_topic_gives_way_to_the_decision_and_stays_a_trigger(title, proposed, triggers):
+    decision = read(f"# 7. {title}\n\n## Context\n\nIt was slow.\n\n## Decision\n\nWe will keep rows in Postgres 16.\n")
+
+    assert (decision.record.title, decision.record.triggers) == (proposed, triggers)
+
+
+def test_the_id_of_a_decision_comes_from_its_own_title():
+    decision = read("# 7. Database\n\n## Context\n\nIt was slow.\n\n## Decision\n\nWe will keep rows in Postgres.\n")
+
+    assert decision.record.id == "database"
 
 
 def decision(number, title, status="Accepted", folder="docs/adr"):

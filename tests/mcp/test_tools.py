@@ -201,6 +201,11 @@ def test_a_draft_can_be_replaced_by_the_one_who_made_it(client, project):
         assert text_of(other.call("save", **QUEUE)).startswith("ALREADY_EXISTS")
 
 
+def test_a_title_that_is_a_topic_gets_a_better_one_proposed(client, project):
+    assert "such as 'Queues: Jobs are rows'" in text_of(client.call("save", **{**QUEUE, "title": "Queues"}))
+    assert [draft.record.title for draft in drafts(project)] == ["Queues"]
+
+
 def test_supersede_makes_a_draft_that_replaces_the_record_when_it_is_accepted(client, project):
     result = client.call("supersede", id=SESSIONS, **SQLITE)
 

@@ -60,6 +60,20 @@ def test_a_shared_record_is_found_and_read_and_changed_in_its_replica(browser, s
     assert browser.get(f"/record/acme/{entry.path}").status_code == 404
 
 
+def test_a_record_of_the_memory_above_a_nested_one_is_found_and_read(browser, save, project, tmp_path):
+    (tmp_path / ".git").mkdir()
+    save("Something of our own")
+    content = {"context": "Two", "decision": "Use uv for everything", "rationale": ["one tool"]}
+    record = compose.compose("decision", {"title": "Use uv", "content": content}, now="2026-03-02T09:30:00Z")
+    entry = Writer(Store(str(tmp_path / ".claude" / "memory")), Settings()).save(record)
+
+    results = browser.get("/search?q=uv")
+
+    assert f'href="/record/../{entry.path}"' not in results.text
+    address = re.search(r'href="(/record/[^"]*use-uv[^"]*)"', results.text)[1]
+    assert "Use uv for everything" in _text(browser.get(address))
+
+
 def test_the_page_of_a_shared_record_says_what_counts_in_its_place(browser, save):
     own = save("Use uv")
     remotes.add("platform", "/srv/platform.git")

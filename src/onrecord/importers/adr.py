@@ -18,7 +18,7 @@ from onrecord.importers.adr_options import AdrOption
 from onrecord.importers.adr_outcome import AdrOutcome
 from onrecord.importers.adr_page import Fields
 from onrecord.markdown import MarkdownPage
-from onrecord.record import compose, naming
+from onrecord.record import compose, naming, rule_title
 from onrecord.record.memory import Memory
 from onrecord.text import cut
 
@@ -129,7 +129,13 @@ def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
         record = compose.compose("decision", record_fields, now=now, allow_secret=True)
     except Invalid as error:
         return Unread(f"it makes no valid record: {error.message}"[:200], outcome.line)
-    return Adr(record, path, _number(path, page), *references(fields))
+    return Adr(_with_rule_title(record), path, _number(path, page), *references(fields))
+
+
+def _with_rule_title(record: Memory) -> Memory:
+    """Return the record with a title made of its decision where that of the page is a topic, which stays a trigger."""
+    better = naming.clean_title(rule_title.proposal(record))
+    return record._replace(title=better, triggers=(record.title, *record.triggers)) if better else record
 
 
 def _status_of_folder(path: str) -> str:

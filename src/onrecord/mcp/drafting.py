@@ -20,13 +20,14 @@ from onrecord.freshness import related_files
 from onrecord.mcp.reading import get_exactly
 from onrecord.mcp.tools import ToolResult
 from onrecord.project import Project
-from onrecord.record import compose, drafts
+from onrecord.record import compose, drafts, rule_title
 from onrecord.record.memory import Memory
 from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
 from onrecord.store.writer import Writer
 
 _NO_TRIGGERS = "it has no triggers, so prompts in other words rarely find it; call save again with triggers and"
+_TOPIC = "its title names a topic, and a session starts with titles: next time state the rule"
 _SESSION = f"mcp-{os.getpid()}-{time.time_ns():x}"
 """The session name of this process: a session may replace its own drafts."""
 
@@ -114,7 +115,10 @@ def _result(saved: _Saved, record: Memory, links: _Links, similar_records: Seque
     argument = "the same title" if saved.state == "draft" else f"updates {saved.name!r}"
     # A session summary is shown when the next session starts, not at a prompt.
     needs_no_triggers = record.triggers or links.updates or CATEGORIES[record.category].max_active
-    note = "" if needs_no_triggers else f"{_NO_TRIGGERS} {argument}"
+    better = "" if links.updates else rule_title.proposal(record)
+    notes = [] if needs_no_triggers else [f"{_NO_TRIGGERS} {argument}"]
+    notes += [f"{_TOPIC}, such as {better!r}"] if better else []
+    note = "; ".join(notes)
     optional = {**links._asdict(), "note": note}
     data = {
         "state": saved.state,

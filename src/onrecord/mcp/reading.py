@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from onrecord import usage
+from onrecord import scopes, usage
 from onrecord.coldstart import NamedTuple
+from onrecord.digest.selection import DigestCandidate
 from onrecord.errors import NotFound
 from onrecord.freshness import anchors
 from onrecord.mcp.tools import MAX_FILES, ToolResult
 from onrecord.paths import PROJECT_PREFIX, prefix_of, store_name
-from onrecord.project import Hit, Project
+from onrecord.project import Found, Hit, Project
 from onrecord.recall import explanation, for_file, for_prompt
 from onrecord.recall.candidate import Candidate, Cautions, count_shown, render_block
 from onrecord.recall.for_prompt import Request
@@ -35,7 +36,7 @@ def recall(project: Project, task: str, *, files: Sequence[str] = ()) -> ToolRes
     silence = explanation.silence(task, project.settings)
     if silence:
         return ToolResult({"records": [], "note": silence}, f"Nothing is shown: {silence}.")
-    decision = for_prompt.decide(project.stores, Request(task, is_first=True), project.settings)
+    decision = for_prompt.decide(project.stores_near(text=task), Request(task, is_first=True), project.settings)
     rules = {candidate.record for candidate in decision.rules}
     by_file = [about for about in _about_files(project, files) if about.candidate.record not in rules]
     count_shown([*decision.shown_candidates, *(about.candidate for about in by_file)])
@@ -52,7 +53,7 @@ def _about_files(project: Project, files: Sequence[str]) -> list[_FileRecord]:
         return []
     by_record: dict[str, _FileRecord] = {}
     for file in files[:MAX_FILES]:
-        for candidate in for_file.about(project.stores, project.root, file, project.settings):
+        for candidate in for_file.about(project.stores_near(files=[file]), project.root, file, project.settings):
             by_record.setdefault(candidate.record, _FileRecord(candidate, file))
     return list(by_record.values())
 
@@ -113,12 +114,26 @@ def _line(hit: Hit) -> AgentMarkup:
         "updated": hit.updated_at[:10],
         "path": hit.path,
     }
-    return element("result", attributes, f"{hit.title}{replaces}: {hit.snippet()}")
+    elsewhere = f" (does not apply here: {hit.misfit})" if hit.misfit else ""
+    return element("result", attributes, f"{hit.title}{replaces}{elsewhere}: {hit.snippet()}")
 
 
-def show(project: Project, id: str) -> ToolResult:
-    """Return a record with all of its fields, and what to check before relying on it. Raises NotFound."""
-    store, entry = find(project, id)
+def show(project: Project, id: str, *, more: Sequence[str] = ()) -> ToolResult:
+    """Return records with all of their fields, and what to check before relying on them. Raises NotFound."""
+    first, *others = [_shown_whole(project, name) for name in dict.fromkeys((id, *more[:MAX_FILES]))]
+    text = first.text
+    for other in others:
+        text = join(text, other.text)
+    return ToolResult({**first.data, **({"more": [other.data for other in others]} if others else {})}, text)
+
+
+def _shown_whole(project: Project, name: str) -> ToolResult:
+    """Return one record, or an entry of a knowledge bank."""
+    found = find(project, name)
+    if found.lesson:
+        return _lesson(found.lesson)
+    store = Store(found.root)
+    entry = store.read(found.path)
     usage.count_injected(store.root, [entry.path])
     record = entry.memory
     caution = _caution(store, entry)
@@ -136,25 +151,37 @@ def show(project: Project, id: str) -> ToolResult:
         "caution": caution,
         "record": memory.to_json(record),
     }
-    return ToolResult(_without_empty(data), _page(store, entry, hidden_by))
+    return ToolResult(_without_empty(data), _page(project, store, entry, hidden_by))
 
 
-def find(project: Project, name: str) -> tuple[Store, Entry]:
-    """Return a record by its id, a prefix or words of the id, or its path, from the first store that has it.
+def _lesson(lesson: DigestCandidate) -> ToolResult:
+    data = {
+        "id": lesson.name,
+        "category": lesson.category,
+        "title": lesson.title,
+        "status": "active",
+        "path": lesson.path,
+        "updated_at": lesson.updated,
+        "record": {"text": lesson.text, "observations": lesson.observations, "confidence": lesson.confidence},
+    }
+    return ToolResult(data, fence({"source": lesson.path}, [lesson.text]))
 
-    Raises NotFound.
+
+def find(project: Project, name: str) -> Found:
+    """Return what a name means: an id, a prefix or words of the id, a path, or an entry of a knowledge bank.
+
+    Raises NotFound or Ambiguous.
     """
-    project.require_a_store()
-    store_refs = project.store_refs
-    with_prefix = [ref for ref in store_refs if ref.prefix != PROJECT_PREFIX and name.startswith(ref.prefix)]
-    failures = []
-    for root, prefix in with_prefix or store_refs:
-        store = Store(root)
-        try:
-            return store, store.read(listing.resolve(store, name.removeprefix(prefix)))
-        except NotFound as error:
-            failures.append(error.message)
-    raise NotFound((failures or [f"no record {name[:80]!r}"])[0], fix="call search for it")
+    refs = project.known_refs
+    if not refs and not project.lessons_named(name):
+        project.require_a_store()
+    try:
+        for root, prefix in refs:
+            if prefix != PROJECT_PREFIX and name.startswith(prefix):
+                return Found(root, listing.resolve(Store(root), name.removeprefix(prefix)))
+        return project.find(name.removeprefix(PROJECT_PREFIX))
+    except NotFound as error:
+        raise NotFound(error.message, fix="call search for it") from error
 
 
 def get_exactly(store: Store, name: str) -> Entry:
@@ -165,8 +192,10 @@ def get_exactly(store: Store, name: str) -> Entry:
     return store.get(name)
 
 
-def _page(store: Store, entry: Entry, hidden_by: str) -> str:
-    warnings = [f"Caution: {note}." for note in _notes(store, entry, hidden_by)]
+def _page(project: Project, store: Store, entry: Entry, hidden_by: str) -> str:
+    misfit = project.misfit(store, scopes.pack(entry.memory.scope))
+    notes = [*_notes(store, entry, hidden_by), *([f"it does not apply here: {misfit}"] if misfit else [])]
+    warnings = [f"Caution: {note}." for note in notes]
     return fence(
         {"source": prefix_of(store.root) + entry.path}, [*warnings, *export.record_page(entry.memory).split("\n")]
     )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-TEXT, TEXTS, COUNT, FLAG, OBJECT = "text", "texts", "count", "flag", "object"
+TEXT, TEXTS, COUNT, FLAG, OBJECT, OBJECTS = "text", "texts", "count", "flag", "object", "objects"
 MAX_RESULTS = 50
 MAX_FILES = 20
 
@@ -25,6 +25,7 @@ _KIND_NAMES = {
     COUNT: "a whole number",
     FLAG: "true or false",
     OBJECT: "an object",
+    OBJECTS: "a list of objects",
 }
 _KINDS: Mapping[str, Mapping[str, Any]] = {
     TEXT: {"type": "string"},
@@ -32,6 +33,7 @@ _KINDS: Mapping[str, Mapping[str, Any]] = {
     COUNT: {"type": "integer"},
     FLAG: {"type": "boolean"},
     OBJECT: {"type": "object"},
+    OBJECTS: {"type": "array", "items": {"type": "object"}},
 }
 
 
@@ -142,7 +144,7 @@ _WRITTEN = _object(
 )
 _RECORD = (
     Argument("category", TEXT, "What sort of record it is.", True, tuple(CATEGORIES)),
-    Argument("title", TEXT, "One line that says what it is about.", True),
+    Argument("title", TEXT, "The rule in one line, not its topic: what to do, or what holds.", True),
     Argument("content", OBJECT, _content(), True),
     Argument(
         "triggers",
@@ -150,12 +152,18 @@ _RECORD = (
         "Eight to ten texts by which it will be found, each in other words than the title: a task that would break the "
         "rule, a symptom or error text literally, a layman's question, files and tools, synonyms.",
     ),
+    Argument(
+        "checks",
+        OBJECTS,
+        "Where the rule forbids a command, an import, a text or changes of a file by name: {on: command | edit | "
+        "write, paths, starts, has, adds, unless: lists of texts, say: what to do instead, examples: {breaks, fits}}.",
+    ),
     Argument("tags", TEXTS, "Lower-case words."),
     Argument("related_files", TEXTS, "Files it is about, relative to the project; they must exist."),
     Argument("force", FLAG, "Save it although a record says nearly the same, or a file does not exist yet."),
 )
 _AS_FOR_SAVE = tuple(
-    argument._replace(doc="As for save.") if argument.name in ("content", "triggers") else argument
+    argument._replace(doc="As for save.") if argument.name in ("content", "triggers", "checks") else argument
     for argument in _RECORD
 )
 """The arguments of `save` without long descriptions: agents read all definitions with every request."""
@@ -191,14 +199,18 @@ TOOLS = (
     ),
     Tool(
         "show",
-        "Show a record",
-        "The whole record behind a result, a pointer or a path, with what to check before you rely on it: that it was "
-        "replaced or retired, or that its files have changed since.",
-        (Argument("id", TEXT, "An id or the beginning of one, category/id, path, or the name in a pointer.", True),),
+        "Show records",
+        "The whole record behind a line of the map, a result, a pointer or a path, with what to check before you rely "
+        "on it: that it was replaced or retired, or that its files have changed since. Several at once with `more`.",
+        (
+            Argument("id", TEXT, "An id or its beginning, category/id, path, or the name in a map or pointer.", True),
+            Argument("more", TEXTS, "Further records to show, named in the same way."),
+        ),
         _object(
             "id category title status path updated_at record",
-            "superseded_by hidden_by caution",
+            "superseded_by hidden_by caution more",
             record={"type": "object"},
+            more=_list_of({"type": "object"}),
         ),
     ),
     Tool(
@@ -265,6 +277,8 @@ def _fits(argument: Argument, value: Any) -> bool:
         return _is_text(value)
     if argument.kind == TEXTS:
         return isinstance(value, list) and all(map(_is_text, value))
+    if argument.kind == OBJECTS:
+        return isinstance(value, list) and all(isinstance(item, dict) for item in value)
     if argument.kind == COUNT:
         return (
             isinstance(value, int) and not isinstance(value, bool) and argument.range[0] <= value <= argument.range[1]

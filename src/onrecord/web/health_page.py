@@ -36,6 +36,7 @@ _HEADINGS = {
     "overlong": "Too long",
     "secrets": "Contain a credential",
     "junk": "No content",
+    "checks": "Checks that do not work",
 }
 """Headings of the audit checks on this page. The checks that are not listed here run in a quick form."""
 

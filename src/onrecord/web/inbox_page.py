@@ -11,6 +11,7 @@ from onrecord.capture import review, similar
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, OnrecordError
 from onrecord.project import Project, require_store
+from onrecord.record import check
 from onrecord.record.drafts import Draft
 from onrecord.record.memory import Memory
 from onrecord.store import history
@@ -51,6 +52,7 @@ class DraftView(NamedTuple):
     fields: tuple[FieldView, ...] = ()
     evidence: tuple[str, ...] = ()
     triggers: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
     similar: tuple[SimilarRecord, ...] = ()
     updates: str = ""
     supersedes: str = ""
@@ -99,6 +101,7 @@ def _draft_view(writer: Writer, draft: Draft | BrokenDraft) -> DraftView:
         fields=tuple(record_page.fields_of(record)),
         evidence=tuple(draft.evidence),
         triggers=record.triggers,
+        checks=tuple(map(check.describe, record.checks)),
         similar=tuple(_similar(writer, record)),
         updates=draft.updates,
         supersedes=draft.supersedes,

@@ -109,8 +109,8 @@ def store_by_name(request: Request, name: str) -> Store:
     project = view.site_of(request).project()
     if name in (view.PROJECT, view.USER):
         return project.user if name == view.USER else project.store
-    for store_ref in project.store_refs:
-        if paths.store_name(store_ref.prefix) == name:
+    for store_ref in project.known_refs:
+        if view.name_in_address(store_ref.prefix) == name:
             return Store(store_ref.root)
     raise NotFound(f"no store called {name!r}", fix="onrecord list")
 

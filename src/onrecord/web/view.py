@@ -18,7 +18,7 @@ from onrecord import __version__, paths, timestamps
 from onrecord.coldstart import NamedTuple
 from onrecord.paths import PROJECT_PREFIX, USER_PREFIX
 from onrecord.project import Hit, Project, require_store
-from onrecord.record import export
+from onrecord.record import check, export
 from onrecord.record.memory import Memory
 from onrecord.record.naming import remove_invisible
 from onrecord.search import index
@@ -116,8 +116,16 @@ def address_of(agent_path: str) -> str:
     for prefix in (USER_PREFIX, PROJECT_PREFIX):
         if agent_path.startswith(prefix):
             return address(paths.store_name(prefix), agent_path[len(prefix) :])
+    folder, is_nested, path = agent_path.partition(f"/{PROJECT_PREFIX}")
+    if is_nested:
+        return address(name_in_address(f"{folder}/{PROJECT_PREFIX}"), path)
     name, _, path = agent_path.partition(":")
     return address(name, path)
+
+
+def name_in_address(prefix: str) -> str:
+    """Return the name of a store as one part of an address: `packages~web` for a nested one, `~` for the one above."""
+    return paths.store_name(prefix).replace("..", "~").replace("/", "~")
 
 
 def valid_choice(text: str, allowed: Collection[str]) -> str:
@@ -146,7 +154,12 @@ class Site:
             loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
         self._templates.filters.update(
-            many=plural, record_address=address_of, visible=remove_invisible, visible_lines=_visible_lines, day=_day
+            many=plural,
+            record_address=address_of,
+            visible=remove_invisible,
+            visible_lines=_visible_lines,
+            day=_day,
+            described=check.describe,
         )
 
     def project(self) -> Project:
