@@ -32,14 +32,16 @@ PARTS = (
     Part("package", 0.2),
     Part("past", 1),
     Part("failures", 0.5),
+    Part("actions", 0.2),
     Part("first", 0.5),
     Part("capture", 0.5),
     Part("similar", 1),
     Part("improve", 2),
     Part("judge life-bevy life-pandas --prompts 1000 --page", 2),
     Part(f"import --clones {_CLONES}", 1),
+    Part(f"titles --clones {_CLONES}", 0.2),
+    Part(f"banks --clones {_CLONES}", 0.2),
     Part(f"life --repositories {_CLONES}", 3),
-    Part(f"digest --repositories {_CLONES}", 4),
     Part("latency", 6),
     Part("cost", 2),
     Part("stop", 1),
@@ -57,7 +59,7 @@ _NAMES = tuple(part.name for part in PARTS)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", nargs="+", choices=_NAMES, metavar="PART", help="measure these parts alone")
     parser.add_argument("--skip", nargs="+", choices=_NAMES, metavar="PART", default=[], help="leave these parts out")
-    parser.add_argument("--repositories", type=Path, metavar="DIR", help="clones that life, digest and import read")
+    parser.add_argument("--repositories", type=Path, metavar="DIR", help="clones that life and import read")
     parser.add_argument("--list", action="store_true", help="print the parts with their commands, and measure nothing")
 
 

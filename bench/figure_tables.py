@@ -55,12 +55,46 @@ def _spread(figure: Measured) -> str:
     return _percent(figure["share"], figure["low"], figure["high"])
 
 
+def actions(measured: Measured) -> str:
+    """What commands are shown, in the projects that were left out."""
+    names = {
+        "right": ("shown records that govern the command", "shown"),
+        "served": ("governed commands that get one that does", "governed"),
+        "disturbed": ("ordinary commands that get one", "ordinary"),
+    }
+    rows = [
+        [words, str(measured[count]), f"{measured[name]:.2f}", "{:.2f} to {:.2f}".format(*measured["intervals"][name])]
+        for name, (words, count) in names.items()
+    ]
+    return page.table(["", "of", "share", "interval"], rows)
+
+
 def failures(measured: Measured) -> str:
     rows = [
         [name, str(each["failures"]), _of(each["right"], each["shown"]), _of(each["right"], each["answerable"])]
         for name, each in measured["sets"].items()
     ]
     return page.table(["set", "failures", "shown runbooks that are right", "failures with a runbook that get it"], rows)
+
+
+def titles(measured: Measured) -> str:
+    rows = [[name, str(each["topics"]), _of(each["act"], each["read"])] for name, each in measured["groups"].items()]
+    return page.table(["lines of", "titles that are topics", "lines that can be acted on"], rows)
+
+
+def banks(measured: Measured) -> str:
+    """Two rows for each part, a column for each ranking."""
+    rows = []
+    for each in measured["parts"].values():
+        of = f"{each['features']} {each['what']}"
+        rows.append([f"{of}: fitting lessons among the first ten, of {each['fits']}", *_ranked(each["found"])])
+        enough = f"the same: with three of them, or all, of the {each['with_bm25']} features for which BM25 has one"
+        rows.append([enough, *_ranked(each["enough"])])
+    return page.table(["", "now", "plain BM25", "0.2.0"], rows)
+
+
+def _ranked(figures: Measured) -> list[str]:
+    return [str(figures[name]) for name in ("now", "bm25", "old")]
 
 
 def capture(measured: Measured) -> str:
@@ -72,24 +106,6 @@ def first_prompts(measured: Measured) -> str:
     return page.table(
         ["first prompts", "share"], [[name, _of(part, of)] for name, (part, of) in measured["counts"].items()]
     )
-
-
-def digest(measured: Measured) -> str:
-    groups = {name: each for name, each in measured.items() if name not in ("date", "run")}
-    rows = [
-        ["entries that help", *(_percent(*each["precision"]) for each in groups.values())],
-        [
-            "entries that help or are defensible",
-            *(_percent(*each["precision with defensible"]) for each in groups.values()),
-        ],
-        ["digests that are empty", *(f"{each['empty'] * 100:.0f} %" for each in groups.values())],
-        [
-            "starts for which nothing helps: something is shown",
-            *(f"{each['wrong where nothing helps'] * 100:.1f} %" for each in groups.values()),
-        ],
-        ["characters of a digest, at most", *(f"{each['most characters']:,}" for each in groups.values())],
-    ]
-    return page.table(["", *(f"{name} ({each['cases']} starts)" for name, each in groups.items())], rows)
 
 
 def similar(measured: Measured) -> str:
@@ -141,11 +157,27 @@ def latency(measured: Measured) -> str:
     rows = []
     for python, sizes in measured["pythons"].items():
         for size in sorted(sizes, key=int):
-            cells = [_hook(sizes[size].get(case)) for case in ("warm", "one file changed", "cold cache")]
+            cells = [_hook(sizes[size].get(case)) for case in _PROMPT_CASES]
             rows.append([python, f"{int(size):,}", *cells])
         beside = measured.get("replica", {}).get(python, {})
         rows += [[python, f"500, {case}", _hook(cost), "", ""] for case, cost in beside.items()]
-    return page.table(["Python", "records", "nothing changed", "one file changed", "no index yet"], rows)
+    prompts = page.table(["Python", "records", "nothing changed", "one file changed", "no index yet"], rows)
+    return f"{prompts}\n\n{_command_latency(measured)}"
+
+
+_PROMPT_CASES = ("warm", "one file changed", "cold cache")
+
+
+def _command_latency(measured: Measured) -> str:
+    """What the hook before a command costs."""
+    cases = ("an ordinary command", "a command that a record governs")
+    rows = [
+        [python, f"{int(size):,}", *(_hook(sizes[size].get(case)) for case in cases)]
+        for python, sizes in measured["pythons"].items()
+        for size in sorted(sizes, key=int)
+        if cases[0] in sizes[size]
+    ]
+    return page.table(["Python", "records", *cases], rows)
 
 
 def _hook(cost: Measured | None) -> str:

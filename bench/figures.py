@@ -85,6 +85,15 @@ SECTIONS: Sequence[Section] = (
     ),
     Section("Questions about the past", "past", "The same projects.", figure_tables.past),
     Section(
+        "Before a command",
+        "actions",
+        "Commands that coding agents ran in public projects, with records written from the projects' documents and"
+        " labels by one reader. The projects of this table were not looked at while choosing and fitting. *Ordinary*"
+        " commands are drawn at random, and no record governs them; what a record might govern counts neither way."
+        " Intervals of 95 %, over commands.",
+        figure_tables.actions,
+    ),
+    Section(
         "After a failed command",
         "failures",
         "Nothing was chosen on `weir`, which was written last and measured once, nor on `quarry` and `runbooks`,"
@@ -99,6 +108,20 @@ SECTIONS: Sequence[Section] = (
         figure_tables.failures,
     ),
     Section(
+        "Lines that state a rule",
+        "titles",
+        "What stands for a record at session start. One reader marked whether an agent can act on the line: it says"
+        " what to do or what holds. Where a title is only a topic, the line has the beginning of the rule.",
+        figure_tables.titles,
+    ),
+    Section(
+        "Lessons for a feature",
+        "banks",
+        "Features of one public project with [knowledge banks](reference/knowledge-banks.md), each when its"
+        " specification was written, with the lessons of that day. One reader marked those that fit.",
+        figure_tables.banks,
+    ),
+    Section(
         "What sessions decide",
         "capture",
         "Sessions that were not read while tuning. How they were made: `bench/results/capture.md`.",
@@ -109,13 +132,6 @@ SECTIONS: Sequence[Section] = (
         "first",
         "Rules in a first prompt, and prompts that only ask for work.",
         figure_tables.first_prompts,
-    ),
-    Section(
-        "Digests",
-        "digest",
-        "Starts of sessions in real repositories; *untouched* are those on which nothing was tuned"
-        " or fitted ([more](how-it-works.md#the-digest)).",
-        figure_tables.digest,
     ),
     Section(
         "Records that replace others", "similar", "Twelve projects, each saved record by record.", figure_tables.similar
@@ -140,10 +156,11 @@ SECTIONS: Sequence[Section] = (
         figure_tables.judge,
     ),
     Section(
-        "The hook at a prompt, and hooks beside a shared store",
+        "The hook at a prompt and before a command, and hooks beside a shared store",
         "latency",
         "CPU time of the whole process, as a multiple of `python3 -S -E -c pass`, which runs in turn with it."
-        " Medians; nine of ten runs are in the brackets.",
+        " Medians; nine of ten runs are in the brackets. Ordinary commands are such as `ls`, `npm test` and"
+        " `git status`; one record of each store governs `npm install`.",
         figure_tables.latency,
     ),
     Section(

@@ -63,11 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     labels = [_label(json.loads(line)) for line in LABELS.read_text(encoding="utf-8").splitlines()]
-    missing = sorted({label.repo for label in labels if not _git_folder(options.clones, label.repo)})
+    missing = sorted({label.repo for label in labels if not git_folder(options.clones, label.repo)})
     if missing:
         print("clone these first: " + ", ".join(missing))
         return 1
-    verdicts = [judged(label, _text(options.clones, label)) for label in labels]
+    verdicts = [judged(label, git_text(options.clones, label.repo, label.commit, label.path)) for label in labels]
     print(report(verdicts))
     parts = list(dict.fromkeys(verdict.label.part for verdict in verdicts))
     by_part = {part: [verdict for verdict in verdicts if verdict.label.part == part] for part in parts}
@@ -87,15 +87,16 @@ def _label(row: dict[str, object]) -> Label:
     return Label(texts[0], texts[1], texts[2], texts[3], span, str(row["chosen"]), names, str(row.get("part", "")))
 
 
-def _git_folder(clones: Path, repo: str) -> Path | None:
+def git_folder(clones: Path, repo: str) -> Path | None:
+    """The git folder of a clone; None if there is none."""
     base = clones / repo.replace("/", "+")
     places = (base / "repo" / ".git", base / "repo", base / ".git", base)
     return next((place for place in places if (place / "HEAD").is_file()), None)
 
 
-def _text(clones: Path, label: Label) -> str:
-    folder = _git_folder(clones, label.repo)
-    command = ["git", f"--git-dir={folder}", "show", f"{label.commit}:{label.path}"]
+def git_text(clones: Path, repo: str, commit: str, path: str) -> str:
+    """A file as it was at a commit."""
+    command = ["git", f"--git-dir={git_folder(clones, repo)}", "show", f"{commit}:{path}"]
     return subprocess.run(command, capture_output=True, check=True).stdout.decode("utf-8-sig", "replace")
 
 

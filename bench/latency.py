@@ -32,6 +32,21 @@ OWN = 500
 SCOPES = (Scope(), Scope(), Scope(languages=("go",)), Scope(repositories=("github.com/acme/*",)))
 """Where the records of a replica apply, in turn."""
 
+ORDINARY, GOVERNED = "an ordinary command", "a command that a record governs"
+COMMANDS = {
+    ORDINARY: ("ls -la src", "npm test", "git status --short", "sed -n '1,80p' README.md", "git log --oneline -5"),
+    GOVERNED: ("npm install lodash", "cd src && npm i -D vitest"),
+}
+PNPM = Memory(
+    "preference",
+    "pnpm",
+    "Packages are added with pnpm, never npm",
+    {"topic": "packages", "value": "Use pnpm add.", "reason": "one lockfile", "strength": "strong"},
+    created_at="2026-01-01T00:00:00Z",
+    updated_at="2026-01-01T00:00:00Z",
+    triggers=("npm install",),
+)
+
 Event = dict[str, Any]
 _PREPARE = "import sys; sys.path.insert(0, sys.argv[1]); from onrecord.search import index; index.open(sys.argv[2])"
 
@@ -60,6 +75,9 @@ def run(options: argparse.Namespace) -> int:
     for size in options.sizes:
         with tempfile.TemporaryDirectory(prefix="onrecord-latency-") as folder:
             prompts = write_store(Path(folder, "project", ".claude", "memory"), size)
+            stage.write(str(Path(folder, "project", ".claude", "memory")), [PNPM])
+            # A project is nearly always a whole repository: without it, the folders above are looked at.
+            Path(folder, "project", ".git").mkdir()
             for python in options.pythons:
                 costs = measure(Path(folder), size, prompts, options.times, python)
                 found.setdefault(version(python), {})[str(size)] = costs
@@ -105,7 +123,21 @@ def measure(folder: Path, size: int, prompts: list[str], times: int, python: str
 
     hook = command(python, "user_prompt_submit")
     asked = partial(event, folder / "project", prompts)
-    return {case: compare(hook, partial(asked, case), env, times, before) for case, before in cases.items()}
+    # Commands come first: a hook that reads what the others changed costs more.
+    before_tool = command(python, "pre_tool_use")
+    costs = {
+        case: compare(before_tool, partial(_command, folder / "project", lines, case), env, times)
+        for case, lines in COMMANDS.items()
+    }
+    for case, before in cases.items():
+        costs[case] = compare(hook, partial(asked, case), env, times, before)
+    return costs
+
+
+def _command(project: Path, lines: Sequence[str], case: str, turn: int) -> Event:
+    """A command in a session of its own."""
+    called = {"tool_name": "Bash", "tool_input": {"command": lines[turn % len(lines)]}}
+    return {**called, "cwd": str(project), "session_id": f"{case}{turn}".replace(" ", "")}
 
 
 def event(project: Path, prompts: Sequence[str], case: str, turn: int) -> Event:

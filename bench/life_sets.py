@@ -37,7 +37,7 @@ def load(name: str, variant: str = "full", *, folder: Path | None = None) -> Set
     path = data.OWN / name if (data.OWN / name).is_dir() else (folder or data.SHARED) / name
     raw = list(data.lines(path / "records.jsonl"))
     successor = {each["supersedes"]: each["key"] for each in raw if each["supersedes"]}
-    records = tuple(_record(each, successor, VARIANTS[variant]) for each in raw)
+    records = tuple(record_of(each, successor, VARIANTS[variant]) for each in raw)
     prompts = [_prompt(each, successor) for each in data.lines(path / "prompts.jsonl")]
     return Set(name, records, (*prompts, *_commits(path, successor)))
 
@@ -47,7 +47,8 @@ def has_full_triggers(name: str) -> bool:
     return name not in FIT
 
 
-def _record(raw: dict[str, Any], successor: dict[str, str], triggers: int) -> Memory:
+def record_of(raw: dict[str, Any], successor: dict[str, str], triggers: int) -> Memory:
+    """A record of a set, with its first triggers; `successor` says what replaces which."""
     named = {key: raw[key] for key in ("category", "title", "tags", "related_files", "content")}
     dates = {"created_at": _DAY, "updated_at": _DAY}
     links = {
