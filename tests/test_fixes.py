@@ -38,6 +38,7 @@ SAMPLES = {
     "file": "{form}", "self.category": "decision", "self.options.where": "", "options.where": "",
     "shlex.quote(reason)": "'no longer true'", "_OUTDATED": "outdated", "newer.id": "second", "ids[-1]": "second",
     "new_id": "second", "old": "second", "entry.memory.id": "second",
+    "shlex.quote(check_text)": "'{\"on\": \"command\", \"starts\": \"npm\"}'", "silence": "",
     "setup.host": "codex", "successor": "second", "before.id": "second", "context": "c", "flags": "--related code.py",
     "quote(shorten(reference.replace('-', ' ')))": "'first record'", "theirs": "second",
 }  # fmt: skip

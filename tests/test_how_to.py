@@ -67,8 +67,10 @@ _SAVED_BY_HAND = (
 
 PAGES = {
     "docs/how-to/start-in-an-existing-project.md": [],
+    "docs/how-to/check-changes.md": ["onrecord init", "git add . && git commit -q -m 'A memory'"],
     "docs/how-to/import.md": [],
     "docs/how-to/find-and-list.md": _BEGUN,
+    "docs/how-to/monorepos.md": _BEGUN,
     "docs/how-to/review-in-a-pull-request.md": _BEGUN,
     "docs/how-to/tune-silence.md": _BEGUN,
     "docs/how-to/write-records-that-are-found.md": ["onrecord init"],

@@ -243,10 +243,10 @@ def test_the_guard_sees_a_heavy_module():
 def test_search_loads_only_what_search_needs():
     names = loaded("search.rank", "search.index")
     modules = {name for name in names if name.startswith("onrecord.")}
-    own = "candidates coefficients index indexing rank relevance word_features".split()
+    own = "candidates coefficients command_filter index indexing rank relevance word_features".split()
 
     assert too_heavy(names) == []
     assert sorted(modules) == sorted(
         ["onrecord.search", *(f"onrecord.search.{name}" for name in own)]
-        + [f"onrecord.{name}" for name in ("categories", "coldstart", "paths")]
+        + [f"onrecord.{name}" for name in ("categories", "coldstart", "paths", "session", "session.shell_words")]
     )

@@ -33,6 +33,7 @@ READERS = {
     "text.first_few": lambda text: text_module.first_few(text.split(" ")),
     "text.flat": text_module.flat,
     "text.escape_for_agent": text_module.escape_for_agent,
+    "text.plain_lines": text_module.plain_lines,
     "text.element": lambda text: text_module.element("result", {"title": text}, text),
     "text.fence": lambda text: text_module.fence({"source": text}, text.split("\n")),
     "text.count_tokens": text_module.count_tokens,
@@ -66,7 +67,7 @@ READERS = {
     "transcript.Ending": lambda text: _ending(text).with_missing("assistant", [text, text[1:], "x" + text]),
 }
 ELSEWHERE = {
-    "text": {"AgentMarkup", "plural"},
+    "text": {"AgentMarkup", "plural", "shown_in"},
     "transcript": {
         *("first_prompt", "last_prompts", "last_turns", "tail_lines", "read_lines", "read_ending"),
         *("read_messages", "Message", "modification_time", "recent_sessions", "read_session"),

@@ -227,7 +227,6 @@ def test_each_thing_outside_the_stores_is_said_to_be_what_it_is(tmp_path: Path, 
         "suggestions": "suggestions to save, with the sentences they quote",
         "judge": "how many requests were sent to a judge",
         "failures.log": "failures",
-        "last-digest.json": "the digest shown last, and why",
     }
     for name in ("CACHE", "STATE"):
         monkeypatch.setenv(f"ONRECORD_{name}_DIR", str(tmp_path / "shared"))

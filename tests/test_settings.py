@@ -215,15 +215,51 @@ def test_no_json_is_too_odd_for_a_config(tmp_path_factory, value):
         assert problem.message
 
 
-ASKED_FOR = ("capture.mode", "retrieval.enabled", "retrieval.files", "retrieval.failures", "session_start.enabled")
+ASKED_FOR = (
+    "capture.mode",
+    "retrieval.enabled",
+    "retrieval.files",
+    "retrieval.actions",
+    "retrieval.failures",
+    "retrieval.notice",
+    "retrieval.with_map",
+    "checks.enabled",
+    "session_start.enabled",
+    "session_start.map",
+)
 """What writes into a conversation, or reads one: the user's to allow."""
 
 
 def test_what_a_user_consents_to_goes_from_least_to_most():
     assert sorted(CONSENT) == sorted(ASKED_FOR)
     for key, order in CONSENT.items():
-        assert order[0] in (False, "off")
+        assert order[0] in (False, "off", "none")
         assert {*order} == ({False, True} if len(order) == 2 else {*SETTINGS[key].choices})
+
+
+@pytest.mark.parametrize(
+    ("mine", "projects", "expected", "named"),
+    [
+        ({}, {}, "warn", "warn"),
+        ({}, {"enforce": "deny", "by_record": {"use-uv": "ask"}}, "warn", "warn"),
+        ({"enforce": "deny"}, {"enforce": "ask"}, "ask", "ask"),
+        ({"enforce": "ask"}, {"enforce": "deny"}, "ask", "ask"),
+        ({"enforce": "deny"}, {"by_record": {"use-uv": "warn"}}, "deny", "warn"),
+        ({"by_record": {"use-uv": "deny"}}, {"by_record": {"use-uv": "ask"}}, "warn", "ask"),
+        ({"by_record": {"use-uv": "ask"}}, {"by_record": {"use-uv": "deny"}}, "warn", "ask"),
+        ({"enforce": "block", "by_record": {"Use UV": "deny"}}, {}, "warn", "warn"),
+    ],
+)
+def test_a_project_may_lower_what_a_broken_check_does(tmp_path, mine, projects, expected, named):
+    store, user = tmp_path / "project/.claude/memory", tmp_path / "user"
+    for folder, values in ((store, projects), (user, mine)):
+        folder.mkdir(parents=True)
+        (folder / "memory-config.json").write_text(json.dumps({"checks": values}))
+
+    settings = load_settings(str(store), str(user))
+
+    assert (settings.enforcement("other"), settings.enforcement("use-uv")) == (expected, named)
+    assert settings.may_enforce is ((expected, named) != ("warn", "warn"))
 
 
 @pytest.mark.parametrize(
@@ -260,6 +296,6 @@ def test_a_project_may_lower_the_users_consent_never_raise_it(tmp_path, key, min
 
     settings = _load(tmp_path, *values)
 
-    assert (settings.text if key == "capture.mode" else settings.flag)(key) == (mine if is_raised else projects)
+    assert settings.value(key) == (mine if is_raised else projects)
     expected = [(key, f"your own config says {mine!r}, and a project may only lower that")] if is_raised else []
     assert [(problem.key, problem.message) for problem in settings.problems] == expected

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import onrecord
 from onrecord.categories import CATEGORIES
 from onrecord.setting_table import SETTINGS
 from tests.hooks.hook_process import ROOT, run_hook
@@ -167,6 +168,28 @@ def file_read(lab: Lab) -> object:
     return "90 calls a minute" in lab.hook("pre_tool_use", tool_name="Read", tool_input={"file_path": file})
 
 
+def line_for_the_person(lab: Lab) -> str:
+    given = {"session_id": "s", "cwd": lab.root, "transcript_path": "", "prompt": ASKS}
+    return str(json.loads(run_hook("user_prompt_submit", given, **lab.env).stdout).get("systemMessage", ""))
+
+
+def command_run(lab: Lab) -> object:
+    fields = {
+        "title": "Packages are added with pnpm, never npm",
+        "triggers": ["npm install"],
+        "content": {"topic": "packages", "value": "pnpm add", "reason": "one lockfile", "strength": "strong"},
+    }
+    onrecord.open(lab.root).save("preference", fields)
+    return "pnpm" in lab.hook("pre_tool_use", tool_name="Bash", tool_input={"command": "npm install lodash"})
+
+
+def check_broken(lab: Lab) -> object:
+    lab.rewrite("decision", checks=[{"on": "command", "starts": ["redis-cli"]}])
+    fields = {"session_id": "s", "cwd": lab.root, "tool_name": "Bash", "tool_input": {"command": "redis-cli flushall"}}
+    specific = run_hook("pre_tool_use", fields, **lab.env).specific
+    return specific.get("permissionDecision", ""), "goes against it" in specific.get("additionalContext", "")
+
+
 def command_failed(lab: Lab) -> object:
     error = "Exit code 1\nCommitFailedError: the coordinator is not aware of this member"
     return "12 replicas" in lab.hook(
@@ -176,6 +199,11 @@ def command_failed(lab: Lab) -> object:
 
 def digest(lab: Lab) -> object:
     return lab.hook("session_start", source="startup")
+
+
+def with_map(lab: Lab) -> object:
+    digest(lab)
+    return lab.later_prompt(ASKS)
 
 
 def digest_scores(lab: Lab) -> object:
@@ -397,12 +425,18 @@ CASES: dict[str, Case] = {
     "retrieval.match_strategy": Case("title_tags", scores),
     "retrieval.min_probability": Case(1.0, prompted),
     "retrieval.pointers": Case(False, prompted, {"retrieval.min_probability": 1.0}),
+    "retrieval.with_map": Case("none", with_map),
     "retrieval.first_prompt_relief": Case(0.0, near_the_bar),
     "retrieval.first_prompt_budget": Case(
         1.0, lambda lab: first_prompt(lab, WIDE).count("<result "), {**MANY, "retrieval.max_tokens": 150}
     ),
     "retrieval.files": Case(False, file_read),
+    "retrieval.actions": Case(False, command_run),
     "retrieval.failures": Case(False, command_failed),
+    "checks.enabled": Case(False, check_broken),
+    "checks.enforce": Case("deny", check_broken),
+    "checks.by_record.sessions-live-in-postgres-not-redis": Case("ask", check_broken),
+    "retrieval.notice": Case(False, line_for_the_person),
     "retrieval.judge.enabled": Case(True, with_judge(is_shown), {**JUDGE, "retrieval.judge.enabled": False}),
     "retrieval.judge.provider": Case("openai", with_judge(requests(lambda request: request.line)), JUDGE),
     "retrieval.judge.model": Case("large", with_judge(requests(lambda request: request.body["model"])), JUDGE),
@@ -420,7 +454,8 @@ CASES: dict[str, Case] = {
     "session_start.enabled": Case(False, digest),
     "session_start.relevance_weight": Case(0.0, digest_scores),
     "session_start.limit": Case(2, digest),
-    "session_start.max_characters": Case(1_000, digest),
+    "session_start.map": Case(False, digest),
+    "session_start.max_tokens": Case(160, digest),
     "capture.mode": Case("off", suggested("decision")),
     "capture.max_suggestions": Case(0, suggested("decision")),
     "triage.max_messages": Case(10, suggested_long_ago),
@@ -440,6 +475,7 @@ CASES["categories.decision.description"] = Case("login state of users", scores)
 def test_every_setting_has_a_case():
     covered = {re.sub(r"^categories\.\w+\.(enabled|auto_capture|retention_days|description)$", r"categories.*.\1", key)
                for key in CASES}  # fmt: skip
+    covered = {re.sub(r"^checks\.by_record\..*", "checks.by_record.*", key) for key in covered}
 
     assert covered == set(SETTINGS)
 

@@ -163,6 +163,7 @@ WORDS: dict[str, list[list[str]]] = {
     "unarchive": [["sessions-live-in-postgres-not-redis"], [EVIL]],
     "supersede": [["sessions-live-in-postgres-not-redis", EVIL], [EVIL, EVIL]],
     "freshness": [[], [EVIL]],
+    "check": [[], ["--staged"], ["-"], [EVIL], ["{record}", "--format", "github"], ["--try", EVIL], ["--try", "-"]],
     "reanchor": [["the-carrier-api-allows-90-calls-a-minute"], [EVIL]],
     "audit": [["--all"], ["--max-rate", EVIL], ["--markdown", EVIL]],
     "improve": [["--limit", "0"], [EVIL], ["--category", EVIL]],
@@ -315,9 +316,9 @@ def _assert_safe_to_show(text: str) -> None:
     assert [char for char in text if not char.isprintable() and char != "\n"] == []
     assert not STARTS_ANEW.search(text), text
     inner = re.sub(r"</?result\b[^<>]*>", "", text)
-    # A note may follow the block: how many drafts wait.
+    # A note may come before the block: how many drafts wait.
     inner = re.sub(
-        r"\A<memory-context[^<>]*>\n(.*)\n</memory-context>(\Z|\n\nMemory: )", r"\1\2", inner, flags=re.DOTALL
+        r"(\A|\AMemory: [^\n<>]*\n\n)<memory-context[^<>]*>\n(.*)\n</memory-context>\Z", r"\1\2", inner, flags=re.DOTALL
     )
     assert re.findall(r"[<>]", inner) == [], text
     for line in text.split("\n"):
