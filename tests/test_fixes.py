@@ -196,7 +196,7 @@ def test_a_command_that_can_be_printed_works_as_printed(sandbox, command, tmp_pa
         )
     name = command.split()[1]
     filled = command.replace("{draft}", "draft").replace("{form}", "form.md").replace("{change}", sandbox.change)
-    filled = filled.replace("{0}", "first").replace("first", NAMES.get(name, "first"))
+    filled = filled.replace("NAME …", "first second").replace("{0}", "first").replace("first", NAMES.get(name, "first"))
     if name == "judge":
         with ModelServer(_right_judge) as server:
             for key, value in (("endpoint", server.url), ("model", "small"), ("enabled", "true")):

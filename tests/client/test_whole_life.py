@@ -200,7 +200,7 @@ def digest_review_and_compact(life: Life, session: Session) -> None:
     after = session.prompt("please translate the word butterfly into Portuguese")
 
     accepted = HASHES["content"]["decision"]  # type: ignore[index]
-    assert started.last.text.count('kind="digest"') == 1
+    assert started.last.text.count('kind="map"') == 1
     assert "Take the old key out." in started.last.text
     assert SESSIONS["content"]["decision"] not in started.last.text  # type: ignore[index]
     assert accepted not in started.last.text

@@ -9,7 +9,20 @@ from random import Random
 from typing import Any
 
 from onrecord.record import schema
-from onrecord.record.schema import Choice, Count, Day, Field, Flag, Instant, ListOf, Number, Object, Scalar, Text
+from onrecord.record.schema import (
+    Choice,
+    Choices,
+    Count,
+    Day,
+    Field,
+    Flag,
+    Instant,
+    ListOf,
+    Number,
+    Object,
+    Scalar,
+    Text,
+)
 
 MARK = "<fuzz-mark>"
 """Never reaches an agent unescaped."""
@@ -72,8 +85,15 @@ def record(rng: Random, category: str = "") -> dict[str, Any]:
     # A record that is retired or replaced is hardly looked at.
     dropped = ("superseded_by", "retired_at", "archived_at") if rng.random() < 0.8 else ()
     made = {key: value for key, value in made.items() if key not in dropped}
+    # Drawn field by field, a check would hardly ever be one that can be broken.
+    made.update({"checks": [_check(rng) for _ in made["checks"]]} if "checks" in made else {})
     status = "active" if dropped else made["record_status"]
     return {**made, "category": category, "content": content, "record_status": status, "schema_version": "1.0"}
+
+
+def _check(rng: Random) -> dict[str, Any]:
+    kinds = rng.choice(("command", "edit", "write", ["command", "edit"]))
+    return {"on": kinds, rng.choice(("starts", "has")): [rng.choice(_WORDS)], "say": rng.choice(_WORDS)}
 
 
 def mutated(rng: Random, whole: dict[str, Any], times: int) -> dict[str, Any]:
@@ -104,7 +124,7 @@ def _value(rng: Random, kind: Any) -> Any:
         return sorted(set(items)) if kind.is_sorted else items
     if isinstance(kind, Object):
         return _object(rng, kind.fields)
-    if isinstance(kind, Choice):
+    if isinstance(kind, (Choice, Choices)):
         return rng.choice(kind.values)
     simple = {
         Flag: rng.random() < 0.5, Instant: rng.choice(_INSTANTS), Day: "2030-01-01", Count: rng.randint(0, 9),

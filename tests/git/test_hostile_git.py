@@ -373,6 +373,7 @@ COMMANDS: dict[str, list[str]] = {
     "freshness": [],
     "reanchor": [RECORD, "the-renamed-parser", "the-deleted-parser"],
     "audit": [],
+    "check": ["HEAD"],
     "stats": [],
     "import": ["--dry-run"],
     "retire": ["the-same-parser", "--reason", "old"],

@@ -59,6 +59,11 @@ class DigestPage(NamedTuple):
     """How many entries in force have no line."""
 
     @property
+    def entries(self) -> list[DigestCandidate]:
+        """The entries with a line in the map."""
+        return [pick.candidate for pick in self.lines]
+
+    @property
     def is_whole(self) -> bool:
         """True if the map has all that is on record here."""
         return bool(self.lines) and not self.left_out
@@ -80,6 +85,8 @@ class Digest(NamedTuple):
     """All entries in force, or those of a large store that come into question, best first; empty without a map."""
     areas: Mapping[str, int] = {}
     """How many entries each area has; under an empty name, how many there are in all."""
+    is_update: bool = False
+    """True if the session has a map already."""
     relevance: str = "inactive"
     """`active` where relevance decides; `inactive` where there is nothing to be relevant to, or no way to tell."""
 
@@ -88,10 +95,14 @@ class Digest(NamedTuple):
         """All that is known about the work, in words."""
         return words_of(self.context)
 
-    def only(self, is_wanted: Callable[[DigestCandidate], bool], *, has_map: bool) -> Digest:
-        """Return the digest without unwanted entries above the map, and maybe without the map."""
-        above = [pick for pick in self.above if is_wanted(pick.candidate)]
-        return self._replace(above=above, picks=self.picks if has_map else ())
+    def only(self, is_wanted: Callable[[DigestCandidate], bool]) -> Digest:
+        """Return the digest without unwanted entries above the map."""
+        return self._replace(above=[pick for pick in self.above if is_wanted(pick.candidate)])
+
+    def after_map(self, is_new: Callable[[DigestCandidate], bool]) -> Digest:
+        """Return the digest for a session that has a map: it gets lines only for what is new."""
+        new = [pick for pick in self.picks if is_new(pick.candidate)]
+        return self._replace(picks=new, pinned=(), areas={}, is_update=True)
 
     def render(self, max_characters: int = MAX_CHARACTERS) -> DigestPage:
         """Return the page: the same state gives the same bytes, as hosts leave out a text that is there already."""
@@ -329,7 +340,11 @@ def _page(digest: Digest, max_characters: int) -> DigestPage:
     if not above and not map_text.picks:
         return DigestPage("")
     last = map_page.last_line(map_text.picks, digest.words, digest.weight, is_active=digest.relevance == "active")
-    body = [*map_text.lines, last] if map_text.picks else []
+    body: list[str] = []
+    if digest.is_update and map_text.picks:
+        body = [map_page.HEAD_OF_UPDATE, *map_text.lines[len(map_page.HEAD) :]]
+    elif map_text.picks:
+        body = [*map_text.lines, last]
     shows = [pick.candidate.title for pick in above]
     shows += [f"map of {plural(len(map_text.picks), 'record')}"] if body else []
     text = fence(_ATTRIBUTES, [*(_item(pick).render() for pick in above), *body], shows=shows)

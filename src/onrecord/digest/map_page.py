@@ -20,6 +20,9 @@ HEAD = (
     "What is on record here, one line each. A record governs what it names: before",
     "you decide, change or run what a line is about, read it: onrecord show NAME …",
 )
+HEAD_OF_UPDATE = "On record since the map above was made, one line each:"
+"""In place of the head, for a session that has a map."""
+
 _BANK_HEADINGS = {"anti_pattern": "Anti-patterns (to avoid)", "pattern": "Patterns", "heuristic": "Heuristics"}
 HEADINGS = {
     **{name: category.map_heading or name.replace("_", " ").capitalize() for name, category in CATEGORIES.items()},

@@ -37,7 +37,14 @@ print(json.dumps([list(sys.version_info[:3]), fault]))
 """
 
 _HASH_CHARS = 32
-_CACHE_SUFFIXES = (".sqlite", ".sqlite-journal", ".sqlite-wal", ".sqlite-shm", ".anchors")
+_CACHE_FILES = {
+    ".sqlite": "a search index",
+    ".words": "words of records, which rule out ordinary commands",
+    ".nested": "folders of a project with a memory of their own",
+    ".anchors": "states of files",
+}
+"""What each kind of file in the cache folder is, by the beginning of its suffix."""
+
 STATE = {
     "sessions": "what each session was shown, and its user's corrections",
     "usage/sessions": "whether records shown to a session were opened",
@@ -212,11 +219,7 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str] | None:
 def all_own_files() -> list[OwnFiles]:
     """Return everything that Onrecord wrote outside the stores. Other files in these folders are left out."""
     cache = paths.cache_dir()
-    items = [
-        measure(os.path.join(cache, name), "a search index" if ".sqlite" in name else "states of files")
-        for name in _names(cache)
-        if _is_cache_file(name)
-    ]
+    items = [measure(os.path.join(cache, name), what) for name in _names(cache) if (what := _cache_file(name))]
     items.append(measure(memo_file(), "the interpreter that hooks run with"))
     for name, what in STATE.items():
         items.append(measure(state_file.state_path(name), what, state_file.LIFETIMES.get(name, 0)))
@@ -261,10 +264,12 @@ def remove(own_files: list[OwnFiles]) -> None:
         _remove_if_empty(folder)
 
 
-def _is_cache_file(name: str) -> bool:
-    """True if `name` is that of a cache file of ours: a hash, a suffix, and perhaps a process id."""
+def _cache_file(name: str) -> str:
+    """Return what a file in the cache folder is; empty if the name is not ours: a hash, a suffix, maybe more."""
     head, rest = name[:_HASH_CHARS], name[_HASH_CHARS:]
-    return len(head) == _HASH_CHARS and not head.strip("0123456789abcdef") and rest.startswith(_CACHE_SUFFIXES)
+    if len(head) < _HASH_CHARS or head.strip("0123456789abcdef"):
+        return ""
+    return next((what for suffix, what in _CACHE_FILES.items() if rest.startswith(suffix)), "")
 
 
 def _names(folder: str) -> list[str]:

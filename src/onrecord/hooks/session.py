@@ -166,15 +166,28 @@ def _new_page(digest: Digest, session: str, max_characters: int, source: str) ->
             def is_new(entry: DigestCandidate) -> bool:
                 return not session_ledger.has_shown(entry.key, ledger.text_hash(entry.text))
 
-            digest = digest.only(is_new, has_map=source == "compact" or not session_ledger.map)
+            digest = digest.only(is_new)
+            if source != "compact" and session_ledger.map:
+                digest = digest.after_map(lambda entry: _is_new_line(entry, session_ledger))
         page = digest.render(max_characters)
         for pick in page.above:
             text_hash = ledger.text_hash(pick.candidate.text)
             session_ledger.add_shown(_in_digest(pick.candidate.key), text_hash)
             session_ledger.add_shown(pick.candidate.key, text_hash)
         if page.lines:
-            session_ledger.add_map(is_whole=page.is_whole)
+            has_all = session_ledger.map_is_whole or not digest.is_update
+            session_ledger.add_map(map(_line_hash, page.entries), is_whole=page.is_whole and has_all)
     return page
+
+
+def _is_new_line(entry: DigestCandidate, session_ledger: ledger.Ledger) -> bool:
+    """True if the map of a session has no such line. What a map of some records lacks is new only if it is recent."""
+    is_recent = session_ledger.map_is_whole or entry.updated >= session_ledger.map_moment
+    return is_recent and _line_hash(entry) not in session_ledger.map_lines
+
+
+def _line_hash(entry: DigestCandidate) -> str:
+    return ledger.text_hash(f"{entry.key}\0{entry.line or entry.title}\0{entry.mark}")
 
 
 def _count(stores: list[str], digest_page: DigestPage) -> None:

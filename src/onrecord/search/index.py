@@ -277,7 +277,8 @@ class Index:
 
     def checks_with(self, words: Iterable[str]) -> list[IndexedCheck]:
         """Return the checks that an action with these words may break."""
-        names = sorted(words)
+        # SQLite takes no lone surrogate; what replaces it is in no word.
+        names = sorted({word.encode("utf-8", "replace").decode() for word in words})
         if len(names) > _MAX_VALUES:
             known = self._connection.execute(f"SELECT DISTINCT word FROM record_check LIMIT {_MAX_CHECKS}")
             names = sorted({word for (word,) in known}.intersection(names))[:_MAX_VALUES]

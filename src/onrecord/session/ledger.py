@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 
-from onrecord import coldstart, files, paths
+from onrecord import coldstart, files, paths, timestamps
 from onrecord.state_file import StateFile
 from onrecord.text import sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import TracebackType
 
 _MAX_BYTES = 1_000_000
@@ -32,8 +33,8 @@ class Ledger:
     """The ledger of one session. Use it in a `with` statement, which locks it."""
 
     __slots__ = (
-        "_file", "corrections", "folders", "has_started", "is_quiet", "map", "owed", "pointed", "prompts", "shown",
-        "warnings",
+        "_file", "corrections", "folders", "has_started", "is_quiet", "map", "map_lines", "map_moment", "owed",
+        "pointed", "prompts", "shown", "warnings",
     )  # fmt: skip
 
     def __init__(self, session: str) -> None:
@@ -56,6 +57,10 @@ class Ledger:
         """The event (such as `startup` or `resume`) whose digest the next prompt must deliver; empty if none."""
         self.map = ""
         """`whole` if the session has a map with all records, `part` for one with some of them; empty if it has none."""
+        self.map_moment = ""
+        """When the map was shown."""
+        self.map_lines: set[str] = set()
+        """Hashes of the lines of the map."""
         self._file = StateFile(_path(session), _MAX_BYTES, "ledger") if session else None
 
     def __enter__(self) -> Ledger:
@@ -120,13 +125,14 @@ class Ledger:
         """True if the session has a map with all records."""
         return self.map == "whole"
 
-    def add_map(self, *, is_whole: bool) -> None:
+    def add_map(self, line_hashes: Iterable[str], *, is_whole: bool) -> None:
         """Record that the session has the map. A line in it is no showing: the rule may still come."""
-        self._append(f"map\t{'whole' if is_whole else 'part'}")
+        self._append(f"map\t{'whole' if is_whole else 'part'}\t{timestamps.now()}\t{' '.join(line_hashes)}")
 
     def reset(self) -> None:
         """Forget what was shown, after the conversation was compacted or cleared."""
-        self.map = ""
+        self.map = self.map_moment = ""
+        self.map_lines = set()
         self.shown = {}
         self.pointed = {}
         self.prompts = 0
@@ -163,7 +169,8 @@ class Ledger:
         elif kind == "started":
             self.has_started, self.owed = True, ""
         elif kind == "map":
-            self.map = rest
+            self.map, self.map_moment, line_hashes = [*rest.split("\t"), "", ""][:3]
+            self.map_lines.update(line_hashes.split())
         elif kind == "heard":
             try:
                 self.corrections = [*self.corrections, str(coldstart.loads(rest))][-_MAX_CORRECTIONS:]

@@ -1,4 +1,4 @@
-"""The digest, seen where the model would read it: with the real client."""
+"""The map at session start, seen where the model would read it: with the real client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import onrecord
 from onrecord.project import Project
 
 PLUGIN = Path(__file__).parents[2]
-MARK = 'kind="digest"'
+MARK = 'kind="map"'
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def client(tmp_path: Path, project: Project, _client_can_run: None) -> Client:
 
 
 @pytest.mark.client
-def test_the_digest_is_in_the_first_request_once_and_replaced_after_clear(client: Client, project: Project) -> None:
+def test_the_map_is_in_the_first_request_once_and_replaced_after_clear(client: Client, project: Project) -> None:
     with client.session() as session:
         first = session.prompt("hello", replies=["Hi."])
         second = session.prompt("and again")
@@ -41,15 +41,17 @@ def test_the_digest_is_in_the_first_request_once_and_replaced_after_clear(client
         third = session.prompt("afresh")
 
     assert first.main_requests[0].text.count(MARK) == 1
-    assert "Tokens are refreshed 60 seconds early" in first.main_requests[0].text
+    assert "- tokens-are: Tokens are refreshed early" in first.main_requests[0].text
     assert "rotate the signing key" in first.main_requests[0].text
     assert second.last.text.count(MARK) == 1
     assert third.last.text.count(MARK) == 1
-    assert "At most 5 refreshes a minute" in third.last.text
+    assert "At most 5 refreshes a minute per user (high severity)" in third.last.text
 
 
 @pytest.mark.client
-def test_a_resumed_conversation_has_the_digest_once_and_then_what_is_new(client: Client, project: Project) -> None:
+def test_a_resumed_conversation_has_the_map_once_and_then_lines_for_what_is_new(
+    client: Client, project: Project
+) -> None:
     client.prompt("hello", replies=["Hi."])
     unchanged = client.prompt("again", resume=True)
     project.save("constraint", CONSTRAINT)
@@ -57,8 +59,8 @@ def test_a_resumed_conversation_has_the_digest_once_and_then_what_is_new(client:
 
     assert unchanged.last.text.count(MARK) == 1
     assert changed.last.text.count(MARK) == 2
-    assert changed.last.text.count("Tokens are refreshed 60 seconds early") == 1
-    assert changed.last.text.count("At most 5 refreshes a minute") == 1
+    assert changed.last.text.count("Tokens are refreshed early") == 1
+    assert changed.last.text.count("- the-identity:") == 1
 
 
 DECISION = {
