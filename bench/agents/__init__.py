@@ -1,13 +1,14 @@
 """Does an agent do what the team decided? Tasks given to coding agents with and without the memory, marked blind.
 
+    python -m bench agents project NAME CLONE DIR  make PROJECT, a folder, for one of our projects from a clone
     python -m bench agents prepare PROJECT OUT     one folder for each subject: requests, what the memory adds, tools
     python -m bench agents ask OUT --agent CMD     give every request to a coding agent's command, such as `claude -p`
     python -m bench agents pages OUT               blind pages for two graders: answers in random order, no conditions
     python -m bench agents grade OUT --grader CMD  let a model fill the pages in; people can do it by hand
     python -m bench agents report OUT              the table, with intervals
 
-PROJECT is a folder with `records.jsonl`, `tasks.jsonl` and `repo/`, a checkout without the documents that the records
-came from. docs/benchmarks.md says how ours were made.
+Another PROJECT is a folder with `records.jsonl`, `tasks.jsonl` and `repo/`, a checkout without the documents that the
+records came from. docs/benchmarks.md says how ours were made.
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench.agents import grading, report, subject
+from bench.agents import checkout, grading, report, subject
 from bench.agents.conditions import CONDITIONS
 from bench.agents.project import load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(dest="step", required=True)
+    project = steps.add_parser("project", help="the folder of one of our projects, from a clone of its repository")
+    project.add_argument("name", choices=checkout.names())
+    project.add_argument("clone", type=Path)
+    project.add_argument("out", type=Path)
     prepare = steps.add_parser("prepare", help="one folder for each subject")
     prepare.add_argument("project", type=Path)
     prepare.add_argument("out", type=Path)
@@ -44,7 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.step == "prepare":
+    if options.step == "project":
+        print(checkout.make(options.name, options.clone, options.out))
+    elif options.step == "prepare":
         for name in options.conditions:
             print(subject.prepare(load(options.project), CONDITIONS[name], options.out))
     elif options.step == "ask":
