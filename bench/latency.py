@@ -33,6 +33,7 @@ SCOPES = (Scope(), Scope(), Scope(languages=("go",)), Scope(repositories=("githu
 """Where the records of a replica apply, in turn."""
 
 ORDINARY, GOVERNED = "an ordinary command", "a command that a record governs"
+STARTS = "a session starts"
 COMMANDS = {
     ORDINARY: ("ls -la src", "npm test", "git status --short", "sed -n '1,80p' README.md", "git log --oneline -5"),
     GOVERNED: ("npm install lodash", "cd src && npm i -D vitest"),
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
             prompts = write_store(Path(folder, "project", ".claude", "memory"), size)
             stage.write(str(Path(folder, "project", ".claude", "memory")), [PNPM])
             # A project is nearly always a whole repository: without it, the folders above are looked at.
-            Path(folder, "project", ".git").mkdir()
+            _work(Path(folder, "project"))
             for python in options.pythons:
                 costs = measure(Path(folder), size, prompts, options.times, python)
                 found.setdefault(version(python), {})[str(size)] = costs
@@ -129,6 +130,8 @@ def measure(folder: Path, size: int, prompts: list[str], times: int, python: str
         case: compare(before_tool, partial(_command, folder / "project", lines, case), env, times)
         for case, lines in COMMANDS.items()
     }
+    starts = partial(_start, folder / "project")
+    costs[STARTS] = compare(command(python, "session_start"), partial(starts, STARTS), env, times)
     for case, before in cases.items():
         costs[case] = compare(hook, partial(asked, case), env, times, before)
     return costs

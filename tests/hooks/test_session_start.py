@@ -91,6 +91,25 @@ def test_a_resumed_session_has_the_map_already(project, hook):
     assert LINE in start(hook, "resume", session="from an older version").context
 
 
+def test_a_resumed_session_gets_a_line_for_what_was_saved_since(project, hook):
+    start(hook)
+    content = {"topic": "indentation", "value": "tabs", "reason": "everybody sets the width", "strength": "default"}
+    project.save("preference", {"title": "Tabs, not spaces", "content": content, "tags": ["style"]})
+
+    resumed = start(hook, "resume").context
+
+    assert "On record since the map above was made" in resumed
+    assert [line for line in resumed.split("\n") if line.startswith("- ")] == ["- tabs-not: Tabs, not spaces"]
+    assert start(hook, "resume").context == ""
+
+
+def test_what_a_map_of_some_records_leaves_out_is_not_new_to_a_resumed_session(project, hook):
+    configure(project, limit=3)
+    start(hook)
+
+    assert start(hook, "resume").context == ""
+
+
 def test_a_cleared_session_is_told_afresh(project, hook):
     first = start(hook)
 

@@ -182,7 +182,7 @@ def _new_page(digest: Digest, session: str, max_characters: int, source: str) ->
 
 def _is_new_line(entry: DigestCandidate, session_ledger: ledger.Ledger) -> bool:
     """True if the map of a session has no such line. What a map of some records lacks is new only if it is recent."""
-    is_recent = session_ledger.map_is_whole or entry.updated >= session_ledger.map_moment
+    is_recent = session_ledger.map_is_whole or entry.updated > session_ledger.map_moment
     return is_recent and _line_hash(entry) not in session_ledger.map_lines
 
 
