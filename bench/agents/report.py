@@ -10,7 +10,7 @@ from typing import Any
 
 from bench import metrics, results
 from bench.agents.conditions import CONDITIONS, GOVERNED, IDLE, TRAP
-from bench.agents.grading import Mark, projects, read_answers, read_marks
+from bench.agents.grading import Answer, Mark, projects, read_answers, read_marks
 
 _POINTS = {"full": 2, "partly": 1, "against": 0}
 _CHARACTERS_PER_TOKEN = 4
@@ -21,25 +21,55 @@ def report(out: Path, model: str, *, is_saved: bool) -> str:
     values = measure(out, model)
     if is_saved:
         results.save("agents", values)
+        answers = [answer for project in projects(out) for answer in read_answers(out, project)]
+        _publish("agents-answers", answers)
+        _publish("agents-marks", read_marks(out))
     return "\n".join([*_table(values, GOVERNED), "", *_table(values, TRAP), "", *_table(values, IDLE)])
+
+
+def _publish(name: str, rows: Sequence[Answer] | Sequence[Mark]) -> None:
+    """Store all answers or marks, a line each, so that anybody can read them."""
+    lines = sorted(json.dumps(row._asdict(), ensure_ascii=False) for row in rows)
+    (results.FOLDER / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def measure(out: Path, model: str) -> dict[str, Any]:
     tasks = {task.id: task for project in projects(out).values() for task in project.tasks}
     marks = read_marks(out)
+    late = _late(out)
     kinds = {}
     for kind in (GOVERNED, TRAP, IDLE):
         of_kind = [mark for mark in marks if tasks[mark.task].kind == kind]
         names = [name for name in CONDITIONS if any(mark.condition == name for mark in of_kind)]
-        kinds[kind] = {name: _condition(of_kind, name) for name in names}
+        kinds[kind] = {name: _condition(of_kind, name, late) for name in names}
     return {"model": model, "kinds": kinds, "agreement": _agreement(marks), "spent": _spent(out)}
 
 
-def _condition(marks: Sequence[Mark], name: str) -> dict[str, Any]:
+def _late(out: Path) -> set[tuple[str, str]]:
+    """Return the tasks, with conditions, that were asked in the second half of their session."""
+    late = set()
+    for project in projects(out):
+        answers = read_answers(out, project)
+        for condition in {answer.condition for answer in answers}:
+            own = [answer for answer in answers if answer.condition == condition]
+            late |= {(answer.task, condition) for answer in own if answer.place > max(map(_place, own)) / 2}
+    return late
+
+
+def _place(answer: Answer) -> int:
+    return answer.place
+
+
+def _condition(marks: Sequence[Mark], name: str, late: set[tuple[str, str]]) -> dict[str, Any]:
     """Return the figures of one condition, and its differences from the others on the same tasks."""
     here = [mark for mark in marks if mark.condition == name]
     tasks = sorted({mark.task for mark in here})
-    follows = Counter(_majority([mark.follows for mark in here if mark.task == task]) for task in tasks)
+    by_task = {task: _majority([mark.follows for mark in here if mark.task == task]) for task in tasks}
+    follows = Counter(by_task.values())
+    halves = {
+        half: [follow == "full" for task, follow in by_task.items() if ((task, name) in late) == (half == "late")]
+        for half in ("early", "late")
+    }
     points = _by_task(here, lambda mark: _POINTS.get(mark.follows, 0))
     quality = _by_task(here, lambda mark: mark.quality)
     others = sorted({mark.condition for mark in marks} - {name})
@@ -48,6 +78,7 @@ def _condition(marks: Sequence[Mark], name: str) -> dict[str, Any]:
         "full": follows["full"],
         "partly": follows["partly"],
         "against": follows["against"],
+        "full_by_half": {half: [sum(each), len(each)] for half, each in halves.items()},
         "reason": round(_mean(_by_task(here, lambda mark: mark.has_reason)), 3),
         "quality": round(_mean(quality), 2),
         "needless": round(_mean(_by_task(here, lambda mark: mark.is_needless)), 3),
