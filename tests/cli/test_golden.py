@@ -53,7 +53,7 @@ CHANGING = (
     (r"Python 3\.[0-9.]+", "Python 3.x"),
     (r"^onrecord [0-9.]+$", "onrecord VERSION"),
     (r"[0-9,]+ (bytes|kB)", r"N \1"),
-    (r"[0-9a-f]{32}\.sqlite", "INDEX.sqlite"),
+    (r"[0-9a-f]{32}\.(sqlite|words)", r"INDEX.\1"),
     (r"oldest of [0-9-]+", "oldest of TODAY"),
 )
 

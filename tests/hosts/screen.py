@@ -90,6 +90,14 @@ class Screen:
             time.sleep(_LOOK_AGAIN)
         return self.calls(event)
 
+    def wait_for_request(self) -> None:
+        """Wait until the model was asked."""
+        deadline = time.monotonic() + PATIENCE
+        while not self.api.main_requests:
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"the model was not asked. The screen:\n{self.text[-3_000:]}")
+            time.sleep(_LOOK_AGAIN)
+
     def wait_for_text(self, text: str) -> None:
         """Wait until the screen has `text`, given without white space."""
         deadline = time.monotonic() + PATIENCE / 4

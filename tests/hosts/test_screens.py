@@ -57,6 +57,7 @@ def test_the_person_sees_what_the_agent_is_shown(new_client_on_screen: NewClient
     with on_screen(client, ASKS, ["In Postgres."]) as screen:
         screen.wait_for_calls("user_prompt_submit", 1)
         screen.wait_for_text(NOTICE)
+        screen.wait_for_request()
 
     # The model gets the rule, and not the line.
     assert screen.api.main_requests[0].text.count(RULE) == 1
