@@ -1,13 +1,15 @@
 """`python -m bench actions`: whether the record that governs a command is shown before the command is run.
 
-The folder has one folder for each project, with `records.jsonl` as in the sets of real words and `commands.jsonl` with
-`{id, text, session, turn, sample, relevant, maybe}`, and a file `SPLIT.txt` with two lines, `fit: NAME …` and
-`report: NAME …`. With `--fit` the model is fitted on the first and written. What is reported are the others.
+`bench/sets/commands` has records and labels, which are ours, for commands that coding agents ran in public projects.
+The commands are read from clones (`--clones`), by session and place, and compared with a hash. One project is read with
+the records of a set of real words. With `--fit` the model is fitted on half of the projects and written; what is
+reported are the others.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import random
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,13 +18,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench import data, results
+from bench import agent_commands, data, results
 from bench.life_sets import record_of
 from bench.stage import Stage
 from onrecord.search import command_coefficients, command_match, command_terms
 from onrecord.search.candidates import Filter
 from onrecord.session import commands
 
+FIT = ("specstory", "cipherbox", "cybervpn")
+REPORT = ("entire", "ohmyposh", "chkit")
+"""Projects on which nothing was fitted and nothing chosen."""
+
+REPOSITORIES = {
+    "specstory": "specstoryai/getspecstory",
+    "cipherbox": "FSM1/cipher-box",
+    "cybervpn": "Beep206/CyberVPN",
+    "entire": "entireio/cli",
+    "ohmyposh": "JanDeDobbeleer/oh-my-posh",
+    "chkit": "obsessiondb/chkit",
+}
 FILE = Path(command_coefficients.__file__)
 AIM_RIGHT, AIM_DISTURBED = 0.85, 0.02
 TRIGGERS = 16
@@ -77,21 +91,20 @@ class Outcome(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--folder", type=Path, default=data.SHARED / "commands", help="the projects and SPLIT.txt")
+    parser.add_argument("--clones", type=Path, help="a folder with clones, each named OWNER+NAME")
     parser.add_argument("--fit", action="store_true", help="fit the model on the projects for fitting and write it")
     parser.add_argument("--misses", action="store_true", help="print what went wrong in the projects for fitting")
 
 
 def run(options: argparse.Namespace) -> int:
-    if not (options.folder / "SPLIT.txt").exists():
-        print(f"no commands in {options.folder}")
+    if options.clones is None:
+        print("name the folder of the clones: --clones DIR")
         return 0
-    names = split(options.folder)
-    fitting = [scored for name in names["fit"] for scored in score(options.folder / name)]
+    fitting = [scored for name in FIT for scored in score(name, options.clones)]
     if options.fit:
         weights = fit(fitting)
         threshold = choose_threshold(left_out(fitting))
-        write(names["fit"], weights, threshold)
+        write(FIT, weights, threshold)
         print(f"threshold {threshold}; left out in turn: {figures(decided(left_out(fitting), threshold))}")
     else:
         weights, threshold = current(), command_coefficients.THRESHOLD
@@ -99,33 +112,42 @@ def run(options: argparse.Namespace) -> int:
     print(f"fitted on: {figures(outcomes)}")
     if options.misses:
         print_misses(outcomes)
-    reported = [scored for name in names["report"] for scored in score(options.folder / name)]
-    if reported:
-        outcomes = decided(probabilities(reported, weights), threshold)
-        measured = {**figures(outcomes), "intervals": intervals(outcomes), "projects": names, "threshold": threshold}
-        results.save("actions", measured)
-        print(measured)
+    reported = [scored for name in REPORT for scored in score(name, options.clones)]
+    outcomes = decided(probabilities(reported, weights), threshold)
+    by_name = {own[0].command.project: figures(own) for own in by_project(outcomes)}
+    measured = {**figures(outcomes), "intervals": intervals(outcomes), "by_project": by_name, "threshold": threshold}
+    projects = {"fit": list(FIT), "report": list(REPORT)}
+    results.save("actions", {**measured, "projects": projects, "fitting_commands": len(fitting)})
+    print(measured)
     return 0
 
 
-def split(folder: Path) -> dict[str, list[str]]:
-    """The names of the projects for fitting and for the report that are there."""
-    lines = (line.partition(":") for line in (folder / "SPLIT.txt").read_text(encoding="utf-8").splitlines())
-    names = {kind.strip(): projects.split() for kind, _, projects in lines}
-    return {kind: [name for name in names[kind] if (folder / name / "commands.jsonl").exists()] for kind in names}
-
-
-def score(folder: Path) -> list[Scored]:
+def score(name: str, clones: Path) -> list[Scored]:
     """The commands of a project with the features of their candidates."""
-    raw = list(data.lines(folder / "records.jsonl"))
+    own = data.OWN / "commands" / name / "records.jsonl"
+    raw = list(data.lines(own if own.exists() else data.SHARED / f"words-{name}" / "records.jsonl"))
     successor = {each["supersedes"]: each["key"] for each in raw if each["supersedes"]}
     with Stage(record_of(each, successor, TRIGGERS) for each in raw) as stage:
-        return [_score(stage, _command(folder.name, each)) for each in data.lines(folder / "commands.jsonl")]
+        return [_score(stage, command) for command in labelled(name, clones)]
 
 
-def _command(project: str, raw: dict[str, Any]) -> Command:
-    is_random = raw.get("sample", "random") == "random"
-    return Command(project, raw["text"], is_random, frozenset(raw["relevant"]), frozenset(raw.get("maybe") or ()))
+def labelled(name: str, clones: Path) -> list[Command]:
+    """The commands of a project, with their labels. Raises SystemExit if the clone has others."""
+    texts = agent_commands.read(agent_commands.clone(clones, REPOSITORIES[name]))
+    labels = list(data.lines(data.OWN / "commands" / name / "labels.jsonl"))
+    missing = [label["id"] for label in labels if hash_of(texts.get(label["id"], "")) != label["hash"]]
+    if missing:
+        raise SystemExit(f"{name}: the clone lacks {len(missing)} of {len(labels)} commands, such as {missing[0]}")
+    return [_command(name, texts[label["id"]], label) for label in labels]
+
+
+def hash_of(command: str) -> str:
+    return hashlib.sha256(command.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def _command(project: str, text: str, label: dict[str, Any]) -> Command:
+    is_random = label["sample"] == "random"
+    return Command(project, text, is_random, frozenset(label["relevant"]), frozenset(label["maybe"]))
 
 
 def _score(stage: Stage, command: Command) -> Scored:

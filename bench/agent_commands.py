@@ -20,6 +20,12 @@ _PERSON = re.compile(r"(/Users|/home)/[^/\s'\"]+")
 MAX_CHARACTERS = 4_000
 
 
+def clone(folder: Path, repository: str) -> Path:
+    """The clone of a repository in a folder of clones."""
+    path = folder / repository.replace("/", "+")
+    return path / "repo" if (path / "repo").is_dir() else path
+
+
 def read(clone: Path) -> dict[str, str]:
     """The commands in the transcripts of a clone, by name; names of home folders are replaced."""
     refs = _git(clone, "for-each-ref", "--format=%(refname:short)").decode().split("\n")

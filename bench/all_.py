@@ -32,7 +32,7 @@ PARTS = (
     Part("package", 0.2),
     Part("past", 1),
     Part("failures", 0.5),
-    Part("actions", 0.2),
+    Part(f"actions --clones {_CLONES}", 0.5),
     Part("first", 0.5),
     Part("capture", 0.5),
     Part("similar", 1),
