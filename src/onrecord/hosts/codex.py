@@ -163,9 +163,20 @@ def _tool_use(payload: Payload) -> Iterator[Message]:
         return
     changes = payload.inner("changes")
     for file in list(changes.fields)[:_MAX_CHANGED_FILES]:
-        diff = changes.inner(file).text("unified_diff")
-        yield transcript.Message("assistant", "tool_use", "", "Edit", {"file_path": file, "content": diff})
+        fields = {"file_path": file, **_texts(changes.inner(file))}
+        yield transcript.Message("assistant", "tool_use", "", "Edit", fields)
         yield transcript.tool_result("", has_failed=payload.text("status") == "failed")
+
+
+def _texts(payload: Payload) -> dict[str, str]:
+    """Return the texts of a changed file, under Claude Code's names: all of it, or the lines that a diff changes."""
+    if payload.text("type") == "add":
+        return {"content": payload.text("content")}
+    lines = payload.text("unified_diff").split("\n")
+    return {
+        "old_string": "\n".join(line[1:] for line in lines if line.startswith("-") and not line.startswith("--- ")),
+        "new_string": "\n".join(line[1:] for line in lines if line.startswith("+") and not line.startswith("+++ ")),
+    }
 
 
 def setup() -> HostSetup:

@@ -74,5 +74,9 @@ def tool_use(event: HostEvent, name: str, arguments: Mapping[str, Any]) -> Itera
     tool = {READ: "Read", WRITE: "Edit", SHELL: "Bash", POWERSHELL: "PowerShell"}.get(event.tool, name)
     if event.command:
         arguments = {**arguments, "command": event.command}
+    if event.tool == WRITE and event.is_whole_file:
+        arguments = {**arguments, "content": event.text_added}
+    elif event.tool == WRITE:
+        arguments = {**arguments, "old_string": event.text_removed, "new_string": event.text_added}
     for file in event.files or ("",):
         yield Message("assistant", "tool_use", "", tool, {**arguments, "file_path": file} if file else arguments)
