@@ -1,4 +1,4 @@
-"""The effect in sessions of real formats: broken checks before and since, corrections, the holdout, what is left out."""
+"""The effect in sessions of real formats: checks broken before and since, corrections, the holdout, the limits."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_corrections_and_failed_commands_are_counted(host, project, home):
     assert (session.commands, session.failed_commands) == (2, 1)
     assert (measured.records[0].corrected_before, measured.records[0].corrected_since) == (1, 0)
     assert measured.records[0].record.path.endswith(path)
-    assert (measured.other_corrections, measured.corrected) == (1, Share(1, 1))
+    assert (measured.corrections, measured.about_rules, measured.corrected) == (2, 1, Share(1, 1))
 
 
 def test_a_session_that_was_under_way_counts_on_neither_side(project, home):
@@ -415,7 +415,7 @@ def test_the_interval_of_a_difference_is_newcombes():
 )
 def test_what_a_comparison_says(first, second, outcome):
     assert share.compare(first, second, 10) == outcome
-    assert effect.conclusion(outcome, first, second, 10)
+    assert effect.conclusion(first, second, 10)
 
 
 def test_the_correction_detector_is_one_function():

@@ -196,8 +196,8 @@ def called_change(fields: Mapping[str, Any], project: str) -> FileLines | None:
     return check.added_lines(inner, old_text, new_text, is_new=isinstance(fields.get("content"), str))
 
 
-def _joined(parts: Sequence[Any], keys: Sequence[str]) -> str:
-    values = [part.get(key) for part in parts if isinstance(part, dict) for key in keys]
+def _joined(inputs: Sequence[Any], keys: Sequence[str]) -> str:
+    values = [part.get(key) for part in inputs if isinstance(part, dict) for key in keys]
     return "\n".join(value for value in values if isinstance(value, str))[:_MAX_CHANGE_CHARACTERS]
 
 

@@ -129,20 +129,33 @@ class Effect(NamedTuple):
     reading: SessionReading
     corrected: Share
     """Sessions in which the user corrected the agent."""
-    other_corrections: int
-    """Corrections that are about no checked record, as far as a search can tell."""
     unsearched: int
     """Corrections that were not looked up: there were too many."""
     holdout: HoldoutEffect | None
 
     @property
+    def compared(self) -> list[RecordEffect]:
+        """The rules with sessions on both sides."""
+        return [effect for effect in self.records if effect.before.of and effect.since.of]
+
+    @property
     def before(self) -> Share:
-        """All rules together: one case is a session that could have broken one rule."""
-        return _sum(effect.before for effect in self.records)
+        """The compared rules together: one case is a session that could have broken one rule."""
+        return _sum([effect.before for effect in self.compared])
 
     @property
     def since(self) -> Share:
-        return _sum(effect.since for effect in self.records)
+        return _sum([effect.since for effect in self.compared])
+
+    @property
+    def corrections(self) -> int:
+        """The corrections in all sessions."""
+        return sum(session.corrections for session in self.reading.sessions)
+
+    @property
+    def about_rules(self) -> int:
+        """The corrections that are about a checked rule, as far as a search can tell."""
+        return sum(effect.corrected_before + effect.corrected_since for effect in self.records)
 
 
 def measure(
@@ -156,7 +169,7 @@ def measure(
 ) -> Effect:
     """Return the effect in the sessions of a project; with `only`, the path of a record, of that record alone."""
     rules = for_check.in_force(stores, settings)
-    records = [record for record in checked_records(stores, rules) if only in ("", record.path)]
+    records = [record for record in records_of(stores, rules) if only in ("", record.path)]
     reading = session_facts.read(transcripts, rules, stores.project, limits, watch)
     periods = holdout.periods()
     shown = [session for session in reading.sessions if not _is_held_out(session, periods)]
@@ -166,15 +179,12 @@ def measure(
         tuple(sorted(effects, key=_order)),
         reading,
         _sum(Share(session.corrections > 0, 1) for session in reading.sessions),
-        sum(session.corrections for session in shown)
-        - unsearched
-        - sum(effect.corrected_before + effect.corrected_since for effect in effects),
         unsearched,
         _holdout(settings.number("retrieval.holdout"), reading.sessions, periods, records),
     )
 
 
-def checked_records(stores: Stores, rules: Sequence[RecordCheck]) -> list[CheckedRecord]:
+def records_of(stores: Stores, rules: Sequence[RecordCheck]) -> list[CheckedRecord]:
     """Return the records of `rules`, each with its date; one that cannot be read any more is left out."""
     numbers: dict[str, list[int]] = {}
     for number, rule in enumerate(rules):
@@ -198,22 +208,24 @@ def checked_records(stores: Stores, rules: Sequence[RecordCheck]) -> list[Checke
     return records
 
 
-def _effect(record: CheckedRecord, sessions: Sequence[SessionFacts], corrected_at: Sequence[str]) -> RecordEffect:
+def _effect(
+    checked_record: CheckedRecord, facts_list: Sequence[SessionFacts], corrected_at: Sequence[str]
+) -> RecordEffect:
     before = since = Share()
     under_way = 0
-    for session in sessions:
-        if not record.numbers & session.tried:
+    for facts in facts_list:
+        if not checked_record.numbers & facts.tried:
             continue
-        is_broken = bool(record.numbers & session.broken)
-        if session.ended_at < record.created_at:
+        is_broken = bool(checked_record.numbers & facts.broken)
+        if facts.ended_at < checked_record.created_at:
             before = before.add(is_broken)
-        elif session.started_at >= record.created_at:
+        elif facts.started_at >= checked_record.created_at:
             since = since.add(is_broken)
         else:
             under_way += 1
-    earlier = sum(moment < record.created_at for moment in corrected_at)
-    is_in_future = record.created_at > timestamps.now()
-    return RecordEffect(record, before, since, under_way, earlier, len(corrected_at) - earlier, is_in_future)
+    earlier = sum(moment < checked_record.created_at for moment in corrected_at)
+    is_in_future = checked_record.created_at > timestamps.now()
+    return RecordEffect(checked_record, before, since, under_way, earlier, len(corrected_at) - earlier, is_in_future)
 
 
 def _order(effect: RecordEffect) -> tuple[int, int, str]:
@@ -222,22 +234,22 @@ def _order(effect: RecordEffect) -> tuple[int, int, str]:
 
 
 def _corrections(
-    stores: Stores, settings: Settings, sessions: Sequence[SessionFacts]
+    stores: Stores, settings: Settings, facts_list: Sequence[SessionFacts]
 ) -> tuple[dict[str, list[str]], int]:
     """Return when each record was corrected, as far as a search tells, and how many corrections were not looked up."""
     moments: dict[str, list[str]] = {}
     deadline, searched = time.monotonic() + _SEARCH_SECONDS, 0
     # The indexes are up to date: the checks were read from them just now.
     quick = Stores(stores.store_refs, stores.project)
-    for session in sessions:
-        for prompt in session.correcting_prompts:
+    for facts in facts_list:
+        for prompt in facts.correcting_prompts:
             if searched >= _MAX_SEARCHED or time.monotonic() > deadline:
                 break
             searched += 1
             path = _record_about(quick, settings, prompt)
             if path:
-                moments.setdefault(path, []).append(session.started_at)
-    return moments, sum(session.corrections for session in sessions) - searched
+                moments.setdefault(path, []).append(facts.started_at)
+    return moments, sum(facts.corrections for facts in facts_list) - searched
 
 
 def _record_about(stores: Stores, settings: Settings, prompt: str) -> str:
@@ -249,49 +261,49 @@ def _record_about(stores: Stores, settings: Settings, prompt: str) -> str:
     return best.prefix + best.match.path if best else ""
 
 
-def _is_held_out(session: SessionFacts, periods: Sequence[holdout.Period]) -> bool:
+def _is_held_out(facts: SessionFacts, periods: Sequence[holdout.Period]) -> bool:
     """True if a session began while it was in the holdout."""
     return any(
-        period.start <= session.started_at < period.end and holdout.is_held_out(session.session_id, period.share)
+        period.start <= facts.started_at < period.end and holdout.is_held_out(facts.session_id, period.share)
         for period in periods
     )
 
 
 def _holdout(
     now: float,
-    sessions: Sequence[SessionFacts],
+    facts_list: Sequence[SessionFacts],
     periods: Sequence[holdout.Period],
-    records: Sequence[CheckedRecord],
+    rule_records: Sequence[CheckedRecord],
 ) -> HoldoutEffect | None:
-    """Return the comparison of the sessions since there is a holdout; None if there never was one."""
+    """Return the comparison of the facts_list since there is a holdout; None if there never was one."""
     if not periods:
         return HoldoutEffect(now, "") if now else None
     shown: list[SessionFacts] = []
     held_out: list[SessionFacts] = []
-    for session in sessions:
-        period = next((period for period in periods if period.covers(session.started_at, session.ended_at)), None)
-        if period and session.session_id:
-            (held_out if holdout.is_held_out(session.session_id, period.share) else shown).append(session)
+    for facts in facts_list:
+        period = next((period for period in periods if period.covers(facts.started_at, facts.ended_at)), None)
+        if period and facts.session_id:
+            (held_out if holdout.is_held_out(facts.session_id, period.share) else shown).append(facts)
     comparisons = tuple(
-        HoldoutComparison(name, _sum(counts(shown, name, records)), _sum(counts(held_out, name, records)))
+        HoldoutComparison(name, _sum(counts(shown, name, rule_records)), _sum(counts(held_out, name, rule_records)))
         for name in (CORRECTED, BROKEN, FAILED)
     )
     return HoldoutEffect(now, periods[0].start, len(shown), len(held_out), comparisons)
 
 
-def counts(sessions: Sequence[SessionFacts], name: str, records: Sequence[CheckedRecord]) -> Iterator[Share]:
-    """Yield one case for each session in which a thing could have happened: 1 of 1 if it did, 0 of 1 if not."""
-    for session in sessions:
-        if name == CORRECTED and session.prompts > 1:
-            yield Share(session.corrections > 0, 1)
-        elif name == FAILED and session.commands:
-            yield Share(session.failed_commands > 0, 1)
+def counts(facts_list: Sequence[SessionFacts], name: str, rule_records: Sequence[CheckedRecord]) -> Iterator[Share]:
+    """Yield one case for each facts in which a thing could have happened: 1 of 1 if it did, 0 of 1 if not."""
+    for facts in facts_list:
+        if name == CORRECTED and facts.prompts > 1:
+            yield Share(facts.corrections > 0, 1)
+        elif name == FAILED and facts.commands:
+            yield Share(facts.failed_commands > 0, 1)
         elif name == BROKEN:
             numbers = {
-                number for record in records if record.created_at <= session.started_at for number in record.numbers
+                number for record in rule_records if record.created_at <= facts.started_at for number in record.numbers
             }
-            if numbers & session.tried:
-                yield Share(bool(numbers & session.broken), 1)
+            if numbers & facts.tried:
+                yield Share(bool(numbers & facts.broken), 1)
 
 
 def _sum(shares: Iterator[Share] | Sequence[Share]) -> Share:
@@ -325,16 +337,37 @@ def sentence(effect: RecordEffect) -> str:
     )
 
 
-def _of_sessions(part: Share) -> str:
-    return f"{part.hits:,} of {plural(part.of, 'session')}"
+def total_sentence(measurement: Effect) -> str:
+    """Return in words how often the compared rules were broken, taken together."""
+    before, since = measurement.before, measurement.since
+    return (
+        f"broken in {since.hits:,} of {plural(since.of, 'case')} since they are on record, before in {before.hits:,} "
+        f"of {before.of:,}; a case is one rule in one session that could have broken it"
+    )
 
 
-def conclusion(outcome: str, first: Share, second: Share, minimum: int) -> str:
-    """Return in words what a comparison says of `second` against `first`."""
+def sessions_sentence(measurement: Effect) -> str:
+    """Return in words how often the agent was corrected, and how many commands failed."""
+    sessions, part = measurement.reading.sessions, measurement.corrected
+    failed, commands = sum(one.failed_commands for one in sessions), sum(one.commands for one in sessions)
+    about = f"{plural(measurement.corrections, 'correction')}, {measurement.about_rules:,} about a checked rule"
+    return (
+        f"you corrected the agent in {part.hits:,} of {part.of:,} ({about}); {failed:,} of "
+        f"{plural(commands, 'command')} failed"
+    )
+
+
+def _of_sessions(one_share: Share) -> str:
+    return f"{one_share.hits:,} of {plural(one_share.of, 'session')}"
+
+
+def conclusion(base_share: Share, new_share: Share, minimum: int) -> str:
+    """Return in words what a comparison says of `new_share` against `base_share`."""
+    outcome = share.compare(base_share, new_share, minimum)
     if outcome == share.TOO_FEW:
-        least = min(first.of, second.of)
+        least = min(base_share.of, new_share.of)
         return f"too few to tell: {plural(least, 'session')} on one side, {minimum} are needed"
-    low, high = share.difference(first, second)
+    low, high = share.difference(base_share, new_share)
     points = f"{_points(low)} to {_points(high)} points"
     if outcome == share.UNCLEAR:
         return f"no clear difference: {points}"
@@ -347,12 +380,13 @@ def _points(value: float) -> str:
 
 def percent(value: float) -> str:
     """Return a share as a percentage with one decimal, or without one from 10 % on."""
-    return f"{value * 100:.1f} %" if 0 < value < 0.1 else f"{value * 100:.0f} %"
+    rounded = round(value * 100, 1)
+    return f"{rounded:.1f} %" if 0 < rounded < 10 else f"{rounded:.0f} %"
 
 
-def range_text(part: Share) -> str:
+def range_text(one_share: Share) -> str:
     """Return the interval of a share: `0.1 to 2.6 %`."""
-    low, high = (percent(bound)[:-2] for bound in part.interval)
+    low, high = (percent(bound)[:-2] for bound in one_share.interval)
     return f"{low} to {high} %"
 
 

@@ -176,11 +176,11 @@ class RuleBook:
 class _SessionReader:
     """Reads one session: counts its prompts and calls, except those of turns that another session has, too."""
 
-    def __init__(self, transcript: Transcript, book: RuleBook, project: str, turns: set[int]) -> None:
+    def __init__(self, transcript: Transcript, book: RuleBook, project: str, turn_hashes: set[int]) -> None:
         self._transcript = transcript
         self._book = book
         self._project = project
-        self._turns = turns
+        self._turns = turn_hashes
         """The turns of all sessions so far."""
         self._is_copied = False
         self._times: list[str] = []

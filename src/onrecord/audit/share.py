@@ -23,9 +23,9 @@ class Share(NamedTuple):
         """Return the share with one more case."""
         return Share(self.hits + is_hit, self.of + 1)
 
-    def plus(self, other: Share) -> Share:
+    def plus(self, other_share: Share) -> Share:
         """Return both counts as one."""
-        return Share(self.hits + other.hits, self.of + other.of)
+        return Share(self.hits + other_share.hits, self.of + other_share.of)
 
     @property
     def value(self) -> float:
@@ -44,19 +44,19 @@ class Share(NamedTuple):
         return 0.0 if not self.hits else low, 1.0 if self.hits == self.of else high
 
 
-def difference(first: Share, second: Share) -> tuple[float, float]:
-    """Return the 95 % interval of `second` minus `first`, by Newcombe's method from the two Wilson intervals."""
-    (low_1, high_1), (low_2, high_2) = first.interval, second.interval
-    middle = second.value - first.value
+def difference(base_share: Share, new_share: Share) -> tuple[float, float]:
+    """Return the 95 % interval of `new_share` minus `base_share`, by Newcombe's method."""
+    (low_1, high_1), (low_2, high_2) = base_share.interval, new_share.interval
+    middle = new_share.value - base_share.value
     return (
-        middle - sqrt((second.value - low_2) ** 2 + (high_1 - first.value) ** 2),
-        middle + sqrt((high_2 - second.value) ** 2 + (first.value - low_1) ** 2),
+        middle - sqrt((new_share.value - low_2) ** 2 + (high_1 - base_share.value) ** 2),
+        middle + sqrt((high_2 - new_share.value) ** 2 + (base_share.value - low_1) ** 2),
     )
 
 
-def compare(first: Share, second: Share, minimum: int) -> str:
-    """Return what `second` is against `first`; with fewer than `minimum` cases on a side, too few to tell."""
-    if min(first.of, second.of) < minimum:
+def compare(base_share: Share, new_share: Share, minimum: int) -> str:
+    """Return what `new_share` is against `base_share`; with fewer than `minimum` cases on a side, too few to tell."""
+    if min(base_share.of, new_share.of) < minimum:
         return TOO_FEW
-    low, high = difference(first, second)
+    low, high = difference(base_share, new_share)
     return LESS if high < 0 else MORE if low > 0 else UNCLEAR

@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     by_host = _transcripts(project, args.limit, since)
     with Progress("reading records"):
         stores = Stores(project.known_refs, project.root, hook=False)
-    measured = effect.measure(
+    measurement = effect.measure(
         stores,
         project.settings,
         [transcript for transcripts in by_host.values() for transcript in transcripts],
@@ -72,8 +72,8 @@ def run(args: argparse.Namespace) -> CommandResult:
         only=only,
     )
     hosts = {name: len(transcripts) for name, transcripts in by_host.items() if transcripts}
-    data = {**to_json(measured), "since": since, "files": hosts}
-    return CommandResult(data, lambda screen: _text(screen, measured, hosts)).warned(warning)
+    data = {**to_json(measurement), "since": since, "files": hosts}
+    return CommandResult(data, lambda screen: _text(screen, measurement, hosts)).warned(warning)
 
 
 def _path_of(project: Project, name: str) -> str:
@@ -109,31 +109,31 @@ def _changed_at(transcript: Transcript) -> str:
         return ""
 
 
-def to_json(measured: Effect) -> dict[str, Any]:
+def to_json(measurement: Effect) -> dict[str, Any]:
     """Return all counts, intervals and sentences."""
-    reading = measured.reading
+    reading = measurement.reading
     return {
         "sessions": len(reading.sessions),
         "from": reading.sessions[-1].started_at if reading.sessions else "",
         "to": reading.sessions[0].ended_at if reading.sessions else "",
-        "records": [_record_data(one) for one in measured.records],
-        "all": {**_sides(measured.before, measured.since)},
+        "records": [_record_data(one) for one in measurement.records],
+        "together": {"records": len(measurement.compared), **_sides(measurement.before, measurement.since)},
         "corrections": {
-            "sessions": _share_data(measured.corrected),
-            "total": sum(session.corrections for session in reading.sessions),
-            "about_no_checked_record": measured.other_corrections,
-            "not_looked_up": measured.unsearched,
+            "sessions": _share_data(measurement.corrected),
+            "total": measurement.corrections,
+            "about_checked_records": measurement.about_rules,
+            "not_looked_up": measurement.unsearched,
         },
         "commands": sum(session.commands for session in reading.sessions),
         "failed_commands": sum(session.failed_commands for session in reading.sessions),
-        "holdout": _holdout_data(measured.holdout) if measured.holdout else None,
+        "holdout": _holdout_data(measurement.holdout) if measurement.holdout else None,
         "left_out": {
             "over_limit": reading.over_limit,
             "read_in_part": reading.partial,
             "undated": reading.undated,
             "empty": reading.empty,
         },
-        "notes": effect.left_out(measured),
+        "notes": effect.left_out(measurement),
     }
 
 
@@ -154,13 +154,18 @@ def _record_data(one: RecordEffect) -> dict[str, Any]:
     }
 
 
-def _sides(before: Share, since: Share) -> dict[str, Any]:
-    return {"before": _share_data(before), "since": _share_data(since)}
+def _sides(share_before: Share, share_since: Share) -> dict[str, Any]:
+    return {"before": _share_data(share_before), "since": _share_data(share_since)}
 
 
-def _share_data(part: Share) -> dict[str, Any]:
-    interval = [round(bound, 4) for bound in part.interval] if part.of else None
-    return {"hits": part.hits, "of": part.of, "share": round(part.value, 4) if part.of else None, "interval": interval}
+def _share_data(one_share: Share) -> dict[str, Any]:
+    interval = [round(bound, 4) for bound in one_share.interval] if one_share.of else None
+    return {
+        "hits": one_share.hits,
+        "of": one_share.of,
+        "share": round(one_share.value, 4) if one_share.of else None,
+        "interval": interval,
+    }
 
 
 def _holdout_data(held: HoldoutEffect) -> dict[str, Any]:
@@ -181,27 +186,27 @@ def _holdout_data(held: HoldoutEffect) -> dict[str, Any]:
     }
 
 
-def _text(screen: Screen, measured: Effect, hosts: dict[str, int]) -> str:
-    lines = [screen.paint(fitted(screen, _heading(measured, hosts)), "bold")]
-    scale = _scale(measured)
-    for one in measured.records[:_MAX_RECORDS]:
+def _text(screen: Screen, measurement: Effect, hosts: dict[str, int]) -> str:
+    lines = [screen.paint(fitted(screen, _heading(measurement, hosts)), "bold")]
+    scale = _scale(measurement)
+    for one in measurement.records[:_MAX_RECORDS]:
         lines += ["", *_record_lines(screen, one, scale)]
-    if len(measured.records) > _MAX_RECORDS:
-        lines += ["", f"{len(measured.records) - _MAX_RECORDS:,} more rules: onrecord effect --json"]
-    if len(measured.records) > 1 and measured.reading.sessions:
-        lines += ["", *_total_lines(screen, measured, scale)]
-    if measured.reading.sessions:
-        lines += ["", *_corrected_lines(screen, measured)]
-    if measured.holdout:
-        lines += ["", *_holdout_lines(screen, measured.holdout)]
-    notes = effect.left_out(measured)
+    if len(measurement.records) > _MAX_RECORDS:
+        lines += ["", f"{len(measurement.records) - _MAX_RECORDS:,} more rules: onrecord effect --json"]
+    if len(measurement.compared) > 1:
+        lines += ["", *_total_lines(screen, measurement, scale)]
+    if measurement.reading.sessions:
+        lines += ["", *_session_lines(screen, measurement)]
+    if measurement.holdout:
+        lines += ["", *_holdout_lines(screen, measurement.holdout)]
+    notes = effect.left_out(measurement)
     lines += ["", screen.paint(fitted(screen, f"left out: {'; '.join(notes)}"), "dim")] if notes else []
-    return "\n".join([*lines, "", *_ending(screen, measured)])
+    return "\n".join([*lines, "", *_ending(screen, measurement)])
 
 
-def _heading(measured: Effect, hosts: dict[str, int]) -> str:
-    sessions = measured.reading.sessions
-    rules = plural(len(measured.records), "checked rule")
+def _heading(measurement: Effect, hosts: dict[str, int]) -> str:
+    sessions = measurement.reading.sessions
+    rules = plural(len(measurement.records), "checked rule")
     if not sessions:
         return f"{rules}, and no sessions of a coding agent in this project on this machine"
     first, last = (effect.day_in_words(moment) for moment in (sessions[-1].started_at, sessions[0].ended_at))
@@ -209,14 +214,14 @@ def _heading(measured: Effect, hosts: dict[str, int]) -> str:
     return f"{rules}, {plural(len(sessions), 'session')} from {first} to {last} (files: {where})"
 
 
-def _ending(screen: Screen, measured: Effect) -> Iterator[str]:
-    if not measured.records:
+def _ending(screen: Screen, measurement: Effect) -> Iterator[str]:
+    if not measurement.records:
         yield fitted(
             screen,
             "No record in force has a check, so there is nothing to count. A program can check a rule that names a "
             "command or a text: onrecord save --help, docs/how-to/check-changes.md",
         )
-    elif measured.before.of and measured.since.of:
+    elif measurement.compared:
         yield fitted(screen, _CAUTION)
     yield fitted(screen, _NOTHING_WRITTEN)
 
@@ -227,7 +232,7 @@ def _record_lines(screen: Screen, one: RecordEffect, scale: float) -> Iterator[s
     yield fitted(screen, clean(effect.sentence(one)), "  ")
     yield from _plot(screen, {"before": one.before, "since": one.since}, scale)
     if one.before.of and one.since.of:
-        yield fitted(screen, effect.conclusion(one.outcome, one.before, one.since, MIN_SESSIONS), "  ")
+        yield fitted(screen, effect.conclusion(one.before, one.since, MIN_SESSIONS), "  ")
     yield fitted(screen, f"corrected {_times(one.corrected_before)} before, {one.corrected_since:,} since", "  ")
     counts = one.record.counts
     yield fitted(screen, f"shown {_times(counts.injected)}, opened by the agent {_times(counts.opened)}", "  ")
@@ -237,29 +242,16 @@ def _times(count: int) -> str:
     return plural(count, "time")
 
 
-def _total_lines(screen: Screen, measured: Effect, scale: float) -> Iterator[str]:
-    yield screen.paint("All rules together", "bold")
-    before, since = measured.before, measured.since
-    yield fitted(
-        screen,
-        f"broken in {since.hits:,} of {plural(since.of, 'case')} since they are on record, before in "
-        f"{before.hits:,} of {before.of:,}; a case is one rule in one session that could have broken it",
-        "  ",
-    )
+def _total_lines(screen: Screen, measurement: Effect, scale: float) -> Iterator[str]:
+    before, since = measurement.before, measurement.since
+    yield screen.paint(f"{plural(len(measurement.compared), 'rule')} with sessions before and since, together", "bold")
+    yield fitted(screen, effect.total_sentence(measurement), "  ")
     yield from _plot(screen, {"before": before, "since": since}, scale)
 
 
-def _corrected_lines(screen: Screen, measured: Effect) -> Iterator[str]:
-    sessions, part = measured.reading.sessions, measured.corrected
-    total = sum(session.corrections for session in sessions)
-    failed, commands = sum(one.failed_commands for one in sessions), sum(one.commands for one in sessions)
+def _session_lines(screen: Screen, measurement: Effect) -> Iterator[str]:
     yield screen.paint("All sessions", "bold")
-    yield fitted(
-        screen,
-        f"you corrected the agent in {part.hits:,} of {part.of:,} ({plural(total, 'correction')}, "
-        f"{measured.other_corrections:,} about no checked rule); {failed:,} of {plural(commands, 'command')} failed",
-        "  ",
-    )
+    yield fitted(screen, effect.sessions_sentence(measurement), "  ")
 
 
 def _holdout_lines(screen: Screen, held: HoldoutEffect) -> Iterator[str]:
@@ -285,32 +277,32 @@ def _holdout_lines(screen: Screen, held: HoldoutEffect) -> Iterator[str]:
         yield fitted(screen, row.name, "  ")
         yield from _plot(screen, {"with": row.shown, "without": row.held_out}, scale)
         if held.is_enough:
-            words = effect.conclusion(row.outcome, row.held_out, row.shown, MIN_HOLDOUT_SESSIONS)
+            words = effect.conclusion(row.held_out, row.shown, MIN_HOLDOUT_SESSIONS)
             yield fitted(screen, f"with records {words}", "  ")
 
 
-def _scale(measured: Effect) -> float:
+def _scale(measurement: Effect) -> float:
     """Return the right end of all plots, so that they can be compared."""
-    parts = [part for one in measured.records for part in (one.before, one.since) if part.of]
+    parts = [part for one in measurement.records for part in (one.before, one.since) if part.of]
     return _fitting_scale([part.interval[1] for part in parts])
 
 
-def _fitting_scale(values: list[float]) -> float:
-    highest = max(values, default=0.0)
+def _fitting_scale(bounds: list[float]) -> float:
+    highest = max(bounds, default=0.0)
     return next((end for end in _SCALES if highest <= end), 1.0)
 
 
-def _plot(screen: Screen, parts: dict[str, Share], scale: float) -> Iterator[str]:
+def _plot(screen: Screen, shares: dict[str, Share], scale: float) -> Iterator[str]:
     """Yield a line for each share: a dot where it is, and dashes for its interval."""
     width = min(max(screen.width - _LABELS - _NUMBERS - 6, _MIN_PLOT), _MAX_PLOT)
-    for label, part in parts.items():
+    for label, part in shares.items():
         if part.of:
             low, high = (_column(bound, scale, width) for bound in part.interval)
             cells = ["-" if low <= column <= high else " " for column in range(width)]
             cells[_column(part.value, scale, width)] = "o"
             numbers = f"{effect.percent(part.value)} ({effect.range_text(part)})"
             yield f"  {label:<{_LABELS}}|{screen.paint(''.join(cells), 'cyan')}| {numbers}"
-    if any(part.of for part in parts.values()):
+    if any(part.of for part in shares.values()):
         end = effect.percent(scale)
         yield screen.paint(f"  {'':<{_LABELS}}0{end:>{width + 1}}", "dim")
 

@@ -65,15 +65,15 @@ def periods() -> list[Period]:
     return [Period(start, end, share) for (start, share), end in zip(changes, ends) if share]
 
 
-def _is_last(file: StateFile, share: float) -> bool:
-    changes = _changes(file)
+def _is_last(holdout_file: StateFile, share: float) -> bool:
+    changes = _changes(holdout_file)
     return (changes[-1][1] if changes else 0.0) == float(f"{share:g}")
 
 
-def _changes(file: StateFile) -> list[tuple[str, float]]:
+def _changes(holdout_file: StateFile) -> list[tuple[str, float]]:
     """Return each change of the share with its time; damaged lines are ignored."""
     changes: list[tuple[str, float]] = []
-    for line in file.lines():
+    for line in holdout_file.lines():
         moment, _, text = line.partition("\t")
         try:
             share = float(text)
