@@ -33,8 +33,11 @@ _SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Where the right end of a plot may be."""
 
 _LABELS = 9
-_NUMBERS = 24
-"""Columns for the labels before a plot, and for the numbers behind it."""
+_NUMBERS, _SHORT_NUMBERS = 24, 6
+"""Columns for the labels before a plot, and for the numbers behind it, which have no interval on a narrow screen."""
+
+_FRAME = 6
+"""Columns for the indent and the frame of a plot."""
 
 _NOTHING_WRITTEN = "Nothing was written, and nothing left this machine."
 _CAUTION = (
@@ -294,13 +297,15 @@ def _fitting_scale(bounds: list[float]) -> float:
 
 def _plot(screen: Screen, shares: dict[str, Share], scale: float) -> Iterator[str]:
     """Yield a line for each share: a dot where it is, and dashes for its interval."""
-    width = min(max(screen.width - _LABELS - _NUMBERS - 6, _MIN_PLOT), _MAX_PLOT)
+    is_narrow = screen.width < _LABELS + _NUMBERS + _MIN_PLOT + _FRAME
+    numbers_width = _SHORT_NUMBERS if is_narrow else _NUMBERS
+    width = min(max(screen.width - _LABELS - numbers_width - _FRAME, _MIN_PLOT), _MAX_PLOT)
     for label, part in shares.items():
         if part.of:
             low, high = (_column(bound, scale, width) for bound in part.interval)
             cells = ["-" if low <= column <= high else " " for column in range(width)]
             cells[_column(part.value, scale, width)] = "o"
-            numbers = f"{effect.percent(part.value)} ({effect.range_text(part)})"
+            numbers = effect.percent(part.value) + ("" if is_narrow else f" ({effect.range_text(part)})")
             yield f"  {label:<{_LABELS}}|{screen.paint(''.join(cells), 'cyan')}| {numbers}"
     if any(part.of for part in shares.values()):
         end = effect.percent(scale)
