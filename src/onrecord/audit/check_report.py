@@ -171,8 +171,8 @@ def _call_place(one: Check, tool: str, fields: Mapping[str, Any], project: str) 
     command = called_command(tool, fields)
     if command:
         return " ".join(command.split())[:120] if check.breaks_command(one, command) else ""
-    file_lines = called_change(fields, project)
-    return _place(one, file_lines) if file_lines else ""
+    change = called_change(fields, project)
+    return _place(one, change.lines()) if change else ""
 
 
 def called_command(tool: str, fields: Mapping[str, Any]) -> str:
@@ -181,11 +181,24 @@ def called_command(tool: str, fields: Mapping[str, Any]) -> str:
     return command if isinstance(command, str) else ""
 
 
-def called_change(fields: Mapping[str, Any], project: str) -> FileLines | None:
-    """Return what a tool call of a session puts into a file of the project; None for all other calls.
+class CalledChange(NamedTuple):
+    """What a tool call of a session did to a file of the project.
 
     A file that is written as a whole counts with all its lines: its earlier text is not in the session.
     """
+
+    path: str
+    old_text: str
+    new_text: str
+    is_new: bool
+
+    def lines(self) -> FileLines:
+        """Return the lines that were added and removed."""
+        return check.added_lines(self.path, self.old_text, self.new_text, is_new=self.is_new)
+
+
+def called_change(fields: Mapping[str, Any], project: str) -> CalledChange | None:
+    """Return the change of a file that a tool call made; None for all other calls."""
     path = next((fields[key] for key in _PATH_KEYS if isinstance(fields.get(key), str)), "")
     inner = path[len(project) + 1 :] if path.startswith(f"{project}/") else "" if os.path.isabs(path) else path
     edits = fields.get("edits")
@@ -193,7 +206,7 @@ def called_change(fields: Mapping[str, Any], project: str) -> FileLines | None:
     new_text, old_text = (_joined(parts, keys) for keys in (_NEW_KEYS, _OLD_KEYS))
     if not inner or inner.startswith("../") or not (new_text or old_text):
         return None
-    return check.added_lines(inner, old_text, new_text, is_new=isinstance(fields.get("content"), str))
+    return CalledChange(inner, old_text, new_text, isinstance(fields.get("content"), str))
 
 
 def _joined(inputs: Sequence[Any], keys: Sequence[str]) -> str:

@@ -13,17 +13,18 @@ from typing import Any, Callable
 
 from onrecord import timestamps
 from onrecord.audit import check_report
+from onrecord.audit.check_report import CalledChange
 from onrecord.coldstart import NamedTuple
 from onrecord.record import check
-from onrecord.record.check import FileLines, RecordCheck
+from onrecord.record.check import RecordCheck
 from onrecord.session import ledger
 from onrecord.session.transcript import Message, Transcript
 
 _MAX_KEPT_CORRECTIONS = 20
 """Corrections of one session whose words are kept, to find the records that they are about."""
 
-_MAX_WORDS = 20_000
-"""Words of one call that are looked up; a longer text is a file that a program made."""
+_MAX_PATHS = 10_000
+"""Files for which the rules that cover them are kept in memory."""
 
 _TOLERANCE_DAYS = -1.0
 """A time up to a day ahead may come from another clock; a later one is wrong."""
@@ -140,37 +141,43 @@ class RuleBook:
     def __init__(self, rules: Sequence[RecordCheck]) -> None:
         self.rules = rules
         self._by_word: dict[str, list[int]] = {}
+        self._covering: dict[str, set[int]] = {}
         for number, rule in enumerate(rules):
             for word in check.key_words(rule.check):
                 self._by_word.setdefault(word, []).append(number)
 
-    def candidates(self, texts: Iterable[str]) -> list[int]:
-        """Return the numbers of the rules that a call with these texts may break."""
-        words = {""}
-        for text in texts:
-            words |= check.words_of(text)
-            if len(words) > _MAX_WORDS:
-                break
+    def candidates(self, text: str) -> set[int]:
+        """Return the numbers of the rules that a call with this text may break."""
+        words = check.words_of(text) | {""}
         keys = words if len(words) < len(self._by_word) else self._by_word
-        return sorted({number for word in keys if word in words for number in self._by_word.get(word, ())})
+        return {number for word in keys if word in words for number in self._by_word.get(word, ())}
 
     def broken_by_command(self, command: str) -> list[int]:
-        numbers = self.candidates([command])
+        """Return the numbers of the rules that a command breaks."""
+        numbers = self.candidates(command)
         return [number for number in numbers if check.breaks_command(self.rules[number].check, command)]
 
-    def broken_by_change(self, file_lines: FileLines) -> list[int]:
-        numbers = self.candidates(line.text for line in file_lines.added)
-        return [number for number in numbers if self.rules[number].broken_lines(file_lines)]
+    def broken_by_change(self, called_change: CalledChange) -> list[int]:
+        """Return the numbers of the rules that a change of a file breaks."""
+        numbers = self.candidates(called_change.new_text).intersection(self.covering(called_change.path))
+        file_lines = called_change.lines() if numbers else None
+        return [number for number in numbers if file_lines and self.rules[number].broken_lines(file_lines)]
 
     def about_commands(self) -> Iterator[int]:
         return (number for number, rule in enumerate(self.rules) if rule.check.is_about(check.COMMAND))
 
-    def covering(self, path: str) -> Iterator[int]:
-        """Yield the numbers of the rules that a change of a file could break."""
-        for number, rule in enumerate(self.rules):
-            inner = path[len(rule.folder) :] if path.startswith(rule.folder) else ""
-            if inner and rule.check.is_about(check.WRITE) and rule.check.covers(inner):
-                yield number
+    def covering(self, path: str) -> set[int]:
+        """Return the numbers of the rules that a change of a file could break."""
+        if path not in self._covering:
+            if len(self._covering) >= _MAX_PATHS:
+                self._covering.clear()
+            self._covering[path] = {number for number, rule in enumerate(self.rules) if _covers(rule, path)}
+        return self._covering[path]
+
+
+def _covers(rule: RecordCheck, path: str) -> bool:
+    inner = path[len(rule.folder) :] if path.startswith(rule.folder) else ""
+    return bool(inner) and rule.check.is_about(check.WRITE) and rule.check.covers(inner)
 
 
 class _SessionReader:
@@ -188,7 +195,6 @@ class _SessionReader:
         self._corrections: list[str] = []
         self._pending: list[bool] = []
         """For each call without a result: True for a command."""
-        self._paths: set[str] = set()
         self._tried: set[int] = set()
         self._broken: set[int] = set()
 
@@ -250,12 +256,10 @@ class _SessionReader:
             self._commands += 1
             self._broken.update(self._book.broken_by_command(command))
             return
-        file_lines = check_report.called_change(fields, self._project)
-        if file_lines:
-            if file_lines.path not in self._paths:
-                self._paths.add(file_lines.path)
-                self._tried.update(self._book.covering(file_lines.path))
-            self._broken.update(self._book.broken_by_change(file_lines))
+        change = check_report.called_change(fields, self._project)
+        if change:
+            self._tried.update(self._book.covering(change.path))
+            self._broken.update(self._book.broken_by_change(change))
 
     def _span(self) -> tuple[str, str]:
         """Return when the session began and ended; two empty texts if that cannot be told."""
