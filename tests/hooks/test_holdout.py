@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 
 from onrecord import paths, state_file
+from onrecord.hosts import table
 from onrecord.project import Project
 from onrecord.session import holdout
+from tests import sessions
 from tests.hooks.hook_process import HookOutput, run_hook
 from tests.known_project import SIX, known_project
+from tests.sessions import say
 
 HELD, OTHER = "one", "s"
 """A session that is in a holdout of one half, and one that is not."""
@@ -114,6 +117,21 @@ def test_a_session_is_known_by_the_id_in_the_name_of_its_file(project, hook):
     output = hook("user_prompt_submit", HELD, "codex", prompt=ASKS, transcript_path=file, turn_id="t")
 
     assert output.stdout == b""
+
+
+@pytest.mark.parametrize("host", sessions.HOSTS)
+def test_the_hooks_and_the_files_of_sessions_agree_on_who_is_in_it(project, hook, home, host):
+    configure(paths.user_store(), retrieval={"holdout": 0.5})
+    files = [sessions.HOSTS[host](home, project.root, f"2026-01-0{day}T10:00:00Z", say("a")) for day in range(1, 9)]
+    ids = [table.transcript(host, str(file)).session_id for file in files]
+
+    silent = [
+        hook("user_prompt_submit", name, host, prompt=ASKS, transcript_path=str(file)).stdout == b""
+        for name, file in zip(ids, files)
+    ]
+
+    assert len(set(ids)) == 8 and all(len(name) == 36 for name in ids)
+    assert silent == [holdout.is_held_out(name, 0.5) for name in ids]
 
 
 @pytest.mark.parametrize("value", [0, 0.0, 20, -1, 0.6, "0.5", True, None, [0.5]])

@@ -164,7 +164,7 @@ def measure(
     transcripts: Sequence[Transcript],
     limits: ReadLimits,
     *,
-    watch: Watch = iter,
+    watch: Watch = session_facts.unwatched,
     only: str = "",
 ) -> Effect:
     """Return the effect in the sessions of a project; with `only`, the path of a record, of that record alone."""
@@ -173,7 +173,7 @@ def measure(
     reading = session_facts.read(transcripts, rules, stores.project, limits, watch)
     periods = holdout.periods()
     shown = [session for session in reading.sessions if not _is_held_out(session, periods)]
-    corrections, unsearched = _corrections(stores, settings, shown) if records else ({}, 0)
+    corrections, unsearched = _corrections(stores, settings, shown, watch) if records else ({}, 0)
     effects = [_effect(record, shown, corrections.get(record.path, [])) for record in records]
     return Effect(
         tuple(sorted(effects, key=_order)),
@@ -234,21 +234,21 @@ def _order(effect: RecordEffect) -> tuple[int, int, str]:
 
 
 def _corrections(
-    stores: Stores, settings: Settings, facts_list: Sequence[SessionFacts]
+    stores: Stores, settings: Settings, facts_list: Sequence[SessionFacts], watch: Watch
 ) -> tuple[dict[str, list[str]], int]:
     """Return when each record was corrected, as far as a search tells, and how many corrections were not looked up."""
     moments: dict[str, list[str]] = {}
     deadline, searched = time.monotonic() + _SEARCH_SECONDS, 0
     # The indexes are up to date: the checks were read from them just now.
     quick = Stores(stores.store_refs, stores.project)
-    for facts in facts_list:
-        for prompt in facts.correcting_prompts:
-            if searched >= _MAX_SEARCHED or time.monotonic() > deadline:
-                break
-            searched += 1
-            path = _record_about(quick, settings, prompt)
-            if path:
-                moments.setdefault(path, []).append(facts.started_at)
+    prompts = [(facts.started_at, prompt) for facts in facts_list for prompt in facts.correcting_prompts]
+    for moment, prompt in watch(prompts[:_MAX_SEARCHED], "looking up corrections"):
+        if time.monotonic() > deadline:
+            break
+        searched += 1
+        path = _record_about(quick, settings, prompt)
+        if path:
+            moments.setdefault(path, []).append(moment)
     return moments, sum(facts.corrections for facts in facts_list) - searched
 
 

@@ -80,7 +80,13 @@ class SessionReading(NamedTuple):
         return sum(not session.is_whole for session in self.sessions)
 
 
-Watch = Callable[[Sequence[Transcript]], Iterable[Transcript]]
+Watch = Callable[[Sequence[Any], str], Iterable[Any]]
+"""Takes elements and what is done with them; yields the elements, and may report progress."""
+
+
+def unwatched(elements: Sequence[Any], what: str) -> Iterable[Any]:
+    """Return the elements, without a report."""
+    return elements
 
 
 def read(
@@ -88,7 +94,7 @@ def read(
     rules: Sequence[RecordCheck],
     project: str,
     limits: ReadLimits,
-    watch: Watch = iter,
+    watch: Watch = unwatched,
 ) -> SessionReading:
     """Return what happened in sessions, newest first, as far as the limits allow; `watch` can report progress."""
     ordered = newest_first(transcripts)
@@ -96,7 +102,7 @@ def read(
     turns: set[int] = set()
     sessions: list[SessionFacts] = []
     empty = undated = 0
-    for number, transcript in enumerate(watch(ordered)):
+    for number, transcript in enumerate(watch(ordered, "reading sessions")):
         if number >= limits.sessions or total > limits.total_bytes or time.monotonic() > deadline:
             return SessionReading(tuple(sessions), len(ordered) - number, empty, undated)
         total += min(_size(transcript), limits.session_bytes)

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         project.settings,
         [transcript for transcripts in by_host.values() for transcript in transcripts],
         ReadLimits(),
-        watch=lambda transcripts: watched(transcripts, "reading sessions"),
+        watch=watched,
         only=only,
     )
     hosts = {name: len(transcripts) for name, transcripts in by_host.items() if transcripts}
