@@ -66,7 +66,7 @@ def test_sentences_plot_and_numbers(rule, onrecord):
         "\n"
         "Before and since are different times: other things may have changed, too. Only a holdout compares like with"
         " like: docs/how-to/see-the-effect.md\n"
-        "Nothing was written, and nothing left this machine.\n"
+        "Nothing of your sessions was stored, and nothing left this machine.\n"
     )
 
 

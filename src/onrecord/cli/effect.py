@@ -39,7 +39,7 @@ _NUMBERS, _SHORT_NUMBERS = 24, 6
 _FRAME = 6
 """Columns for the indent and the frame of a plot."""
 
-_NOTHING_WRITTEN = "Nothing was written, and nothing left this machine."
+_NOTHING_STORED = "Nothing of your sessions was stored, and nothing left this machine."
 _CAUTION = (
     "Before and since are different times: other things may have changed, too. Only a holdout compares like with like: "
     "docs/how-to/see-the-effect.md"
@@ -226,7 +226,7 @@ def _ending(screen: Screen, measurement: Effect) -> Iterator[str]:
         )
     elif measurement.compared:
         yield fitted(screen, _CAUTION)
-    yield fitted(screen, _NOTHING_WRITTEN)
+    yield fitted(screen, _NOTHING_STORED)
 
 
 def _record_lines(screen: Screen, one: RecordEffect, scale: float) -> Iterator[str]:
