@@ -69,6 +69,7 @@ PAGES = {
     "docs/how-to/start-in-an-existing-project.md": [],
     "docs/how-to/check-changes.md": ["onrecord init", "git add . && git commit -q -m 'A memory'"],
     "docs/how-to/import.md": [],
+    "docs/how-to/see-the-effect.md": ["onrecord init"],
     "docs/how-to/find-and-list.md": _BEGUN,
     "docs/how-to/monorepos.md": _BEGUN,
     "docs/how-to/review-in-a-pull-request.md": _BEGUN,

@@ -436,6 +436,7 @@ CASES: dict[str, Case] = {
     "checks.enabled": Case(False, check_broken),
     "checks.enforce": Case("deny", check_broken),
     "checks.by_record.sessions-live-in-postgres-not-redis": Case("ask", check_broken),
+    "retrieval.holdout": Case(0.5, lambda lab: lab.hook("user_prompt_submit", prompt=ASKS, session_id="one")),
     "retrieval.notice": Case(False, line_for_the_person),
     "retrieval.judge.enabled": Case(True, with_judge(is_shown), {**JUDGE, "retrieval.judge.enabled": False}),
     "retrieval.judge.provider": Case("openai", with_judge(requests(lambda request: request.line)), JUDGE),

@@ -167,6 +167,7 @@ WORDS: dict[str, list[list[str]]] = {
     "reanchor": [["the-carrier-api-allows-90-calls-a-minute"], [EVIL]],
     "audit": [["--all"], ["--max-rate", EVIL], ["--markdown", EVIL]],
     "improve": [["--limit", "0"], [EVIL], ["--category", EVIL]],
+    "effect": [[], ["sessions-live-in-postgres-not-redis"], ["--since", EVIL], [EVIL]],
     "stats": [[], ["sessions-live-in-postgres-not-redis"], ["--since", EVIL]],
     "import": [["--dry-run"], ["--pending"], ["--accept", "--dry-run"], ["--done", "CLAUDE.md"], [EVIL], []],
     "log": [[]],

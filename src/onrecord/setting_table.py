@@ -74,6 +74,14 @@ SETTINGS: dict[str, Setting] = {
         True, "Whether a command, or a task given to a subagent, shows the record that governs it."
     ),
     "retrieval.failures": Setting(True, "Whether a failed command shows the runbook for it."),
+    "retrieval.holdout": Setting(
+        0.0,
+        "The share of your sessions that get no records, so that `onrecord effect` can compare; 0 is none.",
+        0,
+        0.5,
+        user_only=True,
+        is_exact=True,
+    ),
     "retrieval.notice": Setting(
         True, "Whether the person gets a line with the titles of what the agent is shown, where the host has a place."
     ),

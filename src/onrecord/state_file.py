@@ -29,6 +29,7 @@ LIFETIMES = {
     "usage/sessions": 30,
     "usage": 365,
     "suggestions": 180,
+    "holdout": 3_650,
     "history": 365,
     "imports": 3_650,
     "judge": 30,

@@ -16,7 +16,7 @@ NEEDS_A_STORE = {
     "update": ["x", "--tag=t"], "edit": ["x"], "retire": ["x", "--reason=r"], "restore": ["x"],
     "archive": ["x", "--reason=r"], "unarchive": ["x"], "supersede": ["x", "y"], "log": [], "undo": [], "freshness": [],
     "check": [],
-    "reanchor": ["x"], "audit": [], "stats": [], "gc": [], "index": ["check"], "digest": [],
+    "reanchor": ["x"], "audit": [], "stats": [], "effect": [], "gc": [], "index": ["check"], "digest": [],
     "improve": [], "export": [], "status": [], "web": ["--no-open"],
     "share": ["x", "--to=platform"],
 }  # fmt: skip

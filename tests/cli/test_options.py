@@ -44,6 +44,7 @@ NUMBERS = {
 
 def test_the_numbers_of_all_commands():
     assert sorted(NUMBERS) == [
+        "effect --limit",
         "improve --limit",
         "list --limit",
         "log --limit",

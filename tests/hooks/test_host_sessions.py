@@ -322,6 +322,12 @@ def test_a_session_has_a_name_and_its_prompts_a_time(session: Transcript):
     assert [(prompt.text, prompt.at[:4]) for prompt in read.prompts] == [(PROMPT, "2026")]
 
 
+def test_the_id_that_hooks_get_is_known_from_the_file(session: Transcript):
+    assert session.session_id == "s"
+    assert table.transcript("gemini", "/nowhere/session-2026-s.jsonl").session_id == ""
+    assert transcript.NO_SESSION.session_id == ""
+
+
 @pytest.mark.parametrize("folder", ["ferry", "fähre"])
 @pytest.mark.parametrize("name", [*FILES, "opencode"])
 def test_the_sessions_of_a_project_are_found_and_no_others(name: str, folder: str, home: Path, tmp_path: Path):

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.debian("chromium"), pytest.mark.xdist_group("chromium"
 POSTGRES = "/record/project/decisions/sessions-live-in-postgres.json"
 PAGES = [
     "/", "/search?q=login+state", "/inbox", "/agent?prompt=where+do+we+keep+login+state%3F", "/timeline", "/map",
-    "/health?all=1", "/usage", "/settings", POSTGRES, f"{POSTGRES}/edit", "/new/runbook", "/nowhere",
+    "/health?all=1", "/usage", "/effect", "/settings", POSTGRES, f"{POSTGRES}/edit", "/new/runbook", "/nowhere",
 ]  # fmt: skip
 _RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}}
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
 import pytest
 
-from onrecord import files, web
+from onrecord import files, paths, state_file, web
 from onrecord.record import compose, form, memory
 from onrecord.settings import Settings
 from onrecord.shared import remotes, replicas
@@ -18,6 +19,7 @@ from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 from onrecord.usage import usage_log
 from tests.git_project import GitProject
+from tests.sessions import claude_code, codex, say
 
 HOSTILE = '<script>alert("x")</script><img src=x onerror=y>\u202e\x1b[31m&amp;'
 
@@ -291,14 +293,16 @@ def test_a_prompt_of_several_lines_stays_one(browser, save):
 
 def test_hostile_text_is_text_on_every_page(browser, save, draft, project):
     content = {"context": HOSTILE, "decision": HOSTILE, "rationale": [HOSTILE], "alternatives": []}
-    entry = save(HOSTILE + " title", content=content, tags=["a"], triggers=[HOSTILE], related_files=[])
+    checks = [{"on": "command", "has": [HOSTILE]}]
+    entry = save(HOSTILE + " title", content=content, tags=["a"], triggers=[HOSTILE], related_files=[], checks=checks)
+    claude_code(Path(os.environ["CLAUDE_CONFIG_DIR"]).parent, project.root, "2026-01-05T10:00:00Z", say("a", "ls"))
     save(HOSTILE + " title again", content=content, tags=["a"], triggers=[HOSTILE], related_files=[])
     draft("Draft " + HOSTILE, evidence=(HOSTILE,))
     usage_log.append(project.store.root, [("injected", entry.path)])
     Path(project.store.root, "memory-config.json").write_text('{"alert": "x"}')
     pages = ["/", "/search", "/search?q=script", _address(entry), "/inbox", "/agent?prompt=script+alert", "/timeline"]
 
-    for page in [*pages, "/health?all=1", "/usage", "/settings"]:
+    for page in [*pages, "/health?all=1", "/usage", "/effect", "/settings"]:
         text = browser.get(page).text
         assert "alert" in text, page
         assert "<script>alert" not in text and "<img" not in text, page
@@ -393,6 +397,47 @@ def test_usage_is_counted_by_week_and_record(browser, save, project):
 
     assert re.search(r"Sessions live in Postgres 1 0 1 0", _text(response))
     assert response.text.count("<rect") == 24
+
+
+def test_the_effect_is_counted_in_the_sessions_of_agents(browser, save, project, home):
+    save("No npm", checks=[{"on": "command", "starts": ["npm install"]}])
+    for day in range(1, 13):
+        codex(home, project.root, f"2026-01-{day:02d}T10:00:00Z", say("a", "npm install x"), say("no, stop"))
+
+    page = browser.get("/effect")
+    text = _text(page)
+
+    assert re.search(r"before \d+ \w+( \d+)?: 12 of 12 sessions ran npm install; since then none could have", text)
+    assert "12 sessions: you corrected the agent in 12 of 12" in text
+    assert "before 12 of 12: 100 % (76 to 100 %). From 0 to 100 %, with 95 % intervals." in text
+    assert page.text.count("<circle") == 1 and '<a href="/effect" aria-current="page">' in page.text
+    assert "Holdout" not in text
+
+
+def test_the_effect_without_sessions_or_checks_is_said(browser, save):
+    save()
+
+    text = _text(browser.get("/effect?all=1"))
+
+    assert "No coding agent has had a session in this project" in text
+    assert "No record in force has a check" in text
+
+
+def test_the_effect_names_a_holdout_and_whether_it_is_enough(browser, save, project, home):
+    save("No npm", checks=[{"on": "command", "starts": ["npm install"]}])
+    config = Path(paths.user_store(), "memory-config.json")
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('{"retrieval": {"holdout": 0.5}}')
+    assert "50 % of your sessions get no records. No session has begun" in _text(browser.get("/effect"))
+    file = Path(state_file.state_path("holdout"))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("2026-01-01T00:00:00Z\t0.5\n")
+    codex(home, project.root, "2026-01-05T10:00:00Z", say("a", "npm install x"))
+
+    text = _text(browser.get("/effect"))
+
+    assert re.search(r"Sessions since 1 January\D*( 2026)?: [01] with records, [01] without", text)
+    assert "That is not enough to tell: at least 20 of each are needed." in text
 
 
 def test_settings_say_where_they_come_from(browser, save, project):

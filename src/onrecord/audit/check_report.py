@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -31,6 +32,13 @@ _LOG = (
     "--no-textconv", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--format=%n%x01%h %s",
 )  # fmt: skip
 _COMMAND_TOOLS = ("Bash", "PowerShell")
+_PATH_KEYS = ("file_path", "notebook_path")
+_NEW_KEYS, _OLD_KEYS = ("content", "new_string", "new_source"), ("old_string",)
+"""Fields of tool calls, in sessions of every host under Claude Code's names."""
+
+_MAX_EDITS = 100
+_MAX_CHANGE_CHARACTERS = 200_000
+"""Edits of one tool call, and characters of it, that are compared with checks."""
 
 
 class BrokenRule(NamedTuple):
@@ -160,18 +168,50 @@ def try_in_sessions(one: Check, sessions: Iterable[Iterable[tuple[str, Mapping[s
 
 def _call_place(one: Check, tool: str, fields: Mapping[str, Any], project: str) -> str:
     """Return what of a tool call breaks a check, or nothing."""
-    texts = {key: value for key, value in fields.items() if isinstance(value, str)}
-    if tool in _COMMAND_TOOLS:
-        command = texts.get("command", "")
+    command = called_command(tool, fields)
+    if command:
         return " ".join(command.split())[:120] if check.breaks_command(one, command) else ""
-    path = texts.get("file_path", "")
-    if not path.startswith(f"{project}/"):
-        return ""
-    new_text = texts.get("content") or texts.get("new_string", "")
-    lines = check.added_lines(
-        path[len(project) + 1 :], texts.get("old_string", ""), new_text, is_new="content" in texts
-    )
-    return _place(one, lines) if new_text else ""
+    change = called_change(fields, project)
+    return _place(one, change.lines()) if change else ""
+
+
+def called_command(tool: str, fields: Mapping[str, Any]) -> str:
+    """Return the command line of a tool call; empty for other tools."""
+    command = fields.get("command") if tool in _COMMAND_TOOLS else ""
+    return command if isinstance(command, str) else ""
+
+
+class CalledChange(NamedTuple):
+    """What a tool call of a session did to a file of the project.
+
+    A file that is written as a whole counts with all its lines: its earlier text is not in the session.
+    """
+
+    path: str
+    old_text: str
+    new_text: str
+    is_new: bool
+
+    def lines(self) -> FileLines:
+        """Return the lines that were added and removed."""
+        return check.added_lines(self.path, self.old_text, self.new_text, is_new=self.is_new)
+
+
+def called_change(fields: Mapping[str, Any], project: str) -> CalledChange | None:
+    """Return the change of a file that a tool call made; None for all other calls."""
+    path = next((fields[key] for key in _PATH_KEYS if isinstance(fields.get(key), str)), "")
+    inner = path[len(project) + 1 :] if path.startswith(f"{project}/") else "" if os.path.isabs(path) else path
+    edits = fields.get("edits")
+    parts = [fields, *(edit for edit in (edits if isinstance(edits, list) else ())[:_MAX_EDITS])]
+    new_text, old_text = (_joined(parts, keys) for keys in (_NEW_KEYS, _OLD_KEYS))
+    if not inner or inner.startswith("../") or not (new_text or old_text):
+        return None
+    return CalledChange(inner, old_text, new_text, isinstance(fields.get("content"), str))
+
+
+def _joined(inputs: Sequence[Any], keys: Sequence[str]) -> str:
+    values = [part.get(key) for part in inputs if isinstance(part, dict) for key in keys]
+    return "\n".join(value for value in values if isinstance(value, str))[:_MAX_CHANGE_CHARACTERS]
 
 
 def _place(one: Check, file_lines: FileLines) -> str:

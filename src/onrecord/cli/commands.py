@@ -184,6 +184,11 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("the last twelve weeks", "stats"),
             Example("one record", "stats use-uv"),
         )),
+        "effect": Command("effect", "Count how often rules were broken, before and since.", (
+            Example("every rule with a check, in the sessions on this machine", "effect"),
+            Example("only the sessions of the last three months", "effect --since 3m"),
+            Example("all counts and intervals, for a program", "effect --json"),
+        ), has_store=False),
         "export": Command("export", "Print the records, or write them to a file for other agents.", (
             Example("the decisions, as one page", "export --category decision"),
             Example("a file for an agent that can only read files", "export --file MEMORY.md"),

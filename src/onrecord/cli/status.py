@@ -17,6 +17,7 @@ from onrecord.hosts import connection, table
 from onrecord.importers import sources
 from onrecord.search import index, listing
 from onrecord.search.index import Index
+from onrecord.session import holdout
 from onrecord.settings import OFF_VARIABLE, PROMPT_SWITCHES, OffSwitch, Settings, load_settings, off_switches
 from onrecord.shared import replicas
 from onrecord.store import waiting
@@ -64,6 +65,8 @@ class _Status(NamedTuple):
     """Names of the shared stores that are read here."""
     missing: list[str]
     """Names of shared stores that the project asks for and that are not connected."""
+    holdout: float
+    """The share of sessions that get no records."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,6 +101,7 @@ def _status(store: Store, settings: Settings) -> _Status:
         _agents(),
         [paths.store_name(store_ref.prefix) for store_ref in replicas.select(replicas.replicas(""), settings)],
         replicas.missing_names(settings),
+        settings.number("retrieval.holdout"),
     )
 
 
@@ -166,6 +170,7 @@ def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
         "agents": status.agents,
         "shared": status.shared,
         "asked_for": status.missing,
+        "holdout": status.holdout,
         "off": [off._asdict() for off in status.off],
         "next": step._asdict() if step else None,
     }
@@ -201,6 +206,11 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
     if status.shared:
         yield "shared", f"{', '.join(status.shared)}: onrecord remote status"
     yield from (("shared", replicas.missing_note(name)) for name in status.missing)
+    if status.holdout:
+        yield (
+            "holdout",
+            f"{holdout.percent(status.holdout)} of your sessions get no records; to compare: onrecord effect",
+        )
     yield from (("off", str(off)) for off in status.off)
 
 

@@ -50,6 +50,7 @@ STATE = {
     "usage/sessions": "whether records shown to a session were opened",
     "usage": "how often each record was shown and opened",
     "suggestions": "suggestions to save, with the sentences they quote",
+    "holdout": "when the share of sessions without records was changed",
     "history": "changes of each store, and the earlier content of its files",
     "imports": "hashes of the imported documents",
     "listings": "the paths of the records listed last on each terminal",

@@ -13,6 +13,7 @@ from onrecord.errors import BadInput, UnsafePath
 from onrecord.git import git_files
 from onrecord.record import memory, schema, secrets
 from onrecord.record.memory import Memory
+from onrecord.session import holdout
 from onrecord.settings import OFF_VARIABLE, Settings, off_switches
 from onrecord.shared import remotes as remote
 from onrecord.shared import replicas, sync_base
@@ -72,6 +73,10 @@ def examine_switches(settings: Settings) -> Iterator[Finding]:
     for off in off_switches(settings):
         if off.key != OFF_VARIABLE:
             yield Finding("note", "switches", f"{off} ({off.file})", off.fix)
+    share = settings.number("retrieval.holdout")
+    if share:
+        what = f"retrieval.holdout: {holdout.percent(share)} of your sessions get no records"
+        yield Finding("note", "switches", what, "onrecord config unset retrieval.holdout --user")
 
 
 def repair(store: Store) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onrecord import budget
+from onrecord.hooks import holdout
 from onrecord.hosts import table
 from onrecord.hosts.events import ADD, NOTHING, START, HookReply
 from onrecord.session import ledger, transcript
@@ -46,9 +47,12 @@ def user_prompt_submit(event: HostEvent, event_stores: EventStores) -> HookReply
 def _records(event: HostEvent, event_stores: EventStores) -> str:
     """Return the block of records that are relevant to the prompt."""
     settings = load_settings(event_stores.store)
+    holdout.note_share(settings)
     if event_stores.store and settings.text("capture.mode") != "off":
         budget.attempt("note a correction", None, _note_correction, event.prompt, event.session)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
+        return ""
+    if holdout.holds_out(event, settings):
         return ""
     from onrecord.recall import for_prompt
     from onrecord.recall.stores import Stores

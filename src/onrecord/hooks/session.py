@@ -6,6 +6,7 @@ import os
 import sys
 
 from onrecord import budget, paths
+from onrecord.hooks import holdout
 from onrecord.hosts.events import ADD, NOTHING, HookReply
 from onrecord.session import ledger
 from onrecord.settings import load_settings
@@ -43,12 +44,18 @@ def session_start(event: HostEvent, event_stores: EventStores) -> HookReply:
 
 def start(event: HostEvent, event_stores: EventStores, max_characters: int = MAX_CHARACTERS) -> str:
     """Return what a session is shown when it starts, or after a compaction; start a sync in the background."""
-    in_use = _after_compaction(event, event_stores) if event.source == "compact" else ""
-    digest = _digest(event, event_stores, max_characters - len(in_use))
+    settings = load_settings(event_stores.store)
+    holdout.note_share(settings)
+    text = "" if holdout.holds_out(event, settings) else _records(event, event_stores, max_characters)
     budget.attempt("start a sync", None, _sync, event_stores.project)
+    return text
+
+
+def _records(event: HostEvent, event_stores: EventStores, max_characters: int) -> str:
     from onrecord.text import join
 
-    return join(in_use, digest)
+    in_use = _after_compaction(event, event_stores) if event.source == "compact" else ""
+    return join(in_use, _digest(event, event_stores, max_characters - len(in_use)))
 
 
 def _sync(project: str) -> None:

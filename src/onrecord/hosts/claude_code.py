@@ -6,6 +6,7 @@ import os
 
 from onrecord import paths
 from onrecord.hosts.events import (
+    MAX_SESSIONS,
     POWERSHELL,
     READ,
     SHELL,
@@ -70,7 +71,7 @@ def transcript(path: str) -> Transcript:
     return Transcript(path, Format(read_lines, messages, _may_be_typed))
 
 
-def sessions(project: str) -> list[str]:
+def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     """Return the session files of a project."""
     from onrecord.hosts import session_files
 
@@ -78,7 +79,7 @@ def sessions(project: str) -> list[str]:
     return [
         file
         for folder in folders(project)
-        for file in session_files.newest(folder, ".jsonl", depth=0)
+        for file in session_files.newest(folder, ".jsonl", depth=0, limit=limit)
         if os.path.basename(folder) == own_name or session_files.names_project(file, project, '"cwd":"')
     ]
 

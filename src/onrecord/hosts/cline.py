@@ -6,7 +6,7 @@ import os
 
 from onrecord import coldstart, files
 from onrecord.hosts import events
-from onrecord.hosts.events import READ, SHELL, WRITE, HostEvent, Payload, absolute_paths
+from onrecord.hosts.events import MAX_SESSIONS, READ, SHELL, WRITE, HostEvent, Payload, absolute_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,11 +84,11 @@ def transcript(path: str) -> Transcript:
     return Transcript(path, Format(_entries, messages))
 
 
-def sessions(project: str) -> list[str]:
+def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     """Return the session files of a project, which is named in the first message to the model."""
     from onrecord.hosts import session_files
 
-    paths = session_files.newest(_folder(), _SUFFIX, depth=1)
+    paths = session_files.newest(_folder(), _SUFFIX, depth=1, limit=limit)
     return [file for file in paths if session_files.names_project(file, project, "Working Directory: ", _MAX_BYTES)]
 
 

@@ -10,6 +10,7 @@ import os
 from onrecord import coldstart, files
 from onrecord.hosts.events import (
     CONTINUE,
+    MAX_SESSIONS,
     READ,
     SHELL,
     WRITE,
@@ -46,6 +47,7 @@ _TAIL_BYTES = (200_000, 8_000_000)
 """End of a session's file that is searched for the result of a command, which includes its whole output."""
 
 _MAX_CHANGED_FILES = 50
+_ID_START = len("rollout-2026-11-16T02-03-48-")
 _MAX_CONTEXT_BYTES = 9_900
 """Length of a reply; of a longer one the host shows only the beginning and the end."""
 
@@ -104,15 +106,22 @@ def _exit_status(raw_line: bytes) -> int:
 def transcript(path: str) -> Transcript:
     from onrecord.session.transcript import Format, Transcript, read_lines
 
-    return Transcript(path, Format(read_lines, messages, lambda line: b'"UserMessage"' in line))
+    return Transcript(path, Format(read_lines, messages, lambda line: b'"UserMessage"' in line, session_id=_session_id))
 
 
-def sessions(project: str) -> list[str]:
+def _session_id(path: str) -> str:
+    """Return the session's id, which follows the date in the name of its file: `rollout-2026-11-16T02-03-48-ID`."""
+    from onrecord.session import transcript
+
+    return transcript.name_in_path(path)[_ID_START:]
+
+
+def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     """Return the session files of a project. The host sorts the files of all projects by date."""
     from onrecord.hosts import session_files
 
     home = os.environ.get("CODEX_HOME") or os.path.join(os.path.expanduser("~"), ".codex")
-    paths = session_files.newest(os.path.join(home, "sessions"), ".jsonl", depth=3)
+    paths = session_files.newest(os.path.join(home, "sessions"), ".jsonl", depth=3, limit=limit)
     return [file for file in paths if session_files.names_project(file, project, '"cwd":"', _HEAD_BYTES)]
 
 
@@ -154,9 +163,20 @@ def _tool_use(payload: Payload) -> Iterator[Message]:
         return
     changes = payload.inner("changes")
     for file in list(changes.fields)[:_MAX_CHANGED_FILES]:
-        diff = changes.inner(file).text("unified_diff")
-        yield transcript.Message("assistant", "tool_use", "", "Edit", {"file_path": file, "content": diff})
+        fields = {"file_path": file, **_texts(changes.inner(file))}
+        yield transcript.Message("assistant", "tool_use", "", "Edit", fields)
         yield transcript.tool_result("", has_failed=payload.text("status") == "failed")
+
+
+def _texts(payload: Payload) -> dict[str, str]:
+    """Return the texts of a changed file, under Claude Code's names: all of it, or the lines that a diff changes."""
+    if payload.text("type") == "add":
+        return {"content": payload.text("content")}
+    lines = payload.text("unified_diff").split("\n")
+    return {
+        "old_string": "\n".join(line[1:] for line in lines if line.startswith("-") and not line.startswith("--- ")),
+        "new_string": "\n".join(line[1:] for line in lines if line.startswith("+") and not line.startswith("+++ ")),
+    }
 
 
 def setup() -> HostSetup:

@@ -11,6 +11,7 @@ from onrecord.hosts.events import (
     ADD,
     COMPACTION,
     CONTINUE,
+    MAX_SESSIONS,
     POWERSHELL,
     READ,
     SHELL,
@@ -125,11 +126,11 @@ def transcript(path: str) -> Transcript:
     return Transcript(path, Format(read_lines, messages, lambda line: b'"user.message"' in line))
 
 
-def sessions(project: str) -> list[str]:
+def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     """Return the session files of a project."""
     from onrecord.hosts import session_files
 
-    paths = session_files.newest(os.path.join(_home(), "session-state"), "events.jsonl", depth=1)
+    paths = session_files.newest(os.path.join(_home(), "session-state"), "events.jsonl", depth=1, limit=limit)
     return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
 
 

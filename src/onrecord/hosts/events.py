@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 READ, WRITE, SHELL, POWERSHELL, TASK = "read", "write", "shell", "powershell", "task"
 """Kinds of tools; all others are ignored."""
 
+MAX_SESSIONS = 200
+"""The newest sessions of one host that are read, unless a command asks for more."""
+
 START, COMPACTION = "start", "compaction"
 _PATHS = ("file_path", "notebook_path", "filePath", "path", "absolute_path")
 _PATCHES = ("command", "input", "patch", "patchText")

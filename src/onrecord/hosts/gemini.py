@@ -11,6 +11,7 @@ import os
 from onrecord.hosts.events import (
     ADD,
     COMPACTION,
+    MAX_SESSIONS,
     READ,
     SHELL,
     START,
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 _TOOLS = {"run_shell_command": SHELL, "read_file": READ, "write_file": WRITE, "replace": WRITE}
 _NAMES = {"user_prompt_submit": "BeforeAgent", "post_tool_use": "AfterTool"}
+_HEAD_BYTES = 8_000
+"""Start of a session's file, which has the session's id."""
+
 _LATE = {"session_start": START, "user_prompt_submit": START, "pre_compact": COMPACTION}
 
 
@@ -69,14 +73,24 @@ def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
 def transcript(path: str) -> Transcript:
     from onrecord.session.transcript import Format, Transcript
 
-    return Transcript(path, Format(_entries, messages))
+    return Transcript(path, Format(_entries, messages, session_id=_session_id))
 
 
-def sessions(project: str) -> list[str]:
+def _session_id(path: str) -> str:
+    """Return the session's id from the first line of its file, whose name has only the beginning of the id."""
+    from onrecord.session import transcript
+
+    lines, _ = transcript.read_lines(path, _HEAD_BYTES, True)
+    return Payload(transcript.parse_line(lines[0]) if lines else {}).text("sessionId")
+
+
+def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     """Return the session files of a project, which is named at the start of each file."""
     from onrecord.hosts import session_files
 
-    paths = session_files.newest(os.path.join(os.path.expanduser("~"), ".gemini", "tmp"), ".jsonl", depth=2)
+    paths = session_files.newest(
+        os.path.join(os.path.expanduser("~"), ".gemini", "tmp"), ".jsonl", depth=2, limit=limit
+    )
     return [file for file in paths if session_files.names_project(file, project, "Directories:**\\n  - ")]
 
 

@@ -10,7 +10,7 @@ import os
 
 from onrecord import coldstart, files
 from onrecord.hosts import events
-from onrecord.hosts.events import READ, SHELL, WRITE, HostEvent, Payload, common_event
+from onrecord.hosts.events import MAX_SESSIONS, READ, SHELL, WRITE, HostEvent, Payload, common_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,12 +79,10 @@ def transcript(path: str) -> Transcript:
     return Transcript(path, Format(_entries, messages, modified_at=_modified_at))
 
 
-def sessions(project: str) -> list[str]:
+def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     """Return the sessions of a project, the latest first."""
-    from onrecord.hosts.session_files import MAX_SESSIONS
-
     below = project.replace("!", "!!").replace("%", "!%").replace("_", "!_") + "/%"
-    rows = _rows(_database(), _SESSIONS, (project, below, MAX_SESSIONS))
+    rows = _rows(_database(), _SESSIONS, (project, below, limit))
     return [_session(name) for (name,) in rows if isinstance(name, str)]
 
 

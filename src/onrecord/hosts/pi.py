@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from onrecord.hosts import events
-from onrecord.hosts.events import READ, SHELL, WRITE, HostEvent, Payload, common_event
+from onrecord.hosts.events import MAX_SESSIONS, READ, SHELL, WRITE, HostEvent, Payload, common_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,15 +34,22 @@ def read(name: str, payload: Payload) -> HostEvent:
 def transcript(path: str) -> Transcript:
     from onrecord.session.transcript import Format, Transcript, read_lines
 
-    return Transcript(path, Format(read_lines, messages, lambda line: b'"user"' in line))
+    return Transcript(path, Format(read_lines, messages, lambda line: b'"user"' in line, session_id=_session_id))
 
 
-def sessions(project: str) -> list[str]:
+def _session_id(path: str) -> str:
+    """Return the session's id, which follows the date in the name of its file: `2026-11-16T02-03-48-213Z_ID`."""
+    from onrecord.session import transcript
+
+    return transcript.name_in_path(path).rpartition("_")[2]
+
+
+def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     """Return the session files of a project."""
     from onrecord.hosts import session_files
 
     home = os.environ.get("PI_CODING_AGENT_DIR") or os.path.join(os.path.expanduser("~"), ".pi", "agent")
-    paths = session_files.newest(os.path.join(home, "sessions"), ".jsonl", depth=1)
+    paths = session_files.newest(os.path.join(home, "sessions"), ".jsonl", depth=1, limit=limit)
     return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
 
 

@@ -6,6 +6,7 @@ import os
 
 from onrecord.hosts.events import (
     CONTINUE,
+    MAX_SESSIONS,
     READ,
     SHELL,
     WRITE,
@@ -79,11 +80,13 @@ def transcript(path: str) -> Transcript:
     return Transcript(path, Format(read_lines, messages, lambda line: b'"real_user"' in line))
 
 
-def sessions(project: str) -> list[str]:
+def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     """Return the session files of a project."""
     from onrecord.hosts import session_files
 
-    paths = session_files.newest(os.path.join(os.path.expanduser("~"), ".qwen", "projects"), ".jsonl", depth=2)
+    paths = session_files.newest(
+        os.path.join(os.path.expanduser("~"), ".qwen", "projects"), ".jsonl", depth=2, limit=limit
+    )
     return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
 
 

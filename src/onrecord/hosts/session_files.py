@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 
 from onrecord import coldstart, files, timestamps
-from onrecord.hosts.events import POWERSHELL, READ, SHELL, WRITE, HostEvent
+from onrecord.hosts.events import MAX_SESSIONS, POWERSHELL, READ, SHELL, WRITE, HostEvent
 from onrecord.session.transcript import Message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
-
-MAX_SESSIONS = 200
-"""The newest sessions of one host that are read."""
 
 _MAX_MILLISECONDS = 4_000_000_000_000
 """Latest time that is accepted, in the year 2096."""
@@ -26,7 +23,7 @@ _HEAD_BYTES = 100_000
 """Bytes at the start of a file in which a host writes the session's folder."""
 
 
-def newest(folder: str, ending: str, *, depth: int) -> list[str]:
+def newest(folder: str, ending: str, *, depth: int, limit: int = MAX_SESSIONS) -> list[str]:
     """Return the newest files in `folder` and up to `depth` levels below it whose names end with `ending`."""
     files_below = []
     for path in _below(folder, depth):
@@ -35,7 +32,7 @@ def newest(folder: str, ending: str, *, depth: int) -> list[str]:
                 files_below.append((os.stat(path).st_mtime, path))
             except OSError:
                 continue
-    return [path for _, path in sorted(files_below, reverse=True)[:MAX_SESSIONS]]
+    return [path for _, path in sorted(files_below, reverse=True)[:limit]]
 
 
 def _below(folder: str, depth: int) -> Iterator[str]:
@@ -77,5 +74,9 @@ def tool_use(event: HostEvent, name: str, arguments: Mapping[str, Any]) -> Itera
     tool = {READ: "Read", WRITE: "Edit", SHELL: "Bash", POWERSHELL: "PowerShell"}.get(event.tool, name)
     if event.command:
         arguments = {**arguments, "command": event.command}
+    if event.tool == WRITE and event.is_whole_file:
+        arguments = {**arguments, "content": event.text_added}
+    elif event.tool == WRITE:
+        arguments = {**arguments, "old_string": event.text_removed, "new_string": event.text_added}
     for file in event.files or ("",):
         yield Message("assistant", "tool_use", "", tool, {**arguments, "file_path": file} if file else arguments)

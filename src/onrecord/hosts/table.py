@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from onrecord import coldstart
+from onrecord.hosts.events import MAX_SESSIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,8 +137,13 @@ def transcript_at(path: str) -> Transcript:
 
 
 def transcripts(project: str) -> list[Transcript]:
-    """Return the sessions of every host in a project."""
-    return [transcript(host.name, path) for host in HOSTS for path in module(host.name).sessions(project)]
+    """Return the newest sessions of every host in a project."""
+    return [transcript for host in HOSTS for transcript in transcripts_of(host.name, project)]
+
+
+def transcripts_of(host: str, project: str, limit: int = MAX_SESSIONS) -> list[Transcript]:
+    """Return the newest sessions of one host in a project, at most `limit`."""
+    return [transcript(host, path) for path in module(host).sessions(project, limit)]
 
 
 def find_host(name: str, fields: Mapping[str, Any]) -> Host:

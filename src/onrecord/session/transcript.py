@@ -105,6 +105,12 @@ def modification_time(path: str) -> float:
     return os.stat(path).st_mtime
 
 
+def name_in_path(path: str) -> str:
+    """Return the id of a session, which most hosts have in the name of its file, its folder or its entry."""
+    folder, name = os.path.split(path.rpartition("#")[2])
+    return os.path.basename(folder) if name == "events.jsonl" else name.partition(".")[0]
+
+
 class Format(NamedTuple):
     """The format of a host's transcripts: functions that read the entries of a file, and the messages of an entry."""
 
@@ -118,6 +124,8 @@ class Format(NamedTuple):
     """A cheap test: False if an entry cannot contain a prompt."""
     modified_at: Callable[[str], float] = modification_time
     """Takes a path; returns the time the session was last modified, in seconds."""
+    session_id: Callable[[str], str] = name_in_path
+    """Takes a path; returns the id that hooks get for the session, or nothing if it cannot be told."""
 
 
 class Transcript(NamedTuple):
@@ -128,9 +136,13 @@ class Transcript(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The session's id, derived from the path."""
-        folder, name = os.path.split(self.path.rpartition("#")[2])
-        return os.path.basename(folder) if name == "events.jsonl" else name.partition(".")[0] or self.path
+        """The session's name, derived from the path."""
+        return name_in_path(self.path) or self.path
+
+    @property
+    def session_id(self) -> str:
+        """The id that hooks get for the session; empty if there is no file, or if it cannot be told."""
+        return self.format.session_id(self.path) if self.path else ""
 
     def tail(self, size: int = TAIL_BYTES) -> tuple[list[Any], bool]:
         """Return the last entries, and True if these are all."""

@@ -20,6 +20,7 @@ from onrecord.web import (
     agent_page,
     browse_page,
     edit_page,
+    effect_page,
     health_page,
     home_page,
     inbox_page,
@@ -45,6 +46,7 @@ _PAGES = (
     agent_page,
     browse_page,
     health_page,
+    effect_page,
 )
 ROUTES = tuple(route for page in _PAGES for route in page.ROUTES)
 

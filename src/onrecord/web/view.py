@@ -48,6 +48,7 @@ NAVIGATION = (
     ("/map", "Map"),
     ("/health", "Health"),
     ("/usage", "Usage"),
+    ("/effect", "Effect"),
     ("/settings", "Settings"),
 )
 """Links on every page."""

@@ -1,0 +1,280 @@
+"""What happened in sessions, counted from their files without a model: broken checks, corrections, failed commands.
+
+Sessions are read newest first, within limits, and nothing is written. The turns that a resumed session has copied from
+an earlier file count once. Calls of subagents, which hosts keep apart, are not counted.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Callable
+
+from onrecord import timestamps
+from onrecord.audit import check_report
+from onrecord.audit.check_report import CalledChange
+from onrecord.coldstart import NamedTuple
+from onrecord.record import check
+from onrecord.record.check import RecordCheck
+from onrecord.session import ledger
+from onrecord.session.transcript import Message, Transcript
+
+_MAX_KEPT_CORRECTIONS = 20
+"""Corrections of one session whose words are kept, to find the records that they are about."""
+
+_MAX_PATHS = 10_000
+"""Files for which the rules that cover them are kept in memory."""
+
+_TOLERANCE_DAYS = -1.0
+"""A time up to a day ahead may come from another clock; a later one is wrong."""
+
+
+def is_correction(prompt: str) -> bool:
+    """True if a prompt corrects the agent."""
+    return ledger.is_correction(prompt)
+
+
+class ReadLimits(NamedTuple):
+    """How much of the sessions is read: files, bytes of one file (its end) and of all, and seconds."""
+
+    sessions: int = 2_000
+    session_bytes: int = 32_000_000
+    total_bytes: int = 1_000_000_000
+    seconds: float = 60.0
+
+
+class SessionFacts(NamedTuple):
+    """What happened in one session."""
+
+    session_id: str
+    """The id that hooks got; empty if it is not known."""
+    started_at: str
+    ended_at: str
+    prompts: int = 0
+    corrections: int = 0
+    correcting_prompts: tuple[str, ...] = ()
+    commands: int = 0
+    failed_commands: int = 0
+    tried: frozenset[int] = frozenset()
+    """Numbers of the rules that it could have broken: it ran a command, or changed a file that the check covers."""
+    broken: frozenset[int] = frozenset()
+    """Numbers of the rules that it broke."""
+    is_whole: bool = True
+    """False if only the end of its file was read."""
+
+
+class SessionReading(NamedTuple):
+    """The sessions that were read, newest first, and how many were not, by the reason."""
+
+    sessions: tuple[SessionFacts, ...] = ()
+    over_limit: int = 0
+    empty: int = 0
+    """Files without a prompt or a tool call: of subagents, of another version, or damaged."""
+    undated: int = 0
+    """Sessions whose time cannot be told, or is in the future."""
+
+    @property
+    def partial(self) -> int:
+        """Sessions of which only the end was read."""
+        return sum(not session.is_whole for session in self.sessions)
+
+
+Watch = Callable[[Sequence[Any], str], Iterable[Any]]
+"""Takes elements and what is done with them; yields the elements, and may report progress."""
+
+
+def unwatched(elements: Sequence[Any], what: str) -> Iterable[Any]:
+    """Return the elements, without a report."""
+    return elements
+
+
+def read(
+    transcripts: Sequence[Transcript],
+    rules: Sequence[RecordCheck],
+    project: str,
+    limits: ReadLimits,
+    watch: Watch = unwatched,
+) -> SessionReading:
+    """Return what happened in sessions, newest first, as far as the limits allow; `watch` can report progress."""
+    ordered = newest_first(transcripts)
+    book, deadline, total = RuleBook(rules), time.monotonic() + limits.seconds, 0
+    turns: set[int] = set()
+    sessions: list[SessionFacts] = []
+    empty = undated = 0
+    for number, transcript in enumerate(watch(ordered, "reading sessions")):
+        if number >= limits.sessions or total > limits.total_bytes or time.monotonic() > deadline:
+            return SessionReading(tuple(sessions), len(ordered) - number, empty, undated)
+        total += min(_size(transcript), limits.session_bytes)
+        facts = _SessionReader(transcript, book, project, turns).read(limits.session_bytes)
+        if facts is None:
+            empty += 1
+        elif not facts.started_at:
+            undated += 1
+        else:
+            sessions.append(facts)
+    return SessionReading(tuple(sessions), 0, empty, undated)
+
+
+def newest_first(transcripts: Iterable[Transcript]) -> list[Transcript]:
+    """Return the transcripts that can be read, the one that was changed last first."""
+    modified = []
+    for transcript in transcripts:
+        seconds = _modified(transcript)
+        if seconds:
+            modified.append((seconds, transcript.path, transcript))
+    return [transcript for _, _, transcript in sorted(modified, key=lambda item: item[:2], reverse=True)]
+
+
+def _modified(transcript: Transcript) -> float:
+    try:
+        return transcript.format.modified_at(transcript.path)
+    except (OSError, ValueError, OverflowError):
+        return 0.0
+
+
+def _size(transcript: Transcript) -> int:
+    """Return the size of a session's file; 0 for a session in a database, of which only a part is read anyway."""
+    try:
+        return os.stat(transcript.path).st_size
+    except (OSError, ValueError):
+        return 0
+
+
+class RuleBook:
+    """The rules, found by the words of a call: of hundreds of checks, a call is compared with a few."""
+
+    def __init__(self, rules: Sequence[RecordCheck]) -> None:
+        self.rules = rules
+        self._by_word: dict[str, list[int]] = {}
+        self._covering: dict[str, set[int]] = {}
+        for number, rule in enumerate(rules):
+            for word in check.key_words(rule.check):
+                self._by_word.setdefault(word, []).append(number)
+
+    def candidates(self, text: str) -> set[int]:
+        """Return the numbers of the rules that a call with this text may break."""
+        words = check.words_of(text) | {""}
+        keys = words if len(words) < len(self._by_word) else self._by_word
+        return {number for word in keys if word in words for number in self._by_word.get(word, ())}
+
+    def broken_by_command(self, command: str) -> list[int]:
+        """Return the numbers of the rules that a command breaks."""
+        numbers = self.candidates(command)
+        return [number for number in numbers if check.breaks_command(self.rules[number].check, command)]
+
+    def broken_by_change(self, called_change: CalledChange) -> list[int]:
+        """Return the numbers of the rules that a change of a file breaks."""
+        numbers = self.candidates(called_change.new_text).intersection(self.covering(called_change.path))
+        file_lines = called_change.lines() if numbers else None
+        return [number for number in numbers if file_lines and self.rules[number].broken_lines(file_lines)]
+
+    def about_commands(self) -> Iterator[int]:
+        return (number for number, rule in enumerate(self.rules) if rule.check.is_about(check.COMMAND))
+
+    def covering(self, path: str) -> set[int]:
+        """Return the numbers of the rules that a change of a file could break."""
+        if path not in self._covering:
+            if len(self._covering) >= _MAX_PATHS:
+                self._covering.clear()
+            self._covering[path] = {number for number, rule in enumerate(self.rules) if _covers(rule, path)}
+        return self._covering[path]
+
+
+def _covers(rule: RecordCheck, path: str) -> bool:
+    inner = path[len(rule.folder) :] if path.startswith(rule.folder) else ""
+    return bool(inner) and rule.check.is_about(check.WRITE) and rule.check.covers(inner)
+
+
+class _SessionReader:
+    """Reads one session: counts its prompts and calls, except those of turns that another session has, too."""
+
+    def __init__(self, transcript: Transcript, book: RuleBook, project: str, turn_hashes: set[int]) -> None:
+        self._transcript = transcript
+        self._book = book
+        self._project = project
+        self._turns = turn_hashes
+        """The turns of all sessions so far."""
+        self._is_copied = False
+        self._times: list[str] = []
+        self._prompts = self._commands = self._failed = self._calls = self._copied = 0
+        self._corrections: list[str] = []
+        self._pending: list[bool] = []
+        """For each call without a result: True for a command."""
+        self._tried: set[int] = set()
+        self._broken: set[int] = set()
+
+    def read(self, size: int) -> SessionFacts | None:
+        """Return the facts; None if the session has neither a prompt nor a tool call of its own."""
+        entries, is_whole = self._transcript.tail(size)
+        for entry in entries:
+            for message in self._transcript.messages_in(entry):
+                self._take(message)
+        if not self._prompts and not self._calls:
+            return None
+        started_at, ended_at = self._span()
+        return SessionFacts(
+            self._transcript.session_id,
+            started_at,
+            ended_at,
+            self._prompts,
+            len(self._corrections),
+            tuple(self._corrections[:_MAX_KEPT_CORRECTIONS]),
+            self._commands,
+            self._failed,
+            frozenset(self._tried),
+            frozenset(self._broken),
+            is_whole,
+        )
+
+    def _take(self, message: Message) -> None:
+        if message.kind == "text" and message.role == "user":
+            self._take_prompt(message)
+        elif message.kind == "tool_use" and not self._is_copied:
+            self._take_call(message.name, message.input)
+        elif message.kind == "tool_result" and self._pending:
+            is_command = self._pending.pop(0)
+            self._failed += is_command and message.name == "error"
+
+    def _take_prompt(self, message: Message) -> None:
+        turn = hash((message.name, message.at, message.text))
+        # Without an id and a time, two equal prompts are two prompts.
+        self._is_copied = bool(message.name and message.at) and turn in self._turns
+        self._pending = []
+        self._copied += self._is_copied
+        if self._is_copied:
+            return
+        self._turns.add(turn)
+        if timestamps.is_instant(message.at):
+            self._times.append(message.at)
+        # The first prompt has nothing to correct yet.
+        if (self._prompts or self._copied) and is_correction(message.text):
+            self._corrections.append(message.text)
+        self._prompts += 1
+
+    def _take_call(self, tool: str, fields: Mapping[str, Any]) -> None:
+        self._calls += 1
+        command = check_report.called_command(tool, fields)
+        self._pending.append(bool(command))
+        if command:
+            if not self._commands:
+                self._tried.update(self._book.about_commands())
+            self._commands += 1
+            self._broken.update(self._book.broken_by_command(command))
+            return
+        change = check_report.called_change(fields, self._project)
+        if change:
+            self._tried.update(self._book.covering(change.path))
+            self._broken.update(self._book.broken_by_change(change))
+
+    def _span(self) -> tuple[str, str]:
+        """Return when the session began and ended; two empty texts if that cannot be told."""
+        latest = timestamps.days_before(timestamps.now(), _TOLERANCE_DAYS)
+        times = sorted(moment for moment in self._times if moment < latest)
+        if times:
+            return times[0], times[-1]
+        try:
+            modified = timestamps.from_seconds(_modified(self._transcript))
+        except (OSError, ValueError, OverflowError):
+            return "", ""
+        return (modified, modified) if modified < latest else ("", "")
