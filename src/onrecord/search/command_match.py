@@ -178,13 +178,16 @@ def measure(called: CommandTerms, streams: _Streams, rarities: Mapping[str, floa
     phrases, whole = row.trigger_terms.split(" | "), " ".join(head)
     in_triggers = [1.0 if phrase == whole else _family(called, f" {phrase} ") for phrase in phrases]
     options = [f" {' '.join(option)} " for option in called.options]
+    # A title about another option names another command: `git commit --no-verify` is not `git commit`.
+    has_other_option = _has_other_option(called, row)
+    own_title = "" if has_other_option else title
     features = {
         "family_in_trigger": max((part * cover for part, cover in zip(in_triggers, covers)), default=0.0),
-        "family_in_title": _family(called, title),
+        "family_in_title": _family(called, own_title),
         "family_in_body": _family(called, body),
-        "other_option": float(_has_other_option(called, row)),
+        "other_option": float(has_other_option),
         "run_in_trigger": _longest_run(called, triggers, rarities),
-        "run_in_title": _longest_run(called, title, rarities),
+        "run_in_title": _longest_run(called, own_title, rarities),
         "run_in_body": _longest_run(called, body, rarities),
         "head_named": _mass(head, named, rarities),
         "head_in_body": _mass(head, streams.body, rarities),
