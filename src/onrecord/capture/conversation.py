@@ -11,7 +11,7 @@ from itertools import accumulate
 from onrecord import coldstart
 from onrecord import text as texts
 from onrecord.coldstart import NamedTuple
-from onrecord.session import ledger
+from onrecord.session import correction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -346,7 +346,7 @@ class Conversation:
             # After an assistant has saved a record, it talks about that record.
             if number in texts and (by_user or not has_saved):
                 lines = [_speech_line(sentence, cues) for sentence in texts[number]]
-                corrects = by_user and any(ledger.corrects(sentence.raw) for sentence in texts[number])
+                corrects = by_user and any(correction.instructs(sentence.raw) for sentence in texts[number])
                 tools = (has_used or is_cut_off, has_acted or is_cut_off)
                 self.speeches.append(Speech(by_user, lines, number, len(self.speeches), corrects, *tools))
             if message.kind == "text" and by_user:

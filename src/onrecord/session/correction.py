@@ -28,12 +28,14 @@ _MAX_END_CHARACTERS = 600
 _MAX_SENTENCES = 40
 _MAX_SENTENCE_WORDS = 80
 _MAX_GAP_WORDS = 5
+_MIN_PART_WORDS = 4
+_MAX_PARTS = 4
 
 _MARKS = dict.fromkeys(map(ord, '()[]{}<>*_;."“”„`–—…¿¡|/\\'), " ")
 _KEPT_MARKS = (",", ":", "!", "?")
 _SECRET_WORDS = (
     "password", "passwort", "kennwort", "passphrase", "passwd", "pwd", "contraseña", "contrasena", "clave", "secret",
-    "token", "api key", "apikey", "api-key", "credential", "bearer", "private key", "pin ", "login",
+    "token", "api key", "apikey", "api-key", "credential", "bearer", "private key", "zugangsdaten",
 )  # fmt: skip
 
 
@@ -91,17 +93,27 @@ def _has(words: Sequence[str], name: str) -> bool:
 
 def strength(prompt: str) -> int:
     """Return how plainly a prompt corrects the agent: `NONE`, `FAULT` or `REPROACH`."""
-    best = NONE
-    for words in _sentences(prompt):
-        if _has(words, "REPROACHES") and not _has(words, "HARMLESS"):
-            return REPROACH
-        if not best and (_has(words, "QUESTIONS") or ("?" not in words and _has(words, "FAULTS"))):
-            best = NONE if _has(words, "HARMLESS") else FAULT
-    return best
+    return max((_corrects(words) for _, words in _read(prompt)), default=NONE)
 
 
-def _sentences(prompt: str) -> Iterator[list[str]]:
-    """Yield the sentences of a prompt that may be its author's own, as words, with marks that matter as words."""
+def parts(prompt: str) -> list[str]:
+    """Return the first sentences of a prompt that are long enough to name a topic: each may be about another rule."""
+    return [sentence for sentence, words in _read(prompt) if len(words) > _MIN_PART_WORDS][:_MAX_PARTS]
+
+
+def _corrects(words: Sequence[str]) -> int:
+    """Return how plainly one sentence corrects the agent."""
+    if _has(words, "REPROACHES"):
+        level = REPROACH
+    elif _has(words, "QUESTIONS") or ("?" not in words and _has(words, "FAULTS")):
+        level = FAULT
+    else:
+        return NONE
+    return NONE if _has(words, "HARMLESS") else level
+
+
+def _read(prompt: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the sentences of a prompt that may be its author's own, each with its words; some marks count as words."""
     if len(prompt) > MAX_CHARACTERS:
         prompt = f"{prompt[: MAX_CHARACTERS - _MAX_END_CHARACTERS]}\n{prompt[-_MAX_END_CHARACTERS:]}"
     count, is_code = 0, False
@@ -113,7 +125,7 @@ def _sentences(prompt: str) -> Iterator[list[str]]:
                 count += 1
                 if count > _MAX_SENTENCES:
                     return
-                yield _words(sentence) if count > 1 else ["^^", *_words(sentence)]
+                yield sentence, _words(sentence) if count > 1 else ["^^", *_words(sentence)]
 
 
 def _words(sentence: str) -> list[str]:
