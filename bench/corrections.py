@@ -2,7 +2,7 @@
 
 The sets of real words (`words-NAME` in the shared data) have prompts by session and turn. Which of them correct the
 agent is in `sets/correction-labels.jsonl`: by their ids, `correction` or `unclear`, which counts neither way. A prompt
-corrects if it says that something the agent did, said or plans is wrong or not wanted; a report that something fails does not.
+corrects if it says that something the agent did, said or plans is wrong or not wanted; a report of a failure does not.
 It has a rule on file if a record is relevant to it. Sessions are replayed with their ledger. The prompts of the life
 sets, none of which corrects anybody, are taken as later prompts of a session.
 """

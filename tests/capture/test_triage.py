@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from onrecord.capture import conversation, triage
 from onrecord.capture.conversation import CUES_FOLDER, Conversation, Cues
-from onrecord.session import ledger
+from onrecord.session import correction
 from onrecord.session.transcript import Ending, Message
 
 EDIT = Message("assistant", "tool_use", "", "Edit", {"file_path": "/p/a.py"})
@@ -410,7 +410,7 @@ def test_a_word_list_is_well_formed(name):
     ],
 )
 def test_prompts_that_sound_like_a_correction(prompt, is_one):
-    assert ledger.is_correction(prompt) is is_one
+    assert correction.is_instruction(prompt) is is_one
 
 
 def tags_of(language: str) -> set[str]:

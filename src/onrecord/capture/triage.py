@@ -14,6 +14,7 @@ from onrecord import files
 from onrecord.capture.conversation import CUES_FOLDER, Conversation
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
+from onrecord.session.correction import FAULT, REPROACH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,6 +156,9 @@ def _user_features(conversation: Conversation, speech: Speech) -> list[str]:
         "user": True,
         "corrects": speech.corrects,
         "corrects what was done": speech.corrects and speech.acted_before,
+        "corrects earlier work": (speech.corrects or speech.fault > 0) and speech.acted_ever,
+        "finds fault": speech.fault == FAULT,
+        "reproaches": speech.fault == REPROACH,
         "answers a choice": before is not None and before.offers_choice,
         "answers a question": before is not None and before.lines[-1].sentence.is_question,
         "weighed before": bool(earlier) and any(map(_asks_which, earlier[-1].lines)),
@@ -369,7 +373,7 @@ def _candidate(conversation: Conversation, speech: Speech, number: int, category
     texts = [line.sentence.raw for line in speech.lines]
     evidence = tuple(text for position, text in enumerate(texts) if position == number or text in near)
     around = tuple(line.sentence.raw for other in conversation.around(speech) for line in other.lines)
-    corrects = category == "preference" and speech.corrects and speech.acted_before
+    corrects = category == "preference" and (speech.corrects or speech.fault > 0) and speech.acted_ever
     return SaveCandidate(category, score, core, evidence, around, corrects)
 
 

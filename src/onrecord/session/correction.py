@@ -25,7 +25,7 @@ MAX_CHARACTERS = 2_000
 """A longer prompt is a document, not a correction: of it only the beginning and the end are read."""
 
 _MAX_END_CHARACTERS = 600
-_MAX_SENTENCES = 40
+_MAX_SENTENCES = 80
 _MAX_SENTENCE_WORDS = 80
 _MAX_GAP_WORDS = 5
 _MIN_PART_WORDS = 4

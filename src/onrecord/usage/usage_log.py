@@ -290,6 +290,18 @@ class Corrections(NamedTuple):
     last_day: str
     hosts: tuple[str, ...]
 
+    @property
+    def summary(self) -> str:
+        """In words: 3 times, last on 2026-03-02 (claude-code)."""
+        hosts = f" ({', '.join(self.hosts)})" if self.hosts else ""
+        return f"{'once' if self.times == 1 else f'{self.times:,} times'}, last on {self.last_day}{hosts}"
+
+
+def current_corrections(store_root: str) -> dict[str, Corrections]:
+    """Return the corrections of records that still exist, by path, the most frequent first."""
+    by_path = corrections(store_root)
+    return {path: by_path[path] for path in by_path if os.path.exists(os.path.join(store_root, path))}
+
 
 def corrections(store_root: str) -> dict[str, Corrections]:
     """Return the corrections by the record's path in the store, the most frequent first."""
