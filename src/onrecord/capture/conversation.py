@@ -391,8 +391,8 @@ class Conversation:
         return any(other.by_user and other.has("wrap_up") for other in self.around(speech))
 
 
-def _fault(texts: Sequence[Sentence]) -> int:
-    return correction.strength("\n".join(sentence.raw for sentence in texts))
+def _fault(speech_sentences: Sequence[Sentence]) -> int:
+    return correction.strength("\n".join(sentence.raw for sentence in speech_sentences))
 
 
 def _speech_line(sentence: Sentence, cues: Cues) -> SpeechLine:
@@ -411,7 +411,7 @@ def _recent_texts(messages: Sequence[Message]) -> dict[int, list[Sentence]]:
         parts = split(message.text)
         if message.role == "user" and len(parts) > _MAX_PROMPT_SENTENCES:
             continue
-        ends = list(accumulate(len(sentence.raw) for sentence in parts))
+        ends = list(accumulate(len(sentence.raw) for sentence in speech_sentences))
         recent = [sentence for sentence, end in zip(parts, [0, *ends]) if end < room[message.role]]
         if recent:
             room[message.role] -= ends[len(recent) - 1]

@@ -49,7 +49,7 @@ class Correction(NamedTuple):
     host: str = ""
 
 
-class BrokenRule(NamedTuple):
+class CorrectedRule(NamedTuple):
     """A record that a correction is about, with its probability, and how often it was corrected by now."""
 
     candidate: Candidate
@@ -72,12 +72,12 @@ def block(stores: Stores, typed: Correction, settings: Settings, transcript: Tra
     return _render(_counted(broken, typed.host), asks=settings.text("capture.mode") != "off")
 
 
-def find(stores: Stores, typed: Correction, settings: Settings, ledger: Ledger) -> list[BrokenRule]:
+def find(stores: Stores, typed: Correction, settings: Settings, ledger: Ledger) -> list[CorrectedRule]:
     """Return the records that a correction is about, most probable first; those in `ledger` are more likely."""
     from onrecord.recall import for_prompt
     from onrecord.search import query, relevance
 
-    best: dict[str, BrokenRule] = {}
+    best: dict[str, CorrectedRule] = {}
     for part in map(query.parse, (typed.prompt, *parts(typed.prompt))):
         for candidate in for_prompt.find(stores, part, settings) if part.terms else ():
             if not CATEGORIES[candidate.match.category].is_rule:
@@ -86,7 +86,7 @@ def find(stores: Stores, typed: Correction, settings: Settings, ledger: Ledger) 
             shift = _SHOWN_LOGITS if is_known else 0.0
             probability = relevance.shifted(candidate.match.probability, shift)
             if candidate.record not in best or best[candidate.record].probability < probability:
-                best[candidate.record] = BrokenRule(candidate, probability)
+                best[candidate.record] = CorrectedRule(candidate, probability)
     threshold = REPROACH_THRESHOLD if typed.level == REPROACH else THRESHOLD
     ranked = sorted(best.values(), key=lambda rule: -rule.probability)
     broken = [rule for rule in ranked[:1] if rule.probability >= threshold]
@@ -94,7 +94,7 @@ def find(stores: Stores, typed: Correction, settings: Settings, ledger: Ledger) 
     return broken or _just_shown(stores, typed.prompt, list(ledger.recent))
 
 
-def _just_shown(stores: Stores, prompt: str, recent: Sequence[str]) -> list[BrokenRule]:
+def _just_shown(stores: Stores, prompt: str, recent: Sequence[str]) -> list[CorrectedRule]:
     """Return the one rule that the session was shown just now, if a correction names no topic: "no, not like that"."""
     from onrecord.recall import after_compaction
     from onrecord.search import query
@@ -103,48 +103,48 @@ def _just_shown(stores: Stores, prompt: str, recent: Sequence[str]) -> list[Brok
         return []
     candidates = after_compaction.current(recent, stores)
     return [
-        BrokenRule(candidate, THRESHOLD) for candidate in candidates if CATEGORIES[candidate.match.category].is_rule
+        CorrectedRule(candidate, THRESHOLD) for candidate in candidates if CATEGORIES[candidate.match.category].is_rule
     ]
 
 
-def _counted(broken: Sequence[BrokenRule], host: str) -> list[BrokenRule]:
+def _counted(corrected_rules: Sequence[CorrectedRule], host: str) -> list[CorrectedRule]:
     """Count the corrections, and return the rules with how often each was corrected."""
     from onrecord import usage
     from onrecord.recall.candidate import RULE, count_shown
 
-    count_shown([rule.candidate._replace(form=RULE) for rule in broken])
+    count_shown([rule.candidate._replace(form=RULE) for rule in corrected_rules])
     return [
         rule._replace(times=usage.count_correction(rule.candidate.match.root, rule.candidate.match.path, host))
-        for rule in broken
+        for rule in corrected_rules
     ]
 
 
-def _render(broken: Sequence[BrokenRule], *, asks: bool) -> str:
+def _render(corrected_rules: Sequence[CorrectedRule], *, asks: bool) -> str:
     """Return the block for the agent: the rules, and at the second correction of one the request to draft a check."""
     from onrecord.recall.candidate import Cautions, fitting_items
     from onrecord.text import fence, join
 
     cautions, items = Cautions(), []
-    for rule in broken:
+    for rule in corrected_rules:
         item = cautions.beside(rule.candidate).item
         times = f"corrected by the user {rule.times} times so far" if rule.times > 1 else "corrected by the user"
         items.append(item._replace(confidence="", note="; ".join(filter(None, (times, item.note)))))
     fitting = fitting_items(items, _MAX_TOKENS)
     lines = [HEADING, *(item.render() for item in fitting)]
     text: str = fence({"source": paths.PROJECT_PREFIX}, lines, [item.title for item in fitting])
-    for rule in broken[: len(fitting)]:
+    for rule in corrected_rules[: len(fitting)]:
         if asks and rule.times == _ASKED_AT:
             text = join(text, request(rule))
     return text
 
 
-def request(broken_rule: BrokenRule) -> str:
+def request(corrected_rule: CorrectedRule) -> str:
     """Return the line that asks the agent to draft a check or a trigger for a rule that was broken again."""
     from onrecord.store import record_names
 
-    match = broken_rule.candidate.match
+    match = corrected_rule.candidate.match
     name = record_names.short_name(match.path)
-    update = f"onrecord update {paths.store_flag(broken_rule.candidate.prefix)}{name} --draft"
+    update = f"onrecord update {paths.store_flag(corrected_rule.candidate.prefix)}{name} --draft"
     return (
         f"Memory: the user had to correct {name} twice. When the work is done, draft what would have prevented it, in"
         f" the words of the correction. A check, if a command or an added line shows the mistake: {update} --check"

@@ -39,7 +39,7 @@ _SECRET_WORDS = (
 )  # fmt: skip
 
 
-class Cues:
+class PhraseTable:
     """Phrases, looked up by their first word; `session.correction_cues` says how they are written."""
 
     __slots__ = ("_by_first",)
@@ -79,7 +79,7 @@ def _is_like(word: str, part: str) -> bool:
     return word.startswith(part[:-1]) if part[-1] == "*" else word == part
 
 
-_tables: dict[str, Cues] = {}
+_tables: dict[str, PhraseTable] = {}
 
 
 def _has(words: Sequence[str], name: str) -> bool:
@@ -87,7 +87,7 @@ def _has(words: Sequence[str], name: str) -> bool:
     if name not in _tables:
         from onrecord.session import correction_cues
 
-        _tables[name] = Cues(getattr(correction_cues, name))
+        _tables[name] = PhraseTable(getattr(correction_cues, name))
     return _tables[name].occur_in(words)
 
 
