@@ -411,7 +411,7 @@ def _recent_texts(messages: Sequence[Message]) -> dict[int, list[Sentence]]:
         parts = split(message.text)
         if message.role == "user" and len(parts) > _MAX_PROMPT_SENTENCES:
             continue
-        ends = list(accumulate(len(sentence.raw) for sentence in speech_sentences))
+        ends = list(accumulate(len(sentence.raw) for sentence in parts))
         recent = [sentence for sentence, end in zip(parts, [0, *ends]) if end < room[message.role]]
         if recent:
             room[message.role] -= ends[len(recent) - 1]
