@@ -53,7 +53,7 @@ def home(request: Request) -> Response:
         "home.html",
         title="Project memory",
         counts=_counts(index),
-        broken_rules=[] if is_static else _broken_rules(require_store(project.store)),
+        broken_rules=[] if is_static else _broken_rules(Store(index.root)),
         newest=[view.list_item(record) for record in newest],
         drafts=waiting.count(index.root),
         broken=len(listing.broken(index)),
