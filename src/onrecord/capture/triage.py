@@ -54,6 +54,9 @@ _MAX_WEIGHTS_BYTES = 4_000_000
 _MIN_REPEATED_SHARE = 0.75
 """Share of a sentence's words that a text must have to count as repeating it."""
 
+_FIRST_PROMPT_STEP, _MAX_FIRST = 0.2, 0.9
+"""By how much the threshold is higher in a first prompt, and up to which value it is raised."""
+
 _MIN_WORDS = 2
 _MIN_SUMMARY_FILES = 2
 _MIN_ASSISTANT_WORDS = 7
@@ -326,10 +329,17 @@ def candidates(conversation: Conversation, model: TriageModel, threshold: Thresh
                 probabilities = model.probabilities([*shared, *line_features(conversation, speech, number)])
                 likeliest = max(range(1, len(probabilities)), key=probabilities.__getitem__)
                 category = model.outcomes[likeliest]
-                is_probable = probabilities[likeliest] >= threshold(category)
+                is_probable = probabilities[likeliest] >= _at_least(threshold(category), conversation, speech)
                 is_supported = is_probable and _has_support(conversation, speech, category)
                 if is_supported and _fits_first_prompt(conversation, speech, speech_line, category):
                     yield _candidate(conversation, speech, number, category, probabilities[likeliest])
+
+
+def _at_least(threshold: float, conversation: Conversation, speech: Speech) -> float:
+    """Return the threshold for a speech: a first prompt mostly describes a task, so it must be clearer there."""
+    return (
+        max(threshold, min(threshold + _FIRST_PROMPT_STEP, _MAX_FIRST)) if conversation.is_first(speech) else threshold
+    )
 
 
 def is_eligible(conversation: Conversation, speech: Speech, speech_line: SpeechLine) -> bool:
