@@ -44,6 +44,7 @@ _BOOSTED = {
         ("preference.strong", "habit", "directive", "placement", "w.like"),
         ("scope", "universal", "topic", "contrast", "w.general"),
     ),
+    "runbook": (("cause.strong", "cause.weak"), ("solved", "w.fix")),
     "tech_debt": (("debt.defer", "debt.defer.weak"), ("debt.flaw", "debt.return", "w.hold", "w.back")),
 }
 WEIGHTS = os.path.join(CUES_FOLDER, "weights.tsv")
@@ -54,8 +55,8 @@ _MAX_WEIGHTS_BYTES = 4_000_000
 _MIN_REPEATED_SHARE = 0.75
 """Share of a sentence's words that a text must have to count as repeating it."""
 
-_FIRST_PROMPT_STEP, _MAX_FIRST = 0.2, 0.9
-"""By how much the threshold is higher in a first prompt, and up to which value it is raised."""
+_FIRST_PROMPT_STEP, _CURE_STEP = 0.15, 0.2
+"""By how much the threshold is higher in a first prompt, and lower for a sentence with cause and cure."""
 
 _MIN_WORDS = 2
 _MIN_SUMMARY_FILES = 2
@@ -329,17 +330,22 @@ def candidates(conversation: Conversation, model: TriageModel, threshold: Thresh
                 probabilities = model.probabilities([*shared, *line_features(conversation, speech, number)])
                 likeliest = max(range(1, len(probabilities)), key=probabilities.__getitem__)
                 category = model.outcomes[likeliest]
-                is_probable = probabilities[likeliest] >= _at_least(threshold(category), conversation, speech)
+                lowest = threshold(category) + _shift(conversation, speech, speech_line, category)
+                is_probable = probabilities[likeliest] >= lowest
                 is_supported = is_probable and _has_support(conversation, speech, category)
                 if is_supported and _fits_first_prompt(conversation, speech, speech_line, category):
                     yield _candidate(conversation, speech, number, category, probabilities[likeliest])
 
 
-def _at_least(threshold: float, conversation: Conversation, speech: Speech) -> float:
-    """Return the threshold for a speech: a first prompt mostly describes a task, so it must be clearer there."""
-    return (
-        max(threshold, min(threshold + _FIRST_PROMPT_STEP, _MAX_FIRST)) if conversation.is_first(speech) else threshold
-    )
+def _shift(conversation: Conversation, speech: Speech, speech_line: SpeechLine, category: str) -> float:
+    """Return by how much the threshold differs for a sentence: a first prompt mostly describes a task.
+
+    A runbook that names both cause and cure needs less: "the root cause was …, fixed by …".
+    """
+    if conversation.is_first(speech):
+        return _FIRST_PROMPT_STEP
+    has_both = category == "runbook" and speech_line.has("cause.strong") and speech_line.has("w.fix")
+    return -_CURE_STEP if has_both else 0.0
 
 
 def is_eligible(conversation: Conversation, speech: Speech, speech_line: SpeechLine) -> bool:
