@@ -48,7 +48,7 @@ class Category(NamedTuple):
     meaning: str
     """Its purpose in one line, for a user who chooses a category."""
     triage_threshold: float
-    """The lowest probability at which saving is suggested: 85% were right for authors that the fit did not include."""
+    """The lowest probability at which saving is suggested: 84% were right for authors that the fit did not include."""
     defaults: Mapping[str, Any] = _NOTHING
     """Content that its author may leave out."""
     details: tuple[tuple[str, str, int, str], ...] = ()
