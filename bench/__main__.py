@@ -25,6 +25,7 @@ COMMANDS = {
     "judge": "what the LLM judge adds to the relevance model",
     "failures": "whether the right runbook is shown for a failing command",
     "actions": "whether the record that governs a command is shown before it is run",
+    "corrections": "whether a prompt that corrects the agent brings the rule that was broken",
     "agents": "whether coding agents do what the records say, with and without them",
     "first": "what is noticed in a first prompt, and how often an ordinary one sets it off",
     "similar": "whether records named as similar at a save are, and whether a search finds what is replaced",

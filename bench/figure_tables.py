@@ -69,6 +69,23 @@ def actions(measured: Measured) -> str:
     return page.table(["", "of", "share", "interval"], rows)
 
 
+def corrections(measured: Measured) -> str:
+    """What prompts that correct the agent bring, a column for each project."""
+    projects = measured["projects"]
+    rows = {
+        "brought": "corrections with a rule on file that bring it",
+        "by the prompt hook alone": "the same, without looking for corrections",
+        "known": "corrections that count as such",
+        "other": "other prompts that count as corrections",
+        "right": "prompts with a rule as broken for which a shown one is relevant or defensible",
+    }
+    cells = [
+        [words, *(_of(*figures[name]) if name in figures else "" for figures in projects.values())]
+        for name, words in rows.items()
+    ]
+    return page.table(["", *projects], cells)
+
+
 def failures(measured: Measured) -> str:
     rows = [
         [name, str(each["failures"]), _of(each["right"], each["shown"]), _of(each["right"], each["answerable"])]

@@ -199,7 +199,10 @@ def _scene(setting: str, text: str, answer: str, words: _Words) -> list[Message]
         "told": [*begin, done, _user(text), _EDIT, done],
         "fixed": [*begin, _EDIT, done, _user(text), _EDIT, done],
         "agreed": [*begin, _agent(text), _user(words.yes), _EDIT, done],
+        "later": [*begin, _EDIT, done, _user(words.request), _READ, done, _user(text), _EDIT, done],
         "did": [*begin, _EDIT, _agent(text)],
+        "learnt": [*begin, _SHELL, _agent(text)],
+        "explained": [_user(words.broken), _READ, _EDIT, _agent(text)],
         "failed": [_user(words.broken), _SHELL, _FAILED, _SHELL, _agent(text)],
         "busy": [_user(words.request), *_edits(6), _SHELL, _agent(text), _user(answer), done],
     }

@@ -29,10 +29,10 @@ from onrecord.session.transcript import Ending
 
 OUTCOMES = ("nothing", *CATEGORIES)
 LEAST_SEEN = 2
-LEAST_WEIGHT = 0.22
+LEAST_WEIGHT = 0.12
 """Below it, for every outcome, a feature is left out: thousands of features cost the hook more than they tell it."""
 
-LENIENCY = 0.2
+LENIENCY = 0.1
 OF_SOMETHING = 2.0
 """How much more an example of something counts than one of nothing."""
 

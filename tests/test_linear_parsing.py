@@ -14,7 +14,7 @@ from onrecord import text as text_module
 from onrecord.capture import conversation, suggestions, triage
 from onrecord.hosts import claude_code, events
 from onrecord.hosts.events import Payload
-from onrecord.session import ledger, transcript
+from onrecord.session import correction, ledger, transcript
 from onrecord.session.transcript import Ending, Message
 from tests import cost
 from tests.cost import Yardstick
@@ -42,8 +42,11 @@ READERS = {
     "transcript.is_machine_turn": transcript.is_machine_turn,
     "transcript.wants_silence": transcript.wants_silence,
     "transcript.parse_line": lambda text: transcript.parse_line(b"{" + text.encode("utf-8", "replace")),
-    "ledger.is_correction": ledger.is_correction,
-    "ledger.corrects": ledger.corrects,
+    "correction.strength": correction.strength,
+    "correction.parts": correction.parts,
+    "correction.is_instruction": correction.is_instruction,
+    "correction.may_have_secret": correction.may_have_secret,
+    "correction.instructs": correction.instructs,
     "text.join": lambda text: text_module.join(text, text),
     "ledger.text_hash": ledger.text_hash,
     "ledger.exists": ledger.exists,

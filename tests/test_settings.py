@@ -220,6 +220,7 @@ ASKED_FOR = (
     "retrieval.enabled",
     "retrieval.files",
     "retrieval.actions",
+    "retrieval.corrections",
     "retrieval.failures",
     "retrieval.notice",
     "retrieval.with_map",

@@ -183,6 +183,13 @@ def command_run(lab: Lab) -> object:
     return "pnpm" in lab.hook("pre_tool_use", tool_name="Bash", tool_input={"command": "npm install lodash"})
 
 
+def corrected(lab: Lab) -> object:
+    lab.hook("user_prompt_submit", prompt="have a look at the readme")
+    return "broken just now" in lab.hook(
+        "user_prompt_submit", prompt="no, I told you: sessions live in Postgres, not in Redis"
+    )
+
+
 def check_broken(lab: Lab) -> object:
     lab.rewrite("decision", checks=[{"on": "command", "starts": ["redis-cli"]}])
     fields = {"session_id": "s", "cwd": lab.root, "tool_name": "Bash", "tool_input": {"command": "redis-cli flushall"}}
@@ -432,6 +439,7 @@ CASES: dict[str, Case] = {
     ),
     "retrieval.files": Case(False, file_read),
     "retrieval.actions": Case(False, command_run),
+    "retrieval.corrections": Case(False, corrected),
     "retrieval.failures": Case(False, command_failed),
     "checks.enabled": Case(False, check_broken),
     "checks.enforce": Case("deny", check_broken),

@@ -48,7 +48,7 @@ class Category(NamedTuple):
     meaning: str
     """Its purpose in one line, for a user who chooses a category."""
     triage_threshold: float
-    """The lowest probability at which saving is suggested: 85% were right for authors that the fit did not include."""
+    """The lowest probability at which saving is suggested: 84% were right for authors that the fit did not include."""
     defaults: Mapping[str, Any] = _NOTHING
     """Content that its author may leave out."""
     details: tuple[tuple[str, str, int, str], ...] = ()
@@ -120,7 +120,7 @@ _DECISION = Category(
     statement="decision",
     noun="a decision",
     meaning="what was decided, and why",
-    triage_threshold=0.85,
+    triage_threshold=0.6,
     defaults={"status": "accepted"},
     details=(("Why", "rationale", 160, ""),),
     marks={("status", "proposed"): " (proposed)", ("status", "deprecated"): " (deprecated)"},
@@ -151,7 +151,7 @@ _CONSTRAINT = Category(
     statement="rule",
     noun="a limit",
     meaning="a rule or limit, and what happens when it is ignored",
-    triage_threshold=0.75,
+    triage_threshold=0.6,
     defaults={"kind": "technical", "severity": "medium", "active": True},
     details=(("Instead", "workarounds", 150, ""), ("If ignored", "impact", 120, "workarounds")),
     marks={("severity", "high"): "Severity: high"},
@@ -188,7 +188,7 @@ _PREFERENCE = Category(
     statement="value",
     noun="a preference",
     meaning="how things are done here",
-    triage_threshold=0.75,
+    triage_threshold=0.6,
     defaults={"strength": "default"},
     details=(("Avoid", "examples.avoid", 100, ""), ("Why", "reason", 120, "")),
     topic="topic",
@@ -213,7 +213,7 @@ _RUNBOOK = Category(
     statement="trigger",
     noun="a fix",
     meaning="a problem that comes back, and the steps that fix it",
-    triage_threshold=0.65,
+    triage_threshold=0.6,
     # The whole list of steps must fit: a step that is cut off is useless.
     details=(("→", "steps", 0, ""),),
     statement_length=130,
@@ -239,7 +239,7 @@ _TECH_DEBT = Category(
     statement="description",
     noun="something left for later",
     meaning="something that should be better, and was left for later",
-    triage_threshold=0.8,
+    triage_threshold=0.6,
     defaults={"status": "open", "priority": "medium"},
     details=(("Fix", "suggested_fix", 160, ""),),
     statement_length=240,

@@ -73,6 +73,9 @@ SETTINGS: dict[str, Setting] = {
     "retrieval.actions": Setting(
         True, "Whether a command, or a task given to a subagent, shows the record that governs it."
     ),
+    "retrieval.corrections": Setting(
+        True, "Whether a prompt that corrects the agent shows the rule that was broken, and counts it on this machine."
+    ),
     "retrieval.failures": Setting(True, "Whether a failed command shows the runbook for it."),
     "retrieval.holdout": Setting(
         0.0,
@@ -183,6 +186,7 @@ CONSENT: dict[str, tuple[object, ...]] = {
             "retrieval.enabled",
             "retrieval.files",
             "retrieval.actions",
+            "retrieval.corrections",
             "retrieval.failures",
             "retrieval.notice",
             "checks.enabled",

@@ -37,6 +37,7 @@ _CONSEQUENCES: dict[str, str] = {
     "retrieval.max_inject": "no record is shown at prompts",
     "retrieval.files": "no record is shown when a file is read or edited",
     "retrieval.actions": "no record is shown at commands and tasks of subagents",
+    "retrieval.corrections": "a prompt that corrects the agent shows nothing more than another one",
     "retrieval.failures": "no runbook is shown for a failed command",
     "checks.enabled": "no check of a record is carried out at commands and edits",
     DIGEST_SWITCH: "a session is shown nothing when it starts",

@@ -55,7 +55,8 @@ def line_features(number: int, at: int, *messages: Message) -> set[str]:
         ),
         (
             4,
-            "user|corrects|corrects what was done|after an act|U sentences 2|U ran|U edited|U leaving|U trouble told"
+            "user|corrects|corrects what was done|corrects earlier work|finds fault|after an act|U sentences 2|U ran"
+            "|U edited|U leaving|U trouble told"
             "|U trouble seen|U trouble ran|U trouble explained|trouble cause.weak",
         ),
     ],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from onrecord.capture import conversation, triage
 from onrecord.capture.conversation import CUES_FOLDER, Conversation, Cues
-from onrecord.session import ledger
+from onrecord.session import correction
 from onrecord.session.transcript import Ending, Message
 
 EDIT = Message("assistant", "tool_use", "", "Edit", {"file_path": "/p/a.py"})
@@ -410,7 +410,7 @@ def test_a_word_list_is_well_formed(name):
     ],
 )
 def test_prompts_that_sound_like_a_correction(prompt, is_one):
-    assert ledger.is_correction(prompt) is is_one
+    assert correction.is_instruction(prompt) is is_one
 
 
 def tags_of(language: str) -> set[str]:
@@ -424,3 +424,37 @@ def test_every_language_knows_the_tags_that_triage_asks_for(language):
 
     assert other - english == set()
     assert {tag for tag in english - other if not tag.startswith("w.")} == set()
+
+
+@pytest.mark.parametrize(
+    ("category", "text"),
+    [
+        ("runbook", "The root cause was a stale lock file; fixed by removing it when the service starts."),
+        ("constraint", "Turns out the provider does not support partial refunds, by design."),
+        ("tech_debt", "TODO: the two parsers should be one, deferred because the release is on Friday."),
+    ],
+)
+@pytest.mark.parametrize("by_user", [True, False])
+def test_textbook_sentences_are_noticed(category, text, by_user):
+    request = user("the nightly job crashes, can you have a look")
+    told = [request, EDIT, agent("Done."), user(text), EDIT, agent("Done.")]
+    messages = told if by_user else [request, EDIT, agent(text)]
+
+    assert [candidate.category for candidate in triage.best_candidates(Ending(messages, is_whole=True))] == [category]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("how big is it?", "no, use pnpm, not npm"),
+        ("how big is it?", "I told you to use date-fns instead of moment"),
+        ("wie groß ist das denn?", "nein, wir nehmen pnpm, nicht npm"),
+        ("¿cuánto ocupa esto?", "no, aquí usamos siempre pnpm, nunca npm"),
+    ],
+)
+def test_a_correction_after_an_edit_in_an_earlier_turn_is_noticed_as_one(question, text):
+    messages = [user(question), EDIT, agent("Done."), user(question), agent("20 kB."), user(text), EDIT, agent("Done.")]
+
+    (candidate,) = triage.best_candidates(Ending(messages, is_whole=True))
+
+    assert (candidate.category, candidate.core, candidate.is_correction) == ("preference", text, True)

@@ -13,6 +13,7 @@ from .conftest import DECISION
 SWITCHES = {
     "retrieval.enabled": "false", "retrieval.max_inject": "0", "retrieval.files": "false",
     "retrieval.failures": "false", "checks.enabled": "false", "retrieval.actions": "false",
+    "retrieval.corrections": "false",
     "session_start.enabled": "false", "session_start.map": "false",
     "capture.mode": "off", "categories.runbook.enabled": "false",
 }  # fmt: skip

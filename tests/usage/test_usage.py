@@ -412,3 +412,31 @@ def test_hooks_pay_for_nothing_heavy(store, tmp_path):
              "argparse", "contextlib", "functools", "enum", "sqlite3", "_sqlite3"}  # fmt: skip
     assert heavy & set(process.stdout.split()) == set()
     assert counts(store)[PATH] == Counts(injected=1, opened=1)
+
+
+def test_corrections_keep_their_day_and_host_when_the_log_is_compacted(store):
+    usage_log.add_correction(store, PATH, "claude-code")
+    usage_log.add_correction(store, os.path.join(store, PATH), "codex\t\n")
+    old = "2024-05-17\tcorrected\t" + PATH + "\t1\tclaude-code\n"
+    data = old.encode() + Path(usage_log.log_file(store)).read_bytes()
+
+    Path(usage_log.log_file(store)).write_bytes(usage_log.compact(store, data))
+
+    assert usage_log.corrections(store) == {PATH: usage_log.Corrections(3, NOW[:10], ("claude-code", "codex"))}
+    assert b"2024-05-17\tcorrected" in Path(usage_log.log_file(store)).read_bytes()
+    assert per_record(store)[PATH].corrected == 3
+
+
+def test_a_correction_says_more_than_that_a_record_was_opened(store):
+    usage_log.append(store, [("opened", PATH), ("injected", PATH)])
+    usage_log.add_correction(store, PATH, "codex")
+
+    assert usage_log.observations(store) == {PATH: 6}
+
+
+@pytest.mark.parametrize(
+    ("times", "hosts", "summary"),
+    [(1, (), "once, last on 2026-03-02"), (3, ("codex",), "3 times, last on 2026-03-02 (codex)")],
+)
+def test_corrections_in_words(times, hosts, summary):
+    assert usage_log.Corrections(times, "2026-03-02", hosts).summary == summary

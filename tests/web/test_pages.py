@@ -458,3 +458,14 @@ def test_a_record_shows_what_changed_in_its_file_since(browser, save, project):
 
     assert "<del>-EXPIRY = 14</del>" in response.text
     assert "<ins>+EXPIRY = &#39;&lt;b&gt;30&#39;</ins>" in response.text
+
+
+def test_the_pages_say_which_rules_your_agent_broke(browser, project, save):
+    entry = save()
+    assert "broke" not in _text(browser.get("/")) + _text(browser.get(_address(entry)))
+
+    for _ in range(3):
+        usage_log.add_correction(project.store.root, entry.path, "codex")
+
+    assert re.search(r"your agent broke this 3 times, last on \d{4}-\d\d-\d\d \(codex\)", _text(browser.get("/")))
+    assert "Your agent broke this 3 times, last on" in _text(browser.get(_address(entry)))

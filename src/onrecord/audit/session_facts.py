@@ -17,7 +17,7 @@ from onrecord.audit.check_report import CalledChange
 from onrecord.coldstart import NamedTuple
 from onrecord.record import check
 from onrecord.record.check import RecordCheck
-from onrecord.session import ledger
+from onrecord.session import correction
 from onrecord.session.transcript import Message, Transcript
 
 _MAX_KEPT_CORRECTIONS = 20
@@ -32,7 +32,7 @@ _TOLERANCE_DAYS = -1.0
 
 def is_correction(prompt: str) -> bool:
     """True if a prompt corrects the agent."""
-    return ledger.is_correction(prompt)
+    return correction.strength(prompt) > correction.NONE
 
 
 class ReadLimits(NamedTuple):

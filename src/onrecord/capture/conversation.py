@@ -11,7 +11,7 @@ from itertools import accumulate
 from onrecord import coldstart
 from onrecord import text as texts
 from onrecord.coldstart import NamedTuple
-from onrecord.session import ledger
+from onrecord.session import correction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -255,6 +255,12 @@ class Speech(NamedTuple):
     acted_before: bool
     """True if a file was edited or a command run since the user's last message."""
 
+    acted_ever: bool = False
+    """True if that happened at any time before, also in an earlier turn."""
+
+    fault: int = 0
+    """How plainly a user's speech corrects the agent, as `session.correction` tells."""
+
     def neighbours(self, number: int) -> list[SpeechLine]:
         """Return the lines before and after the line with this number, unless they are questions."""
         lines = [self.lines[i] for i in (number - 1, number + 1) if 0 <= i < len(self.lines)]
@@ -336,19 +342,21 @@ class Conversation:
     def _add_speeches(self, messages: Sequence[Message], texts: dict[int, list[Sentence]], cues: Cues) -> None:
         """Add all speeches in one pass, each with the tool calls before it."""
         is_cut_off = not self.is_whole
-        has_used = has_acted = has_saved = False
+        has_used = has_acted = has_ever_acted = has_saved = False
         for number, message in enumerate(messages):
             by_user = message.role == "user"
             if message.kind == "tool_use":
                 has_used = True
                 has_acted = has_acted or message.name in SHELLS or message.name in EDITORS
+                has_ever_acted = has_ever_acted or has_acted
                 has_saved = has_saved or OWN_COMMAND in _command(message)
             # After an assistant has saved a record, it talks about that record.
             if number in texts and (by_user or not has_saved):
                 lines = [_speech_line(sentence, cues) for sentence in texts[number]]
-                corrects = by_user and any(ledger.corrects(sentence.raw) for sentence in texts[number])
-                tools = (has_used or is_cut_off, has_acted or is_cut_off)
-                self.speeches.append(Speech(by_user, lines, number, len(self.speeches), corrects, *tools))
+                corrects = by_user and any(correction.instructs(sentence.raw) for sentence in texts[number])
+                tools = (has_used or is_cut_off, has_acted or is_cut_off, has_ever_acted or not self.is_whole)
+                fault = _fault(texts[number]) if by_user else correction.NONE
+                self.speeches.append(Speech(by_user, lines, number, len(self.speeches), corrects, *tools, fault))
             if message.kind == "text" and by_user:
                 is_cut_off = has_acted = has_saved = False
 
@@ -381,6 +389,10 @@ class Conversation:
     def is_farewell(self, speech: Speech) -> bool:
         """True if the user ends the session in `speech` or right before or after it."""
         return any(other.by_user and other.has("wrap_up") for other in self.around(speech))
+
+
+def _fault(speech_sentences: Sequence[Sentence]) -> int:
+    return correction.strength("\n".join(sentence.raw for sentence in speech_sentences))
 
 
 def _speech_line(sentence: Sentence, cues: Cues) -> SpeechLine:

@@ -14,6 +14,7 @@ from onrecord import files
 from onrecord.capture.conversation import CUES_FOLDER, Conversation
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
+from onrecord.session.correction import FAULT, REPROACH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _BOOSTED = {
         ("preference.strong", "habit", "directive", "placement", "w.like"),
         ("scope", "universal", "topic", "contrast", "w.general"),
     ),
+    "runbook": (("cause.strong", "cause.weak"), ("solved", "w.fix")),
     "tech_debt": (("debt.defer", "debt.defer.weak"), ("debt.flaw", "debt.return", "w.hold", "w.back")),
 }
 WEIGHTS = os.path.join(CUES_FOLDER, "weights.tsv")
@@ -52,6 +54,9 @@ ALWAYS = "always"
 _MAX_WEIGHTS_BYTES = 4_000_000
 _MIN_REPEATED_SHARE = 0.75
 """Share of a sentence's words that a text must have to count as repeating it."""
+
+_FIRST_PROMPT_STEP, _CURE_STEP = 0.15, 0.2
+"""By how much the threshold is higher in a first prompt, and lower for a sentence with cause and cure."""
 
 _MIN_WORDS = 2
 _MIN_SUMMARY_FILES = 2
@@ -155,6 +160,9 @@ def _user_features(conversation: Conversation, speech: Speech) -> list[str]:
         "user": True,
         "corrects": speech.corrects,
         "corrects what was done": speech.corrects and speech.acted_before,
+        "corrects earlier work": (speech.corrects or speech.fault > 0) and speech.acted_ever,
+        "finds fault": speech.fault == FAULT,
+        "reproaches": speech.fault == REPROACH,
         "answers a choice": before is not None and before.offers_choice,
         "answers a question": before is not None and before.lines[-1].sentence.is_question,
         "weighed before": bool(earlier) and any(map(_asks_which, earlier[-1].lines)),
@@ -322,10 +330,22 @@ def candidates(conversation: Conversation, model: TriageModel, threshold: Thresh
                 probabilities = model.probabilities([*shared, *line_features(conversation, speech, number)])
                 likeliest = max(range(1, len(probabilities)), key=probabilities.__getitem__)
                 category = model.outcomes[likeliest]
-                is_probable = probabilities[likeliest] >= threshold(category)
+                lowest = threshold(category) + _shift(conversation, speech, speech_line, category)
+                is_probable = probabilities[likeliest] >= lowest
                 is_supported = is_probable and _has_support(conversation, speech, category)
                 if is_supported and _fits_first_prompt(conversation, speech, speech_line, category):
                     yield _candidate(conversation, speech, number, category, probabilities[likeliest])
+
+
+def _shift(conversation: Conversation, speech: Speech, speech_line: SpeechLine, category: str) -> float:
+    """Return by how much the threshold differs for a sentence: a first prompt mostly describes a task.
+
+    A runbook that names both cause and cure needs less: "the root cause was …, fixed by …".
+    """
+    if conversation.is_first(speech):
+        return _FIRST_PROMPT_STEP
+    has_both = category == "runbook" and speech_line.has("cause.strong") and speech_line.has("w.fix")
+    return -_CURE_STEP if has_both else 0.0
 
 
 def is_eligible(conversation: Conversation, speech: Speech, speech_line: SpeechLine) -> bool:
@@ -369,7 +389,7 @@ def _candidate(conversation: Conversation, speech: Speech, number: int, category
     texts = [line.sentence.raw for line in speech.lines]
     evidence = tuple(text for position, text in enumerate(texts) if position == number or text in near)
     around = tuple(line.sentence.raw for other in conversation.around(speech) for line in other.lines)
-    corrects = category == "preference" and speech.corrects and speech.acted_before
+    corrects = category == "preference" and (speech.corrects or speech.fault > 0) and speech.acted_ever
     return SaveCandidate(category, score, core, evidence, around, corrects)
 
 

@@ -92,6 +92,8 @@ def _summary(screen: Screen, data: dict[str, Any], only: str) -> list[str]:
     if numbers["digest"]:
         lines.append(f"shown {plural(numbers['digest'], 'time')} in digests, when a session started")
     lines.append(f"opened by the agent {plural(numbers['opened'], 'time')}")
+    if numbers["corrected"]:
+        lines.append(f"broken, so that the user corrected the agent, {plural(numbers['corrected'], 'time')}")
     return lines
 
 

@@ -23,7 +23,7 @@ from onrecord.shared import replicas
 from onrecord.store import waiting
 from onrecord.store.store import Store
 from onrecord.text import plural
-from onrecord.usage.usage_log import EVENTS, Counts, per_record
+from onrecord.usage.usage_log import EVENTS, Corrections, Counts, current_corrections, per_record
 
 _DAYS = 7
 _MAX_CHECKED_RECORDS = 500
@@ -58,6 +58,8 @@ class _Status(NamedTuple):
     checked: int
     anchored: int
     usage: Counts
+    corrections: dict[str, Corrections]
+    """By path: how often the user had to correct an agent with a record, most often first."""
     off: list[OffSwitch]
     agents: dict[str, bool]
     """Coding agents found on this machine; True for those that are connected."""
@@ -97,6 +99,7 @@ def _status(store: Store, settings: Settings) -> _Status:
         checked,
         listing.count_anchored(store_index),
         Counts(*(sum(getattr(counts, kind) for counts in week) for kind in EVENTS)),
+        current_corrections(store.root),
         list(off_switches(settings)),
         _agents(),
         [paths.store_name(store_ref.prefix) for store_ref in replicas.select(replicas.replicas(""), settings)],
@@ -167,6 +170,9 @@ def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
         "checked": status.checked,
         "anchored": status.anchored,
         "last_days": {"days": _DAYS, **{kind: getattr(status.usage, kind) for kind in EVENTS}},
+        "corrections": [
+            {"id": _id(path), "path": path, **broken._asdict()} for path, broken in status.corrections.items()
+        ],
         "agents": status.agents,
         "shared": status.shared,
         "asked_for": status.missing,
@@ -200,6 +206,8 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
     if status.changed:
         yield "files", _changed_text(status)
     yield f"last {_DAYS} days", _week(status.usage)
+    if status.corrections:
+        yield "corrections", _corrections_text(status.corrections)
     connected = [title for title, is_connected in status.agents.items() if is_connected]
     if status.agents:
         yield "agents", f"connected: {', '.join(connected)}" if connected else "none is connected"
@@ -220,6 +228,17 @@ def _changed_text(status: _Status) -> str:
     some = f", of the {status.checked:,} newest that name files" if status.checked < status.anchored else ""
     verb = "record is" if count == 1 else "records are"
     return f"{count:,} {verb} about files that changed since{some}: {', '.join(status.changed[:_MAX_IDS])}{more}"
+
+
+def _corrections_text(corrections: dict[str, Corrections]) -> str:
+    """Return the rules that agents broke most often."""
+    texts = [f"{_id(path)} {broken.summary}" for path, broken in corrections.items()]
+    more = f"; {len(texts) - _MAX_IDS:,} more rules" if len(texts) > _MAX_IDS else ""
+    return f"agents broke {'; '.join(texts[:_MAX_IDS])}{more}"
+
+
+def _id(path: str) -> str:
+    return path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
 
 def _week(counts: Counts) -> str:

@@ -6,16 +6,15 @@ from onrecord import budget
 from onrecord.hooks import holdout
 from onrecord.hosts import table
 from onrecord.hosts.events import ADD, NOTHING, START, HookReply
-from onrecord.session import ledger, transcript
+from onrecord.session import correction, ledger, transcript
 from onrecord.settings import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onrecord.hooks.event_stores import EventStores
     from onrecord.hosts.events import HostEvent
-
-_LONG_WORD = 24
-"""A word with at least this many characters may be a key: the shortest API keys have 24."""
+    from onrecord.recall.stores import Stores
+    from onrecord.settings import Settings
 
 _LATE_START_SECONDS = 0.7
 """CPU time for the digest. It is half of the limit, so that the other half is left for the prompt."""
@@ -48,8 +47,9 @@ def _records(event: HostEvent, event_stores: EventStores) -> str:
     """Return the block of records that are relevant to the prompt."""
     settings = load_settings(event_stores.store)
     holdout.note_share(settings)
+    level = correction.strength(transcript.without_blocks(event.prompt))
     if event_stores.store and settings.text("capture.mode") != "off":
-        budget.attempt("note a correction", None, _note_correction, event.prompt, event.session)
+        budget.attempt("note a correction", None, _note_correction, event, level)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
     if holdout.holds_out(event, settings):
@@ -60,10 +60,24 @@ def _records(event: HostEvent, event_stores: EventStores) -> str:
     event_stores = event_stores.in_session(event.session, event.prompt)
     stores = Stores(event_stores.store_refs(settings), event_stores.project)
     session = table.transcript(event.host, event.transcript)
+    broken = ""
+    if level and settings.flag("retrieval.corrections"):
+        broken = budget.attempt("look for a broken rule", "", _broken, stores, event, settings, level)
+    # What was broken is in the ledger by now, so it is not shown twice.
     block = for_prompt.answer(stores, event.prompt, settings, session=event.session, transcript=session)
     if not stores.has_words:
         budget.attempt("warn", None, _warn_without_fts5, event.session)
-    return block
+    from onrecord.text import join
+
+    return join(broken, block)
+
+
+def _broken(stores: Stores, event: HostEvent, settings: Settings, level: int) -> str:
+    """Return the block of the rules that the user corrects the agent with."""
+    from onrecord.recall import for_correction
+
+    prompt = for_correction.Correction(transcript.without_blocks(event.prompt), level, event.session, event.host)
+    return for_correction.block(stores, prompt, settings, table.transcript(event.host, event.transcript))
 
 
 def _late_start(event: HostEvent, event_stores: EventStores) -> str:
@@ -99,10 +113,12 @@ def _warn_without_fts5(session: str) -> None:
     print(f"onrecord: {_NO_FTS5}", file=sys.stderr)
 
 
-def _note_correction(prompt: str, session: str) -> None:
+def _note_correction(event: HostEvent, level: int) -> None:
     """Record a correction in the ledger for the Stop hook, which reads only the last messages of a session."""
-    text = transcript.without_blocks(prompt)
-    # A long word may be a key, which must not be copied; then only the transcript has the correction.
-    if ledger.is_correction(text) and not any(len(word) >= _LONG_WORD for word in text.split()):
-        with ledger.Ledger(session) as session_ledger:
+    text = transcript.without_blocks(event.prompt)
+    # What may be a key or a password must not be copied; then only the transcript has the correction.
+    if not (level or correction.is_instruction(text)) or len(text) > correction.MAX_CHARACTERS:
+        return
+    if not correction.may_have_secret(text):
+        with ledger.Ledger(event.session) as session_ledger:
             session_ledger.add_correction(text)

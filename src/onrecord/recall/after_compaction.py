@@ -28,7 +28,7 @@ def block(stores: Stores, session: str) -> str:
     with Ledger(session) as ledger:
         record_names = list(reversed(ledger.shown))
         ledger.reset()
-        candidates = _current(record_names, stores)[:_MAX_RECORDS]
+        candidates = current(record_names, stores)[:_MAX_RECORDS]
         cautions = Cautions()
         items = fitting_items([cautions.beside(candidate).item for candidate in candidates], _MAX_TOKENS)
         for candidate in candidates[: len(items)]:
@@ -37,7 +37,7 @@ def block(stores: Stores, session: str) -> str:
     return render_block(items, PROJECT_PREFIX)
 
 
-def _current(record_names: Sequence[str], stores: Stores) -> list[Candidate]:
+def current(record_names: Sequence[str], stores: Stores) -> list[Candidate]:
     """Return the records named in a ledger as they are now, or what has replaced them, without hidden ones."""
     candidates: list[Candidate] = []
     order: dict[str, int] = {}

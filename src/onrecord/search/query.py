@@ -13,6 +13,9 @@ MAX_TERMS = 64
 _MAX_HEAD_TERMS = 40
 _MAX_WORDS = 320
 _MAX_REFERRING_TERMS = 3
+_MAX_TOPICLESS = 400
+"""Characters of a prompt that may refer back or name nothing."""
+
 
 _INTENTS = [
     (category.name, frozenset(category.intent[1].split()))
@@ -109,11 +112,16 @@ def parse(text: str, earlier_text: str = "") -> Query:
 
 def is_referring(text: str) -> bool:
     """True if a prompt refers back or names nothing, so that its own words do not tell its topic."""
-    if len(text) > 400:
+    if len(text) > _MAX_TOPICLESS:
         return False
     specific = [term for term in _parse(text).terms if term not in _GENERIC]
     points_back = not _REFERRING.isdisjoint(word.lower() for word in terms.words(text))
     return not specific or (points_back and len(specific) <= _MAX_REFERRING_TERMS)
+
+
+def names_nothing(text: str) -> bool:
+    """True if a prompt has no word that tells its topic."""
+    return len(text) <= _MAX_TOPICLESS and not any(term not in _GENERIC for term in _parse(text).terms)
 
 
 def stop_words(words: list[str]) -> frozenset[str]:

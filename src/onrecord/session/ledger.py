@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 
-from onrecord import coldstart, files, paths, timestamps
+from onrecord import coldstart, paths, timestamps
 from onrecord.state_file import StateFile
-from onrecord.text import sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,12 +20,6 @@ _MAX_BYTES = 1_000_000
 """Enough for about 8,000 records shown to one session."""
 
 _MAX_CORRECTIONS = 8
-_MAX_CORRECTION_CHARACTERS = 2_000
-"""A longer prompt is a document, not a correction."""
-
-_CUES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corrections.txt")
-_MAX_CUES_BYTES = 100_000
-_MARKS = dict.fromkeys(map(ord, '()[]{}<>*_,;:.!"“”„`-–—…'), " ")
 
 
 class Ledger:
@@ -34,7 +27,7 @@ class Ledger:
 
     __slots__ = (
         "_file", "corrections", "folders", "has_started", "is_quiet", "map", "map_lines", "map_moment", "owed",
-        "pointed", "prompts", "shown", "warnings",
+        "pointed", "prompts", "recent", "shown", "warnings",
     )  # fmt: skip
 
     def __init__(self, session: str) -> None:
@@ -49,6 +42,8 @@ class Ledger:
         self.folders: dict[str, None] = {}
         """Folders of the project with a store of their own, whose files the session has touched."""
         self.prompts = 0
+        self.recent: dict[str, None] = {}
+        """Keys of the records shown since the last prompt, and with it."""
         self.is_quiet = False
         """True if the last prompt asks for no memory; then actions show nothing until the next one."""
         self.has_started = False
@@ -135,6 +130,7 @@ class Ledger:
         self.map_lines = set()
         self.shown = {}
         self.pointed = {}
+        self.recent = {}
         self.prompts = 0
         lines = [*map(_correction, self.corrections), *(f"warned\t{name}" for name in sorted(self.warnings))]
         lines += [f"folder\t{folder}" for folder in self.folders]
@@ -153,6 +149,8 @@ class Ledger:
             key, _, text_hash = rest.partition("\t")
             self.shown.pop(key, None)
             self.shown[key] = text_hash
+            if os.path.isabs(key):
+                self.recent[key] = None
         elif kind == "pointed":
             self.pointed[rest] = None
         elif kind == "folder":
@@ -161,6 +159,7 @@ class Ledger:
             self.warnings.add(rest)
         elif kind == "prompt":
             self.prompts += 1
+            self.recent = {}
             self.is_quiet = False
         elif kind == "quiet":
             self.is_quiet = True
@@ -180,28 +179,6 @@ class Ledger:
 
 def _correction(prompt: str) -> str:
     return f"heard\t{coldstart.dumps(prompt)}"
-
-
-def is_correction(prompt: str) -> bool:
-    """True if `prompt` sounds like a correction or a standing instruction, in any language of `corrections.txt`."""
-    if len(prompt) > _MAX_CORRECTION_CHARACTERS:
-        return False
-    return any(corrects(sentence) for line in prompt.split("\n") for sentence in sentences(line))
-
-
-_cues: list[str] = []
-
-
-def corrects(sentence: str) -> bool:
-    """True if `sentence` contains one of the cues in `corrections.txt` and is not a question."""
-    if sentence.rstrip().endswith("?"):
-        return False
-    if not _cues:
-        # Each line is a phrase: `^` means the start of a sentence, and a final `*` any continuation of the word.
-        lines = files.read(_CUES, _MAX_CUES_BYTES).decode("utf-8").split("\n")
-        _cues.extend(f" {line}".rstrip("*") + " " * (line[-1] != "*") for line in lines if line)
-    plain = f" ^ {' '.join(sentence.lower().replace('’', chr(39)).translate(_MARKS).split())} "
-    return any(cue in plain for cue in _cues)
 
 
 def text_hash(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Counts of how often records were shown to agents and opened by them. They are kept in the user's state folder."""
+"""Counts of how often records were shown to agents, opened and broken by them, in the user's state folder."""
 
 from __future__ import annotations
 
@@ -26,6 +26,15 @@ def count_digest(store_root: str, paths: list[str]) -> None:
     from onrecord.usage import usage_log
 
     usage_log.append(store_root, [("digest", path) for path in paths if path.startswith(store_root)])
+
+
+def count_correction(store_root: str, path: str, host: str) -> int:
+    """Count that the user corrected the agent of a host with a record; return how often by now. Never raises."""
+    from onrecord.usage import usage_log
+
+    usage_log.add_correction(store_root, path, host)
+    corrections = usage_log.corrections(store_root).get(usage_log.path_in_store(store_root, path))
+    return corrections.times if corrections else 0
 
 
 def observe(session: str, transcript: Transcript, stores: list[str]) -> None:

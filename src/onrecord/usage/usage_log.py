@@ -2,9 +2,11 @@
 
     2026-03-02	injected	decisions/sessions-in-postgres.json
     2026-03-02	opened	decisions/sessions-in-postgres.json
+    2026-03-02	corrected	decisions/sessions-in-postgres.json	1	claude-code
     2026-01-01	injected	decisions/sessions-in-postgres.json	17
 
-A line with a number at its end stands for that many events. Unknown events, which earlier versions wrote, are ignored.
+A line with a number stands for that many events. A correction also has the host. Unknown events, which earlier versions
+wrote, are ignored.
 """
 
 from __future__ import annotations
@@ -26,11 +28,12 @@ _MAX_CALL_CHARS = 40_000
 """Characters of a tool call that are searched; a longer call usually writes a file."""
 
 _WRITE_TOOLS = ("Edit", "Write")
-EVENTS = ("injected", "pointed", "opened", "digest")
-"""What happened to a record: it was shown, named by a pointer, opened by the agent afterwards, or shown in a digest."""
+EVENTS = ("injected", "pointed", "opened", "digest", "corrected")
+"""What happened to a record: shown, named by a pointer, opened by the agent, in a digest, broken and corrected."""
 
-_WEIGHTS = {"opened": 1}
-"""How much an event says about a record, for those that say something."""
+_CORRECTED = "corrected"
+_WEIGHTS = {_CORRECTED: 5, "opened": 1}
+"""How much an event says about a record, for those that say something: a broken rule more than one that was read."""
 
 _OBSERVED = tuple(f"\t{event}\t".encode() for event in _WEIGHTS)
 
@@ -105,6 +108,13 @@ def append(store_root: str, events: Iterable[tuple[str, str]]) -> None:
         _log(store_root).append("".join(lines))
 
 
+def add_correction(store_root: str, path: str, host: str) -> None:
+    """Count that the user corrected the agent of a host with a record. Failures are logged and not raised."""
+    path, host = path_in_store(store_root, path), "".join(char for char in host if char.isalnum() or char == "-")
+    if path and path.isprintable():
+        _log(store_root).append(f"{timestamps.now()[:10]}\t{_CORRECTED}\t{path}\t1\t{host}\n")
+
+
 def read(store_root: str) -> Iterator[tuple[str, str, str, int]]:
     """Yield every event: day, kind, path of the record and count. Damaged lines are ignored."""
     return _events(_log(store_root).read())
@@ -122,16 +132,22 @@ def compact(store_root: str, data: bytes) -> bytes:
     """Return the log with equal lines merged, old days merged into months, and deleted records removed."""
     now = timestamps.now()
     first_day = timestamps.days_before(now, _DAYS_COUNTED_DAILY)[:10]
-    totals: dict[tuple[str, str, str], int] = {}
+    totals: dict[tuple[str, str, str, str], int] = {}
     newest: dict[str, str] = {}
-    for day, event, path, count in _events(data):
-        key = (day if day >= first_day else day[:8] + "01", event, path)
+    for day, event, path, count, host in _parsed(data):
+        # The last day of a correction is shown, so corrections, which are few, keep their days.
+        is_daily = day >= first_day or event == _CORRECTED
+        key = (day if is_daily else day[:8] + "01", event, path, host)
         totals[key] = totals.get(key, 0) + count
         newest[path] = max(newest.get(path, ""), day)
     limit = timestamps.days_before(now, _DAYS_WITHOUT_RECORD)[:10] if os.path.isdir(store_root) else ""
     old = [path for path, day in newest.items() if day < limit]
     missing = {path for path in old if not os.path.exists(os.path.join(store_root, path))}
-    lines = ("\t".join((*key, f"{count}\n")) for key, count in sorted(totals.items()) if key[2] not in missing)
+    lines = (
+        "\t".join((*key[:3], str(count), *filter(None, key[3:]))) + "\n"
+        for key, count in sorted(totals.items())
+        if key[2] not in missing
+    )
     small = "".join(lines).encode("utf-8", "backslashreplace")
     # A log that stays large would be compacted at every event, so drop the oldest lines.
     while len(small) > MAX_LOG_BYTES // 2:
@@ -153,13 +169,19 @@ def _log(store_root: str) -> StateFile:
 
 
 def _events(data: bytes) -> Iterator[tuple[str, str, str, int]]:
+    for day, event, path, count, _ in _parsed(data):
+        yield day, event, path, count
+
+
+def _parsed(data: bytes) -> Iterator[tuple[str, str, str, int, str]]:
+    """Yield every event with its host, which only corrections have."""
     for line in data.decode("utf-8", "replace").split("\n"):
         parts = line.split("\t")
-        if len(parts) not in (3, 4) or parts[1] not in EVENTS or not timestamps.is_day(parts[0]):
+        if len(parts) not in (3, 4, 5) or parts[1] not in EVENTS or not timestamps.is_day(parts[0]):
             continue
-        count = parts[3] if len(parts) == 4 else "1"
+        count = parts[3] if len(parts) > 3 else "1"
         if count.isascii() and count.isdigit() and len(count) < 12 and parts[2]:
-            yield parts[0], parts[1], parts[2], int(count)
+            yield parts[0], parts[1], parts[2], int(count), parts[4] if len(parts) > 4 else ""
 
 
 def _observe(session: str, transcript: Transcript, stores: list[str]) -> None:
@@ -231,13 +253,15 @@ def _read_notes(notes: StateFile) -> tuple[dict[tuple[str, str], int], set[tuple
 
 
 class Counts(NamedTuple):
-    """Counts of how often records were shown, pointed to and opened."""
+    """Counts of how often records were shown, pointed to, opened, and broken so that the user corrected the agent."""
 
     injected: int = 0
     pointed: int = 0
     opened: int = 0
     digest: int = 0
+    corrected: int = 0
     last_injected: str = ""
+    last_corrected: str = ""
 
     def plus(self, day: str, event: str, count: int) -> Counts:
         """Return these counts plus `count` events of one kind on `day`."""
@@ -245,6 +269,8 @@ class Counts(NamedTuple):
         values[event] += count
         if event == "injected":
             values["last_injected"] = max(self.last_injected, day)
+        if event == _CORRECTED:
+            values["last_corrected"] = max(self.last_corrected, day)
         return Counts(**values)
 
 
@@ -257,8 +283,40 @@ def per_record(store_root: str, since: str = "") -> dict[str, Counts]:
     return by_path
 
 
+class Corrections(NamedTuple):
+    """How often the user had to correct an agent with a record, the last day, and the hosts."""
+
+    times: int
+    last_day: str
+    hosts: tuple[str, ...]
+
+    @property
+    def summary(self) -> str:
+        """In words: 3 times, last on 2026-03-02 (claude-code)."""
+        hosts = f" ({', '.join(self.hosts)})" if self.hosts else ""
+        return f"{'once' if self.times == 1 else f'{self.times:,} times'}, last on {self.last_day}{hosts}"
+
+
+def current_corrections(store_root: str) -> dict[str, Corrections]:
+    """Return the corrections of records that still exist, by path, the most frequent first."""
+    by_path = corrections(store_root)
+    return {path: by_path[path] for path in by_path if os.path.exists(os.path.join(store_root, path))}
+
+
+def corrections(store_root: str) -> dict[str, Corrections]:
+    """Return the corrections by the record's path in the store, the most frequent first."""
+    mark = f"\t{_CORRECTED}\t".encode()
+    lines = [line for line in _log(store_root).read().split(b"\n") if mark in line]
+    by_path: dict[str, Corrections] = {}
+    for day, _, path, count, host in _parsed(b"\n".join(lines)):
+        earlier = by_path.get(path, Corrections(0, "", ()))
+        hosts = tuple(dict.fromkeys((*earlier.hosts, *filter(None, (host,)))))
+        by_path[path] = Corrections(earlier.times + count, max(earlier.last_day, day), hosts)
+    return dict(sorted(by_path.items(), key=lambda item: (-item[1].times, item[0])))
+
+
 def observations(store_root: str) -> dict[str, int]:
-    """Return how often each record was used or corrected, by its path in the store; what only shows it counts not."""
+    """Return how much happened to each record, by its path in the store; what only shows it does not count."""
     # Most lines of the log tell that a record was shown: those are passed over before they are parsed.
     lines = [line for line in _log(store_root).read().split(b"\n") if any(mark in line for mark in _OBSERVED)]
     counts: dict[str, int] = {}

@@ -22,8 +22,17 @@ from onrecord.web import view
 _MAX_NEWEST = 10
 _WEEKS = 12
 _MAX_RECORDS = 50
+_MAX_BROKEN = 5
 _PLOT_HEIGHT, _BAR_WIDTH, _BAR_DISTANCE = 120, 24, 40
 """Sizes in the plot, in units of the SVG."""
+
+
+class BrokenRecord(NamedTuple):
+    """A record that agents broke, with its address, how often and when last."""
+
+    title: str
+    address: str
+    summary: str
 
 
 class _Count(NamedTuple):
@@ -37,17 +46,25 @@ class _Count(NamedTuple):
 def home(request: Request) -> Response:
     project = view.site_of(request).project_for_search()
     index = view.open_index(project)
+    is_static = view.site_of(request).is_static
     newest, _ = listing.read(index, listing.ListingFilter(status="active"), _MAX_NEWEST)
     return view.page(
         request,
         "home.html",
         title="Project memory",
         counts=_counts(index),
+        broken_rules=[] if is_static else _broken_rules(Store(index.root)),
         newest=[view.list_item(record) for record in newest],
         drafts=waiting.count(index.root),
         broken=len(listing.broken(index)),
         off=[str(switch) for switch in off_switches(project.settings)],
     )
+
+
+def _broken_rules(store: Store) -> list[BrokenRecord]:
+    """Return the records that agents broke most often."""
+    broken = list(usage_log.current_corrections(store.root).items())[:_MAX_BROKEN]
+    return [BrokenRecord(*_row(store, path, Counts())[:2], corrections.summary) for path, corrections in broken]
 
 
 def _counts(index: Index) -> list[_Count]:

@@ -57,6 +57,8 @@ class UsageView(NamedTuple):
 
     total: Counts
     weeks: tuple[tuple[str, Counts], ...]
+    broken: str = ""
+    """How often an agent broke it so that the user corrected it, and when last; empty if never."""
 
 
 class RefusedChange(NamedTuple):
@@ -96,7 +98,9 @@ def _page(request: Request, store: Store, entry: Entry, refused_change: RefusedC
 def _usage(store: Store, entry: Entry) -> UsageView:
     weeks = usage_log.per_week(store.root, _WEEKS, entry.path)
     total = usage_log.per_record(store.root).get(entry.path, Counts())
-    return UsageView(total, tuple((week, count) for week, count in weeks if count != Counts()))
+    broken = usage_log.corrections(store.root).get(entry.path)
+    weeks_of_use = tuple((week, count) for week, count in weeks if count != Counts())
+    return UsageView(total, weeks_of_use, broken.summary if broken else "")
 
 
 def requested_record(request: Request) -> tuple[Store, Entry]:

@@ -1,0 +1,154 @@
+"""The rule that was broken just now: what a prompt that corrects the agent shows, even if it was shown before.
+
+A correction is strong evidence, so a weaker match is enough than at other prompts. What the session was shown is more
+likely to be meant. Each record that is shown is counted as corrected.
+"""
+
+from __future__ import annotations
+
+from onrecord import paths
+from onrecord.categories import CATEGORIES
+from onrecord.coldstart import NamedTuple
+from onrecord.session import transcript as transcripts
+from onrecord.session.correction import REPROACH, parts
+from onrecord.session.ledger import Ledger
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onrecord.recall.candidate import Candidate
+    from onrecord.recall.stores import Stores
+    from onrecord.session.transcript import Transcript
+    from onrecord.settings import Settings
+
+THRESHOLD, REPROACH_THRESHOLD = 0.65, 0.4
+"""The lowest probability, by the whole prompt or one of its sentences; a user who says it again knows of a rule."""
+
+_SECOND_THRESHOLD = 0.7
+_SHOWN_LOGITS = 1.0
+"""Logits added to the probability of a record that the session was shown."""
+
+_MAX_SHOWN = 2
+_MAX_TOKENS = 260
+_ASKED_AT = 2
+"""The correction at which the agent is asked for a draft, once."""
+
+HEADING = (
+    "The user is correcting you, most likely about this rule: it is on record and was broken just now. Follow it, and"
+    " repair what goes against it."
+)
+
+
+class Correction(NamedTuple):
+    """A prompt that corrects the agent, how plainly it does, and the session and host in which it was typed."""
+
+    prompt: str
+    level: int
+    session: str = ""
+    host: str = ""
+
+
+class CorrectedRule(NamedTuple):
+    """A record that a correction is about, with its probability, and how often it was corrected by now."""
+
+    candidate: Candidate
+    probability: float
+    times: int = 0
+
+
+def block(stores: Stores, typed: Correction, settings: Settings, transcript: Transcript) -> str:
+    """Return the block for a prompt that corrects the agent with a rule on file; it is noted and counted."""
+    with Ledger(typed.session) as ledger:
+        is_first = ledger.is_first_prompt
+    if is_first and typed.level < REPROACH and not transcripts.last_turns(transcript, 1):
+        return ""
+    broken = find(stores, typed, settings, ledger)
+    if not broken:
+        return ""
+    with Ledger(typed.session) as ledger:
+        for rule in broken:
+            ledger.add_shown(rule.candidate.record, rule.candidate.text_hash)
+    return _render(_counted(broken, typed.host), asks=settings.text("capture.mode") != "off")
+
+
+def find(stores: Stores, typed: Correction, settings: Settings, ledger: Ledger) -> list[CorrectedRule]:
+    """Return the records that a correction is about, most probable first; those in `ledger` are more likely."""
+    from onrecord.recall import for_prompt
+    from onrecord.search import query, relevance
+
+    best: dict[str, CorrectedRule] = {}
+    for part in map(query.parse, (typed.prompt, *parts(typed.prompt))):
+        for candidate in for_prompt.find(stores, part, settings) if part.terms else ():
+            if not CATEGORIES[candidate.match.category].is_rule:
+                continue
+            is_known = ledger.has_named(candidate.record) or candidate.record in ledger.pointed
+            shift = _SHOWN_LOGITS if is_known else 0.0
+            probability = relevance.shifted(candidate.match.probability, shift)
+            if candidate.record not in best or best[candidate.record].probability < probability:
+                best[candidate.record] = CorrectedRule(candidate, probability)
+    threshold = REPROACH_THRESHOLD if typed.level == REPROACH else THRESHOLD
+    ranked = sorted(best.values(), key=lambda rule: -rule.probability)
+    broken = [rule for rule in ranked[:1] if rule.probability >= threshold]
+    broken += [rule for rule in ranked[1:_MAX_SHOWN] if broken and rule.probability >= _SECOND_THRESHOLD]
+    return broken or _just_shown(stores, typed.prompt, list(ledger.recent))
+
+
+def _just_shown(stores: Stores, prompt: str, recent: Sequence[str]) -> list[CorrectedRule]:
+    """Return the one rule that the session was shown just now, if a correction names no topic: "no, not like that"."""
+    from onrecord.recall import after_compaction
+    from onrecord.search import query
+
+    if len(recent) != 1 or not query.names_nothing(prompt):
+        return []
+    candidates = after_compaction.current(recent, stores)
+    return [
+        CorrectedRule(candidate, THRESHOLD) for candidate in candidates if CATEGORIES[candidate.match.category].is_rule
+    ]
+
+
+def _counted(corrected_rules: Sequence[CorrectedRule], host: str) -> list[CorrectedRule]:
+    """Count the corrections, and return the rules with how often each was corrected."""
+    from onrecord import usage
+    from onrecord.recall.candidate import RULE, count_shown
+
+    count_shown([rule.candidate._replace(form=RULE) for rule in corrected_rules])
+    return [
+        rule._replace(times=usage.count_correction(rule.candidate.match.root, rule.candidate.match.path, host))
+        for rule in corrected_rules
+    ]
+
+
+def _render(corrected_rules: Sequence[CorrectedRule], *, asks: bool) -> str:
+    """Return the block for the agent: the rules, and at the second correction of one the request to draft a check."""
+    from onrecord.recall.candidate import Cautions, fitting_items
+    from onrecord.text import fence, join
+
+    cautions, items = Cautions(), []
+    for rule in corrected_rules:
+        item = cautions.beside(rule.candidate).item
+        times = f"corrected by the user {rule.times} times so far" if rule.times > 1 else "corrected by the user"
+        items.append(item._replace(confidence="", note="; ".join(filter(None, (times, item.note)))))
+    fitting = fitting_items(items, _MAX_TOKENS)
+    lines = [HEADING, *(item.render() for item in fitting)]
+    text: str = fence({"source": paths.PROJECT_PREFIX}, lines, [item.title for item in fitting])
+    for rule in corrected_rules[: len(fitting)]:
+        if asks and rule.times == _ASKED_AT:
+            text = join(text, request(rule))
+    return text
+
+
+def request(corrected_rule: CorrectedRule) -> str:
+    """Return the line that asks the agent to draft a check or a trigger for a rule that was broken again."""
+    from onrecord.store import record_names
+
+    match = corrected_rule.candidate.match
+    name = record_names.short_name(match.path)
+    update = f"onrecord update {paths.store_flag(corrected_rule.candidate.prefix)}{name} --draft"
+    return (
+        f"Memory: the user had to correct {name} twice. When the work is done, draft what would have prevented it, in"
+        f" the words of the correction. A check, if a command or an added line shows the mistake: {update} --check"
+        """ '{"on": "command", "starts": ["npm install"], "say": "use pnpm add"}' or"""
+        """ '{"on": "edit", "paths": ["src/**"], "adds": ["from moment"], "say": "use date-fns"}'."""
+        f' Otherwise a trigger: {update} --trigger "the task that led to it". The user decides with: onrecord review'
+    )

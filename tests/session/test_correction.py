@@ -1,0 +1,108 @@
+"""Which prompts correct the agent, in English, German and Spanish."""
+
+from __future__ import annotations
+
+import pytest
+
+from onrecord.session import correction
+from onrecord.session.correction import FAULT, NONE, REPROACH
+
+
+@pytest.mark.parametrize(
+    ("prompt", "level"),
+    [
+        ("I told you to use pnpm here", REPROACH),
+        ("Again, no default exports please", REPROACH),
+        ("you used npm again", REPROACH),
+        ("As I said: errors are wrapped", REPROACH),
+        ("how many times do I have to say it? no force pushes", REPROACH),
+        ("Ich hab doch gesagt, keine Default-Exporte", REPROACH),
+        ("Schon wieder npm! Nimm bitte pnpm", REPROACH),
+        ("Du hast das Changelog vergessen", REPROACH),
+        ("Te dije que usaras pnpm", REPROACH),
+        ("¿Cuántas veces? Nada de npm", REPROACH),
+        ("Olvidaste el changelog", REPROACH),
+        ("No, use pnpm", FAULT),
+        ("no - tests belong next to the code", FAULT),
+        ("not moment but date-fns", FAULT),
+        ("Use pnpm, not npm", FAULT),
+        ("why did you install it with npm?", FAULT),
+        ("Why'd you add a second lockfile? Odd.", FAULT),
+        ("That's not how we name branches.", FAULT),
+        ("You skipped the tests in web/", FAULT),
+        ("The branch looks good. You should have run the linter, though.", FAULT),
+        ("Nein, wir nehmen pnpm", FAULT),
+        ("Warum hast du npm benutzt?", FAULT),
+        ("nicht npm, sondern pnpm", FAULT),
+        ("Das ist falsch, es heißt feat/NAME", FAULT),
+        ("No, usa pnpm", FAULT),
+        ("¿Por qué has usado npm?", FAULT),
+        ("no npm sino pnpm", FAULT),
+        ("Eso no es lo que pedí", FAULT),
+    ],
+)
+def test_prompts_that_correct(prompt, level):
+    assert correction.strength(prompt) == level
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "",
+        "   \n",
+        "add a test for the login",
+        "run the tests again",
+        "check again, I just restarted it",
+        "No, thanks",
+        "no, that's fine",
+        "No code changes yet, just research.",
+        "not sure, what do you think?",
+        "what is wrong with this test?",
+        "Is it wrong to use a list here?",
+        "why does the build fail?",
+        "don't worry about the warnings",
+        "Update the docs if you did not do it already",
+        "you should be able to see the log now",
+        "remember why we chose Postgres?",
+        "the login does not work",
+        "Bitte die Tests noch einmal laufen lassen",
+        "nein, danke",
+        "Füge einen Test für den Login hinzu",
+        "agrega una prueba para el login",
+        "no, gracias",
+        "```\nno, I told you\n```",
+        "> why did you do that?",
+        "    assert i said no",
+    ],
+)
+def test_other_prompts_do_not(prompt):
+    assert correction.strength(prompt) == NONE
+
+
+def test_of_a_long_prompt_the_beginning_and_the_end_are_read():
+    filler = "This is a line of the document.\n" * 400
+
+    assert correction.strength(f"I told you to use pnpm.\n{filler}") == REPROACH
+    assert correction.strength(f"Here is a text.\n{filler}I told you to use pnpm.") == REPROACH
+    assert correction.strength(f"Here is a text.\n{filler}I told you to use pnpm.\n{filler}") == NONE
+
+
+def test_the_sentences_that_may_name_a_rule():
+    prompt = "No. Packages are added with pnpm here.\nAnd the branch is called feat/NAME. ok."
+
+    assert correction.parts(prompt) == ["Packages are added with pnpm here.", "And the branch is called feat/NAME."]
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("no, use pnpm", False),
+        ("no, the password is hunter2", True),
+        ("nein, das Passwort lautet Sommer24", True),
+        ("no, la contraseña es verano24", True),
+        ("no, the key is aB3dE6gH9jK2mN5pQ8sT1vW4xY7z", True),
+        ("no, not that Token: abc", True),
+    ],
+)
+def test_what_may_be_a_secret_is_not_copied(text, may):
+    assert correction.may_have_secret(text) is may
