@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bench import page
@@ -53,6 +53,67 @@ def past(measured: Measured) -> str:
 
 def _spread(figure: Measured) -> str:
     return _percent(figure["share"], figure["low"], figure["high"])
+
+
+_CONDITIONS = {
+    "none": "no memory",
+    "rules": "rules at prompts",
+    "map": "the map",
+    "map-rules": "the map, and rules at prompts",
+    "map-pointers": "the map, rules and pointers at prompts",
+    "action": "rules at commands and files",
+    "map-action": "the map, and rules at commands and files",
+    "part": "a map of 72 of 387 records",
+    "part-context": "the same, each task a session on a branch of its own",
+    "part-rules": "the same map, with rules and pointers at prompts",
+}
+
+
+def agents(measured: Measured) -> str:
+    """What coding agents did with and without the memory: tasks that records govern, traps at a command, idle tasks."""
+    kinds, spent = measured["kinds"], measured["spent"]
+    tables = []
+    for kind, head in (("governed", "tasks that records govern"), ("trap", "tasks that lead to a governed command")):
+        rows = [
+            [
+                _CONDITIONS[name],
+                f"{row['full']} of {row['tasks']}",
+                str(row["partly"]),
+                str(row["against"]),
+                f"{row['reason']:.0%}",
+                f"{row['quality']:.1f}",
+                f"{spent[name]['tokens']:,}",
+                f"{spent[name]['look_ups']:.1f}",
+                _difference(row["against_others"].get("none", {}).get("points")),
+            ]
+            for name, row in kinds[kind].items()
+        ]
+        tables.append(page.table([head, *_AGENT_HEADS], rows))
+    idle = [
+        [
+            _CONDITIONS[name],
+            str(row["tasks"]),
+            f"{row['quality']:.2f}",
+            f"{row['needless']:.0%}",
+            _difference(row["against_others"].get("none", {}).get("quality")),
+        ]
+        for name, row in kinds["idle"].items()
+    ]
+    heads = ["tasks that no record is about", "number", "quality", "needless work", "quality against no memory"]
+    return "\n\n".join([*tables, page.table(heads, idle)])
+
+
+_AGENT_HEADS = (
+    "follows the records fully", "partly", "does what one forbids", "gives the reason", "quality, 1 to 5",
+    "tokens a request", "look-ups a request", "points against no memory, of 2",
+)  # fmt: skip
+
+
+def _difference(numbers: Sequence[float] | None) -> str:
+    if not numbers:
+        return ""
+    mean, low, high = numbers
+    return f"{mean:+.2f} [{low:+.2f}, {high:+.2f}]"
 
 
 def actions(measured: Measured) -> str:

@@ -77,6 +77,15 @@ def _source(name: str, measured: Measured) -> str:
 
 SECTIONS: Sequence[Section] = (
     Section(
+        "Does the agent do what the team decided?",
+        "agents",
+        "Coding agents got the same requests in two public projects on which nothing was fitted, with and without parts"
+        " of the memory, and wrote what they would do. Two graders who did not know the condition marked each answer;"
+        " where they differ, the worse mark counts."
+        " [How it was done](benchmarks.md#does-the-agent-do-what-the-team-decided), with all answers and marks.",
+        figure_tables.agents,
+    ),
+    Section(
         "What is shown at a prompt",
         "life",
         "Four public projects on which nothing was fitted and nothing chosen. [Benchmarks](benchmarks.md) has every"

@@ -23,7 +23,7 @@ from onrecord.cli import COMMANDS, main, output
 from tests.model_server import ModelServer, message, whole
 from tests.source_tree import FILES, SRC, tree
 
-FOR_AGENTS = {"hooks/guard.py", "recall/selection.py", "usage/usage_log.py",
+FOR_AGENTS = {"hooks/guard.py", "recall/for_correction.py", "recall/selection.py", "usage/usage_log.py",
               "capture/suggestions.py", "store/index_md.py", "cli/demo.py", "cli/completion.py"}  # fmt: skip
 """Modules whose texts go to an agent, which fills in what it needs, or into a file."""
 

@@ -74,7 +74,7 @@ ELSEWHERE = {
     "transcript": {
         *("first_prompt", "last_prompts", "last_turns", "tail_lines", "read_lines", "read_ending"),
         *("read_messages", "Message", "modification_time", "recent_sessions", "read_session"),
-        *("Format", "Transcript", "any_entry", "Prompt", "Session"),
+        *("Format", "Transcript", "any_entry", "Prompt", "Session", "name_in_path"),
     },
     "ledger": {"Ledger"},
     "events": {

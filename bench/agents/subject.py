@@ -89,7 +89,7 @@ def prepare(project: Project, condition: Condition, out: Path) -> Path:
 
 def _note_project(project: Project, out: Path) -> None:
     """Add a project to `projects.txt`, where grading finds the folders of the projects."""
-    file, folder = out / "projects.txt", str(project.repo.resolve().parent)
+    file, folder = out / "projects.txt", str(project.repo.parent.resolve())
     folders = file.read_text(encoding="utf-8").split("\n") if file.exists() else []
     if folder not in folders:
         file.write_text("\n".join([*filter(None, folders), folder]) + "\n", encoding="utf-8")

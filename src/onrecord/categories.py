@@ -49,6 +49,8 @@ class Category(NamedTuple):
     """Its purpose in one line, for a user who chooses a category."""
     triage_threshold: float
     """The lowest probability at which saving is suggested: 84% were right for authors that the fit did not include."""
+    boosted: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    """Cues of triage that speak for it, and those that strengthen one of them nearby."""
     defaults: Mapping[str, Any] = _NOTHING
     """Content that its author may leave out."""
     details: tuple[tuple[str, str, int, str], ...] = ()
@@ -121,6 +123,7 @@ _DECISION = Category(
     noun="a decision",
     meaning="what was decided, and why",
     triage_threshold=0.6,
+    boosted=(("decision.strong", "decision.weak", "w.plan", "select"), ("reason", "contrast", "decision.news")),
     defaults={"status": "accepted"},
     details=(("Why", "rationale", 160, ""),),
     marks={("status", "proposed"): " (proposed)", ("status", "deprecated"): " (deprecated)"},
@@ -152,6 +155,7 @@ _CONSTRAINT = Category(
     noun="a limit",
     meaning="a rule or limit, and what happens when it is ignored",
     triage_threshold=0.6,
+    boosted=(("limit", "limit.weak"), ("external", "discovery", "w.system", "w.people")),
     defaults={"kind": "technical", "severity": "medium", "active": True},
     details=(("Instead", "workarounds", 150, ""), ("If ignored", "impact", 120, "workarounds")),
     marks={("severity", "high"): "Severity: high"},
@@ -189,6 +193,10 @@ _PREFERENCE = Category(
     noun="a preference",
     meaning="how things are done here",
     triage_threshold=0.6,
+    boosted=(
+        ("preference.strong", "habit", "directive", "placement", "w.like"),
+        ("scope", "universal", "topic", "contrast", "w.general"),
+    ),
     defaults={"strength": "default"},
     details=(("Avoid", "examples.avoid", 100, ""), ("Why", "reason", 120, "")),
     topic="topic",
@@ -214,6 +222,7 @@ _RUNBOOK = Category(
     noun="a fix",
     meaning="a problem that comes back, and the steps that fix it",
     triage_threshold=0.6,
+    boosted=(("cause.strong", "cause.weak"), ("solved", "w.fix")),
     # The whole list of steps must fit: a step that is cut off is useless.
     details=(("→", "steps", 0, ""),),
     statement_length=130,
@@ -240,6 +249,7 @@ _TECH_DEBT = Category(
     noun="something left for later",
     meaning="something that should be better, and was left for later",
     triage_threshold=0.6,
+    boosted=(("debt.defer", "debt.defer.weak"), ("debt.flaw", "debt.return", "w.hold", "w.back")),
     defaults={"status": "open", "priority": "medium"},
     details=(("Fix", "suggested_fix", 160, ""),),
     statement_length=240,

@@ -374,6 +374,7 @@ COMMANDS: dict[str, list[str]] = {
     "reanchor": [RECORD, "the-renamed-parser", "the-deleted-parser"],
     "audit": [],
     "check": ["HEAD"],
+    "effect": [],
     "stats": [],
     "import": ["--dry-run"],
     "retire": ["the-same-parser", "--reason", "old"],

@@ -522,8 +522,8 @@ class TestCommand:
     def test_a_failure_shows_the_servers_words_without_the_key(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("GATE_KEY", "plain-key-4711")
-        said = {"error": {"message": f"model \x1b[31mx is unknown; you sent plain-key-4711 and {KEY}"}}
+        monkeypatch.setenv("GATE_KEY", "plain-key-hyacinth")
+        said = {"error": {"message": f"model \x1b[31mx is unknown; you sent plain-key-hyacinth and {KEY}"}}
         with ModelServer(answers(said, 404)) as server:
             write_user_config(endpoint=server.url, api_key_env="GATE_KEY")
             assert main(["judge", "test"]) == 1
@@ -532,7 +532,7 @@ class TestCommand:
         assert "MODEL_FAILED: claude-haiku-5-5 at" in told
         assert "HTTP 404" in told
         assert "x is unknown" in told
-        assert "4711" not in told
+        assert "hyacinth" not in told
         assert KEY not in told
         assert "\x1b" not in told
         assert "fix: check model, endpoint and key" in told

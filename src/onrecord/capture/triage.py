@@ -37,16 +37,6 @@ _MIN_STATEMENT_WORDS = 7
 
 _STEM_CHARS = 6
 _MAX_REPLY_FEATURES = 8
-_BOOSTED = {
-    "decision": (("decision.strong", "decision.weak", "w.plan", "select"), ("reason", "contrast", "decision.news")),
-    "constraint": (("limit", "limit.weak"), ("external", "discovery", "w.system", "w.people")),
-    "preference": (
-        ("preference.strong", "habit", "directive", "placement", "w.like"),
-        ("scope", "universal", "topic", "contrast", "w.general"),
-    ),
-    "runbook": (("cause.strong", "cause.weak"), ("solved", "w.fix")),
-    "tech_debt": (("debt.defer", "debt.defer.weak"), ("debt.flaw", "debt.return", "w.hold", "w.back")),
-}
 WEIGHTS = os.path.join(CUES_FOLDER, "weights.tsv")
 ALWAYS = "always"
 """A feature that every sentence has."""
@@ -250,7 +240,7 @@ def _stems(speech_line: SpeechLine) -> set[str]:
 def _boosted_features(speech_line: SpeechLine, neighbours: list[SpeechLine]) -> Iterator[str]:
     """Yield features for cues that have a booster in the same sentence, or in the one before or after it."""
     lines = (speech_line, *neighbours)
-    for category, (cues, boosters) in _BOOSTED.items():
+    for category, (cues, boosters) in ((name, CATEGORIES[name].boosted) for name in CATEGORIES):
         boosts = sum(speech_line.has(booster) for booster in boosters) if speech_line.has(*cues) else 0
         if boosts:
             yield f"{category} boosted"
@@ -338,11 +328,11 @@ def candidates(conversation: Conversation, model: TriageModel, threshold: Thresh
 
 
 def _shift(conversation: Conversation, speech: Speech, speech_line: SpeechLine, category: str) -> float:
-    """Return by how much the threshold differs for a sentence: a first prompt mostly describes a task.
+    """Return by how much the threshold differs for a sentence: a first prompt that finds no fault describes a task.
 
     A runbook that names both cause and cure needs less: "the root cause was …, fixed by …".
     """
-    if conversation.is_first(speech):
+    if conversation.is_first(speech) and not speech.fault:
         return _FIRST_PROMPT_STEP
     has_both = category == "runbook" and speech_line.has("cause.strong") and speech_line.has("w.fix")
     return -_CURE_STEP if has_both else 0.0

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from onrecord.digest.selection import DigestCandidate, Pick
 
 HEAD = (
-    "What is on record here, one line each. A record governs what it names: before",
-    "you decide, change or run what a line is about, read it: onrecord show NAME …",
+    "On record here, one line each; a record governs what it names. If your task touches none, add",
+    "nothing because of them. Before you decide, change or run what a line is about: onrecord show NAME …",
 )
 HEAD_OF_UPDATE = "On record since the map above was made, one line each:"
 """In place of the head, for a session that has a map."""

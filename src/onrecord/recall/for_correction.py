@@ -139,16 +139,19 @@ def _render(corrected_rules: Sequence[CorrectedRule], *, asks: bool) -> str:
 
 
 def request(corrected_rule: CorrectedRule) -> str:
-    """Return the line that asks the agent to draft a check or a trigger for a rule that was broken again."""
+    """Return the lines that ask the agent to draft a check or a trigger for a rule that was broken again."""
     from onrecord.store import record_names
 
     match = corrected_rule.candidate.match
     name = record_names.short_name(match.path)
-    update = f"onrecord update {paths.store_flag(corrected_rule.candidate.prefix)}{name} --draft"
+    options = f"{paths.store_flag(corrected_rule.candidate.prefix)}--draft"
     return (
         f"Memory: the user had to correct {name} twice. When the work is done, draft what would have prevented it, in"
-        f" the words of the correction. A check, if a command or an added line shows the mistake: {update} --check"
-        """ '{"on": "command", "starts": ["npm install"], "say": "use pnpm add"}' or"""
-        """ '{"on": "edit", "paths": ["src/**"], "adds": ["from moment"], "say": "use date-fns"}'."""
-        f' Otherwise a trigger: {update} --trigger "the task that led to it". The user decides with: onrecord review'
+        " the words of the correction; the user decides with: onrecord review\n"
+        f"If a command or an added line shows the mistake: onrecord update {name} {options} --check '{_CHECK}'\n"
+        f"Otherwise: onrecord update {name} {options} --trigger 'the task that led to it'"
     )
+
+
+_CHECK = '{"on": "command", "starts": ["npm install"], "say": "use pnpm add"}'
+"""An example of a check, for the agent to change."""
