@@ -9,7 +9,6 @@ reported are the others.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import random
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench import agent_commands, data, results
+from bench import data, results, transcripts
 from bench.life_sets import record_of
 from bench.stage import Stage
 from onrecord.search import command_coefficients, command_match, command_terms
@@ -133,16 +132,12 @@ def score(name: str, clones: Path) -> list[Scored]:
 
 def labelled(name: str, clones: Path) -> list[Command]:
     """The commands of a project, with their labels. Raises SystemExit if the clone has others."""
-    texts = agent_commands.read(agent_commands.clone(clones, REPOSITORIES[name]))
+    texts = transcripts.commands(transcripts.clone(clones, REPOSITORIES[name]))
     labels = list(data.lines(data.OWN / "commands" / name / "labels.jsonl"))
-    missing = [label["id"] for label in labels if hash_of(texts.get(label["id"], "")) != label["hash"]]
+    missing = [label["id"] for label in labels if transcripts.hash_of(texts.get(label["id"], "")) != label["hash"]]
     if missing:
         raise SystemExit(f"{name}: the clone lacks {len(missing)} of {len(labels)} commands, such as {missing[0]}")
     return [_command(name, texts[label["id"]], label) for label in labels]
-
-
-def hash_of(command: str) -> str:
-    return hashlib.sha256(command.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def _command(project: str, text: str, label: dict[str, Any]) -> Command:

@@ -33,7 +33,7 @@ PARTS = (
     Part("past", 1),
     Part("failures", 0.5),
     Part(f"actions --clones {_CLONES}", 0.5),
-    Part("corrections", 0.2),
+    Part(f"corrections --clones {_CLONES}", 1),
     Part("first", 0.5),
     Part("capture", 0.5),
     Part("similar", 1),

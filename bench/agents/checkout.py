@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bench import agent_commands, data
+from bench import data, transcripts
 
 SETS = data.OWN / "agents"
 
@@ -36,7 +36,7 @@ def make(name: str, clone: Path, out: Path) -> Path:
     _write_lines(folder / "tasks.jsonl", [_in_force(task, records, prefix) for task in tasks])
     own = data.lines(data.OWN / project["records"][0] / "records.jsonl")
     documents = {path.strip() for record in own for path in record["source"].replace(",", ";").split(";")}
-    for path, content in agent_commands.blobs(clone, project["commit"], lambda path: path not in documents):
+    for path, content in transcripts.blobs(clone, project["commit"], lambda path: path not in documents):
         file = folder / "repo" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)

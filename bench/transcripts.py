@@ -1,0 +1,136 @@
+"""What people typed to coding agents in public projects, and the commands that the agents ran, read from clones.
+
+Nothing of others is in this repository. Two forms of transcripts are read: those that `entire` keeps on a branch of
+their own, whole sessions of Claude Code, and the pages that SpecStory exports. A command or a prompt is named after its
+session and its place in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+CHECKPOINTS = "entire/checkpoints/v1"
+_PAGES = ".specstory/history/"
+_SHELL = re.compile(r'^<tool-use data-tool-type="shell".*?\n\n?`(.+?)`\n', re.MULTILINE | re.DOTALL)
+_PERSON = re.compile(r"(/Users|/home)/[^/\s'\"]+")
+MAX_CHARACTERS = 4_000
+_NOT_TYPED = (
+    "<", "[Request interrupted", "Caveat:", "This session is being continued", "Implement the following plan", "# ",
+    "Base directory for this skill", "You are ",
+)  # fmt: skip
+"""Beginnings of texts that a program or an earlier plan wrote."""
+
+
+def clone(folder: Path, repository: str) -> Path:
+    """The clone of a repository in a folder of clones."""
+    path = folder / repository.replace("/", "+")
+    return path / "repo" if (path / "repo").is_dir() else path
+
+
+def commands(clone: Path) -> dict[str, str]:
+    """The commands in the transcripts of a clone, by name; names of home folders are replaced."""
+    refs = _git(clone, "for-each-ref", "--format=%(refname:short)").decode().split("\n")
+    return _named(_entire(clone, _commands_in) if CHECKPOINTS in refs else _specstory(clone))
+
+
+def prompts(clone: Path) -> dict[str, str]:
+    """The prompts that people typed in the sessions of a clone, by name."""
+    return _named(_entire(clone, _prompts_in))
+
+
+def _named(sessions: dict[str, list[str]]) -> dict[str, str]:
+    return {
+        f"{session}:{number}": _PERSON.sub(r"\1/user", text)[:MAX_CHARACTERS]
+        for session, texts in sessions.items()
+        for number, text in enumerate(texts, 1)
+    }
+
+
+def hash_of(text: str) -> str:
+    """A short hash, which tells whether a clone has the text that was labelled."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def _git(clone: Path, *words: str) -> bytes:
+    return subprocess.run(["git", "-C", str(clone), *words], capture_output=True, check=True).stdout
+
+
+def blobs(clone: Path, ref: str, is_wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    """Paths and contents of the wanted files of a ref; those that the clone does not have are left out."""
+    listing = _git(clone, "ls-tree", "-r", "-z", ref).decode("utf-8", "replace").split("\0")[:-1]
+    entries = [line.split("\t", 1) for line in listing]
+    batch = subprocess.Popen(
+        ["git", "-C", str(clone), "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert batch.stdin and batch.stdout
+    for about, path in entries:
+        if not is_wanted(path):
+            continue
+        batch.stdin.write(about.split()[2].encode() + b"\n")
+        batch.stdin.flush()
+        head = batch.stdout.readline().split()
+        if len(head) == 3:
+            yield path, batch.stdout.read(int(head[2]))
+            batch.stdout.read(1)
+    batch.stdin.close()
+    batch.wait()
+
+
+def _entire(clone: Path, read: Callable[[dict[str, Any]], list[str]]) -> dict[str, list[str]]:
+    """What `read` finds in each session: of its checkpoints, the one that has most."""
+    sessions: dict[str, list[str]] = {}
+    for _, data in blobs(clone, CHECKPOINTS, lambda path: path.endswith("/full.jsonl")):
+        session, texts = "", list[str]()
+        for entry in _objects(data):
+            session = session or str(entry.get("sessionId") or "")
+            texts += read(entry)
+        if session and len(texts) > len(sessions.get(session, ())):
+            sessions[session] = texts
+    return sessions
+
+
+def _content(entry: dict[str, Any]) -> Any:
+    message = entry.get("message")
+    return message.get("content") if isinstance(message, dict) else None
+
+
+def _commands_in(entry: dict[str, Any]) -> list[str]:
+    content = _content(entry)
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    calls = [part for part in parts if part.get("name") == "Bash" and part.get("type") == "tool_use"]
+    return [str((call.get("input") or {}).get("command", "")) for call in calls]
+
+
+def _prompts_in(entry: dict[str, Any]) -> list[str]:
+    """The prompt of an entry, unless a program wrote it."""
+    if entry.get("type") != "user" or entry.get("isMeta") or entry.get("isSidechain"):
+        return []
+    content = _content(entry)
+    if isinstance(content, list):
+        parts = [part for part in content if isinstance(part, dict)]
+        if any(part.get("type") == "tool_result" for part in parts):
+            return []
+        content = "\n".join(str(part.get("text", "")) for part in parts if part.get("type") == "text")
+    text = content.strip() if isinstance(content, str) else ""
+    return [text] if text and not text.startswith(_NOT_TYPED) else []
+
+
+def _objects(data: bytes) -> Iterator[dict[str, Any]]:
+    for line in data.split(b"\n"):
+        try:
+            raw = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(raw, dict):
+            yield raw
+
+
+def _specstory(clone: Path) -> dict[str, list[str]]:
+    pages = blobs(clone, "HEAD", lambda path: _PAGES in path and path.endswith(".md"))
+    return {path.rsplit("/", 1)[1]: _SHELL.findall(data.decode("utf-8", "replace")) for path, data in pages}
