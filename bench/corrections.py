@@ -1,8 +1,8 @@
 """`python -m bench corrections`: whether a prompt that corrects the agent is known as one, and brings the broken rule.
 
 A prompt corrects if it says that something the agent did, said or plans is wrong or not wanted; a report of a failure
-does not. Words and thresholds were chosen on the two sets of real words in the shared data; the report is on four other
-projects, whose prompts are read from clones (`--clones`). Sessions are replayed with their ledger. The prompts of the
+does not. Phrases were chosen on the two sets of real words in the shared data, and on two of those whose prompts are
+read from clones (`--clones`); the report is on two others. Sessions are replayed with their ledger. The prompts of the
 life sets, none of which corrects anybody, are taken as later prompts of a session.
 """
 
@@ -24,7 +24,10 @@ from onrecord.session import correction
 from onrecord.session.ledger import Ledger
 from onrecord.settings import Settings, load_settings
 
-CHOSEN_ON = ("specstory", "polychrome")
+CHOSEN_ON = ("specstory", "polychrome", "entire", "chkit")
+REPORT = ("cipherbox", "ohmyposh")
+"""Projects on which nothing was chosen."""
+
 TRIGGERS = 3
 _NOT_TYPED = "none"
 """The kind of prompts in life sets that some authors wrote as corrections."""
@@ -42,6 +45,8 @@ class Outcome(NamedTuple):
     """The records shown as broken just now."""
     ordinary: frozenset[str]
     """The rules that the prompt hook shows without looking for corrections, once a session."""
+    shown: frozenset[str]
+    """The rules that the prompt shows, as broken or not."""
     rules: frozenset[str]
     """The records that state the rule of a correction."""
     fitting: frozenset[str]
@@ -55,15 +60,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    folders = {name: options.folder / f"words-{name}" for name in CHOSEN_ON}
-    sets = {name: word_sets.shared(folder) for name, folder in folders.items() if folder.is_dir()}
-    if options.clones:
-        sets.update({name: word_sets.of_clone(name, options.clones) for name in word_sets.REPOSITORIES})
+    sets: dict[str, WordSet] = {}
+    for name in (*CHOSEN_ON, *REPORT):
+        folder = options.folder / f"words-{name}"
+        if folder.is_dir():
+            sets[name] = word_sets.shared(folder)
+        elif options.clones and name in word_sets.REPOSITORIES:
+            sets[name] = word_sets.of_clone(name, options.clones)
     outcomes = {name: replay(word_set) for name, word_set in sets.items()}
-    measured = {name: figures(each) for name, each in outcomes.items()}
-    others = [outcome for name in word_sets.REPOSITORIES for outcome in outcomes.get(name, ())]
-    if others:
-        measured["four others"] = figures(others)
+    measured = {
+        title: figures([outcome for name in names for outcome in outcomes.get(name, ())])
+        for title, names in (("chosen on", CHOSEN_ON), ("others", REPORT))
+    }
     measured["written prompts"] = {"other": _written(options.folder)}
     for name, figure in measured.items():
         for key, (part, of) in figure.items():
@@ -100,13 +108,16 @@ def _session(stage: Stage, prompts: Iterable[TypedPrompt], settings: Settings) -
             broken = for_correction.find(stage.stores, typed, settings, ledger) if is_known else []
             for rule in broken:
                 ledger.add_shown(rule.candidate.record, rule.candidate.text_hash)
-            _rules(stage, prompt, settings, ledger)
+                ledger.add_broken(rule.candidate.record)
+            records = frozenset(rule.candidate.match.id for rule in broken)
+            shown = records | _rules(stage, prompt, settings, ledger)
             yield Outcome(
                 prompt.id,
                 prompt.label,
                 is_known,
-                frozenset(rule.candidate.match.id for rule in broken),
+                records,
                 _rules(stage, prompt, settings, plain),
+                shown,
                 prompt.rules if prompt.label else frozenset(),
                 prompt.relevant | prompt.maybe | prompt.rules,
             )
@@ -127,7 +138,7 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:
     others = [outcome for outcome in outcomes if not outcome.label]
     shown = [outcome for outcome in outcomes if outcome.broken]
     return {
-        "brought": (sum(bool(outcome.broken & outcome.rules) for outcome in on_file), len(on_file)),
+        "brought": (sum(bool(outcome.shown & outcome.rules) for outcome in on_file), len(on_file)),
         "by the prompt hook alone": (
             sum(bool(outcome.ordinary & outcome.rules) for outcome in on_file),
             len(on_file),

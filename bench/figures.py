@@ -105,13 +105,11 @@ SECTIONS: Sequence[Section] = (
     Section(
         "Corrections",
         "corrections",
-        "Prompts that people typed to coding agents in two public projects, session by session, with records"
-        " written from earlier sessions and documents, and labels by one reader. The first list of phrases was"
-        " chosen on `specstory`: it knew 1 of the 5 corrections with a rule on file in `polychrome`. It was then"
-        " extended after reading that project, too; thresholds were chosen on `specstory`. The written prompts of"
-        " the life sets open sessions and are taken as later ones; phrases that they set off wrongly were dropped."
-        " So no column was left out while choosing, and a new project may do worse. What corrects only perhaps"
-        " counts neither way.",
+        "Prompts that people typed to coding agents in six public projects, session by session, with records written"
+        " from documents and earlier sessions, and labels by one reader for each project. Phrases were chosen on four of"
+        " them, and on the written prompts of the life sets, taken as later prompts of a session; nothing was chosen on"
+        " the others. A rule is brought if the prompt shows it, as broken or not. What corrects only perhaps counts"
+        " neither way.",
         figure_tables.corrections,
     ),
     Section(

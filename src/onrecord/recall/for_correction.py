@@ -26,6 +26,12 @@ THRESHOLD, REPROACH_THRESHOLD = 0.65, 0.4
 """The lowest probability, by the whole prompt or one of its sentences; a user who says it again knows of a rule."""
 
 _SECOND_THRESHOLD = 0.7
+_LATER_PROMPTS = 2
+"""Prompts during which a correction without a topic is about the rule that was corrected before."""
+
+_FAINT = 0.3
+"""The probability below which a correction names no topic of a rule."""
+
 _SHOWN_LOGITS = 1.0
 """Logits added to the probability of a record that the session was shown."""
 
@@ -69,6 +75,7 @@ def block(stores: Stores, typed: Correction, settings: Settings, transcript: Tra
     with Ledger(typed.session) as ledger:
         for rule in broken:
             ledger.add_shown(rule.candidate.record, rule.candidate.text_hash)
+            ledger.add_broken(rule.candidate.record)
     return _render(_counted(broken, typed.host), asks=settings.text("capture.mode") != "off")
 
 
@@ -91,15 +98,17 @@ def find(stores: Stores, typed: Correction, settings: Settings, ledger: Ledger) 
     ranked = sorted(best.values(), key=lambda rule: -rule.probability)
     broken = [rule for rule in ranked[:1] if rule.probability >= threshold]
     broken += [rule for rule in ranked[1:_MAX_SHOWN] if broken and rule.probability >= _SECOND_THRESHOLD]
-    return broken or _just_shown(stores, typed.prompt, list(ledger.recent))
+    is_faint = not ranked or ranked[0].probability < _FAINT
+    return broken or (_just_shown(stores, ledger) if is_faint else [])
 
 
-def _just_shown(stores: Stores, prompt: str, recent: Sequence[str]) -> list[CorrectedRule]:
-    """Return the one rule that the session was shown just now, if a correction names no topic: "no, not like that"."""
+def _just_shown(stores: Stores, ledger: Ledger) -> list[CorrectedRule]:
+    """Return the one rule that was shown or corrected just now: "no, not like that" is about it."""
     from onrecord.recall import after_compaction
-    from onrecord.search import query
 
-    if len(recent) != 1 or not query.names_nothing(prompt):
+    corrected = [key for key, prompts in ledger.broken.items() if ledger.prompts - prompts <= _LATER_PROMPTS]
+    recent = list(ledger.recent) or corrected[-1:]
+    if len(recent) != 1:
         return []
     candidates = after_compaction.current(recent, stores)
     return [

@@ -119,11 +119,6 @@ def is_referring(text: str) -> bool:
     return not specific or (points_back and len(specific) <= _MAX_REFERRING_TERMS)
 
 
-def names_nothing(text: str) -> bool:
-    """True if a prompt has no word that tells its topic."""
-    return len(text) <= _MAX_TOPICLESS and not any(term not in _GENERIC for term in _parse(text).terms)
-
-
 def stop_words(words: list[str]) -> frozenset[str]:
     """Return the stop words for a text, given its lower-case words: English ones, and those of its language."""
     distinct = set(words)

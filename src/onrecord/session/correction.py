@@ -39,6 +39,16 @@ _SECRET_WORDS = (
 )  # fmt: skip
 
 
+_CONTRACTIONS = {
+    word.replace("'", ""): word
+    for word in (
+        "didn't don't doesn't isn't wasn't aren't weren't shouldn't wouldn't couldn't can't haven't hasn't hadn't"
+        " that's you're you've i've what's"
+    ).split()
+}
+"""How people type them in a hurry, and how the phrases have them."""
+
+
 class PhraseTable:
     """Phrases, looked up by their first word; `session.correction_cues` says how they are written."""
 
@@ -130,6 +140,7 @@ def _read(prompt: str) -> Iterator[tuple[str, list[str]]]:
 
 def _words(sentence: str) -> list[str]:
     plain = sentence.lower().replace("’", "'").translate(_MARKS)
+    plain = " ".join(_CONTRACTIONS.get(word, word) for word in plain.split(" "))
     for mark in _KEPT_MARKS:
         plain = plain.replace(mark, f" {mark} ")
     words = [word.lstrip("-#0123456789)") or word for word in plain.replace(" - ", " , ").split()]

@@ -42,7 +42,11 @@ QUESTIONS = (
     "warum hast du | wieso hast du | weshalb hast du | warum machst du | warum benutzt du | warum nimmst du | "
     "warum ist da noch | was soll das | por qué has | por que has | por qué hiciste | por que hiciste | "
     "por qué usaste | por que usaste | por qué pusiste | por qué estás | por que estas | can you stop | "
-    "could you stop | can you please stop | kannst du aufhören | puedes dejar de"
+    "could you stop | can you please stop | kannst du aufhören | puedes dejar de | didn't we | don't we | doesn't your | "
+    "doesn't our | doesn't the | shouldn't we | shouldn't you | shouldn't it | shouldn't this | shouldn't that | "
+    "aren't we | weren't you | haven't we | is it not | are we not | do we not | why didn't | where do you get | "
+    "wollten wir nicht | sollten wir nicht | haben wir nicht | solltest du nicht | müsste das nicht | ¿ no habíamos | "
+    "no habíamos | no deberíamos | no debería ser | no era"
 )
 """What is wrong is put as a question."""
 
@@ -103,6 +107,9 @@ FAULTS = (
     "| porque hiciste | no te pedí | no te pedi | no pedí | no era lo que | no es lo que | eso no es | eso está mal | "
     "eso esta mal | es incorrecto | es un error | no tiene sentido | te equivocas | te equivocaste | "
     "te has equivocado | no debiste | no deberías | no deberias | deberías haber | deberias haber | no lo hacemos | "
+    "you still | still doesn't | still isn't | still not | what i meant | actually meant | i would have expected | "
+    "i expected | we only do | we only use | we only * in | we always | du hast immer noch | immer noch nicht | "
+    "wir machen nur | wir nutzen nur | todavía no | sigue sin | solo usamos | lo que quería decir | "
     "no usamos | aquí no | no has *ado | no has *ido | te falta | te faltó | te falto"
 )
 """Something that the agent did, said or plans is wrong; not in questions."""

@@ -26,7 +26,7 @@ class Ledger:
     """The ledger of one session. Use it in a `with` statement, which locks it."""
 
     __slots__ = (
-        "_file", "corrections", "folders", "has_started", "is_quiet", "map", "map_lines", "map_moment", "owed",
+        "_file", "broken", "corrections", "folders", "has_started", "is_quiet", "map", "map_lines", "map_moment", "owed",
         "pointed", "prompts", "recent", "shown", "warnings",
     )  # fmt: skip
 
@@ -42,6 +42,8 @@ class Ledger:
         self.folders: dict[str, None] = {}
         """Folders of the project with a store of their own, whose files the session has touched."""
         self.prompts = 0
+        self.broken: dict[str, int] = {}
+        """Keys of the records that the user corrected the agent with, each with the number of prompts before."""
         self.recent: dict[str, None] = {}
         """Keys of the records shown since the last prompt, and with it."""
         self.is_quiet = False
@@ -85,6 +87,10 @@ class Ledger:
 
     def add_shown(self, key: str, text_hash: str) -> None:
         self._append(f"shown\t{key}\t{text_hash}")
+
+    def add_broken(self, key: str) -> None:
+        """Record that the user corrected the agent with this record."""
+        self._append(f"broken\t{key}")
 
     def add_pointer(self, key: str) -> None:
         self._append(f"pointed\t{key}")
@@ -131,6 +137,7 @@ class Ledger:
         self.shown = {}
         self.pointed = {}
         self.recent = {}
+        self.broken = {}
         self.prompts = 0
         lines = [*map(_correction, self.corrections), *(f"warned\t{name}" for name in sorted(self.warnings))]
         lines += [f"folder\t{folder}" for folder in self.folders]
@@ -151,6 +158,8 @@ class Ledger:
             self.shown[key] = text_hash
             if os.path.isabs(key):
                 self.recent[key] = None
+        elif kind == "broken":
+            self.broken[rest] = self.prompts
         elif kind == "pointed":
             self.pointed[rest] = None
         elif kind == "folder":
