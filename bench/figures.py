@@ -106,9 +106,9 @@ SECTIONS: Sequence[Section] = (
         "Corrections",
         "corrections",
         "Prompts that people typed to coding agents in six public projects, session by session, with records written"
-        " from documents and earlier sessions, and labels by one reader for each project. Phrases were chosen on four of"
-        " them, and on the written prompts of the life sets, taken as later prompts of a session; nothing was chosen on"
-        " the others. A rule is brought if the prompt shows it, as broken or not. What corrects only perhaps counts"
+        " from documents and earlier sessions, and labels by one reader for each project. Phrases were chosen on four"
+        " of them, and on the written prompts of the life sets, taken as later prompts of a session; nothing was chosen"
+        " on the others. A rule is brought if the prompt shows it, as broken or not. What corrects only perhaps counts"
         " neither way.",
         figure_tables.corrections,
     ),

@@ -192,11 +192,7 @@ def readme_rows(variants: dict[str, dict[str, Any]]) -> list[str]:
 _README = {
     "rules that are shown: relevant to the prompt": (WRITTEN, "precision"),
     "prompts that a record answers: it is shown": (WRITTEN, "served"),
-    "prompts that a record answers: it is shown or pointed to": (WRITTEN, "reached"),
     "prompts that no record is about: a rule is shown all the same": (WRITTEN, "disturbed"),
-    "prompts that no record is about: a pointer is shown": (WRITTEN, "pointed idle"),
-    "prompts in quite other words than the record: it is shown": ("in other words", "served"),
-    "commit subjects that a record answers: it is shown": ("commit subjects", "served"),
     "rules that are shown for commit subjects: a colleague might mention them": (
         "commit subjects",
         "precision with maybe",

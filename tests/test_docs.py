@@ -174,7 +174,7 @@ def test_the_readme_fits_and_begins_with_what_the_demo_prints() -> None:
         (sys.executable, str(ROOT / "bin" / "onrecord"), "demo"), capture_output=True, text=True, timeout=120
     )
 
-    assert len(readme.splitlines()) <= 160
+    assert len(readme.splitlines()) <= 150
     assert conversation and conversation.start() < readme.index("\n## ")
     assert conversation[1] in done.stdout
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from bench import metrics, results
 from bench.agents.conditions import CONDITIONS, GOVERNED, IDLE, TRAP
 from bench.agents.grading import Answer, Mark, projects, read_answers, read_marks
 
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.(?:com|org|net|io)\b")
 _POINTS = {"full": 2, "partly": 1, "against": 0}
 _CHARACTERS_PER_TOKEN = 4
 
@@ -29,7 +31,8 @@ def report(out: Path, model: str, *, is_saved: bool) -> str:
 
 def _publish(name: str, rows: Sequence[Answer] | Sequence[Mark]) -> None:
     """Store all answers or marks, a line each, so that anybody can read them."""
-    lines = sorted(json.dumps(row._asdict(), ensure_ascii=False) for row in rows)
+    texts = sorted(json.dumps(row._asdict(), ensure_ascii=False) for row in rows)
+    lines = [_ADDRESS.sub("someone@example.org", text) for text in texts]
     (results.FOLDER / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import agents
+from bench import agents, figure_tables, results
 from bench.agents import grading, report, subject
 from bench.agents.conditions import CONDITIONS
 from bench.agents.project import load
@@ -113,6 +113,22 @@ def test_a_mark_that_is_none_is_refused(folder: Path, tmp_path: Path) -> None:
     page.write_text('{"answer": "A", "follows": "mostly", "quality": 3}\n')
     with pytest.raises(SystemExit, match="not a mark"):
         grading.read_marks(out)
+
+
+def test_the_pages_give_the_figures_that_were_measured() -> None:
+    root = Path(__file__).parents[2]
+    readme, page = ((root / name).read_text(encoding="utf-8") for name in ("README.md", "docs/benchmarks.md"))
+    measured = results.load("agents")
+    governed = measured["kinds"]["governed"]
+
+    for words, name in (("no memory", "none"), ("rules at prompts", "rules"), (DEFAULT, "map-rules")):
+        assert f"| {words} | {governed[name]['full']} | {governed[name]['against']} |" in readme
+    for row in figure_tables.agents(measured).split("\n")[2:7]:
+        assert " | ".join(row.split(" | ")[:6]) in page
+    assert all(row["against"] == 0 for name, row in governed.items() if name != "none")
+
+
+DEFAULT = "the map, and rules at prompts (the default)"
 
 
 def test_the_command_has_every_step() -> None:

@@ -42,9 +42,10 @@ QUESTIONS = (
     "warum hast du | wieso hast du | weshalb hast du | warum machst du | warum benutzt du | warum nimmst du | "
     "warum ist da noch | was soll das | por qué has | por que has | por qué hiciste | por que hiciste | "
     "por qué usaste | por que usaste | por qué pusiste | por qué estás | por que estas | can you stop | "
-    "could you stop | can you please stop | kannst du aufhören | puedes dejar de | didn't we | don't we | doesn't your | "
-    "doesn't our | doesn't the | shouldn't we | shouldn't you | shouldn't it | shouldn't this | shouldn't that | "
-    "aren't we | weren't you | haven't we | is it not | are we not | do we not | why didn't | where do you get | "
+    "could you stop | can you please stop | kannst du aufhören | puedes dejar de | didn't we | don't we | "
+    "doesn't your | doesn't our | doesn't the | shouldn't we | shouldn't you | shouldn't it | shouldn't this | "
+    "shouldn't that | aren't we | weren't you | haven't we | is it not | are we not | do we not | why didn't | "
+    "where do you get | "
     "wollten wir nicht | sollten wir nicht | haben wir nicht | solltest du nicht | müsste das nicht | ¿ no habíamos | "
     "no habíamos | no deberíamos | no debería ser | no era"
 )

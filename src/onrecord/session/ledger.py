@@ -26,8 +26,8 @@ class Ledger:
     """The ledger of one session. Use it in a `with` statement, which locks it."""
 
     __slots__ = (
-        "_file", "broken", "corrections", "folders", "has_started", "is_quiet", "map", "map_lines", "map_moment", "owed",
-        "pointed", "prompts", "recent", "shown", "warnings",
+        "_file", "broken", "corrections", "folders", "has_started", "is_quiet", "map", "map_lines", "map_moment",
+        "owed", "pointed", "prompts", "recent", "shown", "warnings",
     )  # fmt: skip
 
     def __init__(self, session: str) -> None:
