@@ -115,6 +115,7 @@ def test_the_user_has_a_broken_check_enforced(tool, project, level, host, decisi
         assert "#nomem" in reason
         assert "onrecord config set --user checks.by_record.use-pnpm warn" in reason
         assert "run pnpm add" in reason
+        assert "&lt;" not in reason
     assert not tool("Bash", command="npm i x #nomem").stdout
 
 

@@ -173,6 +173,7 @@ def _is_due(broken: BrokenCheck, settings: Settings, ledger: Ledger, powers: Pow
 
 def _verdict(due: Sequence[BrokenCheck], settings: Settings, powers: Powers, noun: str) -> CheckVerdict:
     from onrecord.recall.candidate import Cautions, fitting_items, render_block
+    from onrecord.text import plain_lines
 
     if not due:
         return CheckVerdict()
@@ -186,7 +187,8 @@ def _verdict(due: Sequence[BrokenCheck], settings: Settings, powers: Powers, nou
     if not enforced:
         return CheckVerdict(WARN, block)
     level = DENY if any(broken.enforcement(settings) == DENY for broken in enforced) else ASK
-    return CheckVerdict(level, f"{_reason(enforced[0].candidate.match.id, level, noun)}\n{block}")
+    # A reason is for the person, too, and hosts show it as it is.
+    return CheckVerdict(level, f"{_reason(enforced[0].candidate.match.id, level, noun)}\n{plain_lines(block)}")
 
 
 def _reason(record_id: str, level: str, noun: str) -> str:
