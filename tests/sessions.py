@@ -54,7 +54,7 @@ def _moment(at: str, minute: int) -> str:
 
 def claude_code(home: Path, project: str, at: str, *turns: Say, session: str = "") -> Path:
     """Write a session of Claude Code that began at `at`; each turn takes a minute."""
-    name = session or str(uuid.uuid4())
+    name = session or _name(home, at)
     entries = []
     for minute, turn in enumerate(turns):
         about = {"sessionId": name, "cwd": project, "timestamp": _moment(at, minute), "isSidechain": False}
@@ -81,9 +81,14 @@ def _claude_call(step: Run | Change, project: str) -> dict[str, Any]:
     return {"name": "Write", "input": {"file_path": path, "content": step.new}}
 
 
+def _name(home: Path, at: str) -> str:
+    """Return an id that is the same in every run: a holdout depends on it."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{at} {sum(1 for _ in home.rglob('*.json*'))}"))
+
+
 def codex(home: Path, project: str, at: str, *turns: Say, session: str = "") -> Path:
     """Write a session of Codex."""
-    name = session or str(uuid.uuid4())
+    name = session or _name(home, at)
     entries: list[dict[str, Any]] = [
         {"timestamp": at, "type": "session_meta", "payload": {"id": name, "cwd": project, "source": "cli"}}
     ]
@@ -119,7 +124,7 @@ def _codex_change(step: Change) -> dict[str, Any]:
 
 def gemini(home: Path, project: str, at: str, *turns: Say, session: str = "") -> Path:
     """Write a session of Gemini CLI."""
-    name = session or str(uuid.uuid4())
+    name = session or _name(home, at)
     context = f"<session_context>\n- **Workspace Directories:**\n  - {project}\n- more\n</session_context>"
     first = {"id": str(uuid.uuid4()), "timestamp": at, "type": "user", "content": [{"text": context}]}
     entries: list[dict[str, Any]] = [{"sessionId": name, "kind": "main"}, {"$set": {"messages": [first]}}]

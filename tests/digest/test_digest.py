@@ -96,8 +96,9 @@ def test_the_page_is_what_presses_and_then_a_line_for_each_entry(project: GitPro
         "Split the parser (partial). Left off at: errors. Next: Move the lexer. (left unfinished)</result>\n"
         '<result category="tech_debt" updated="2026-03-02" path=".claude/memory/tech-debt/global-state.json">'
         "Use global state: State is global. (high-priority debt, about src/parser.py)</result>\n"
-        "On record here, one line each; a record governs what it names. If your task touches none, add\n"
-        "nothing because of them. Before you decide, change or run what a line is about: onrecord show NAME …\n"
+        "On record here, one line each; a record governs what it names. If your task\n"
+        "touches none, add nothing because of them. Before you decide, change or run\n"
+        "what a line is about: onrecord show NAME …\n"
         "Constraints:\n"
         "- two-mb: Use two mb files (high severity)\n"
         "- no-regex: Use no regex here (expires 2026-12-24)\n"

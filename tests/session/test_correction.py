@@ -106,3 +106,19 @@ def test_the_sentences_that_may_name_a_rule():
 )
 def test_what_may_be_a_secret_is_not_copied(text, may):
     assert correction.may_have_secret(text) is may
+
+
+@pytest.mark.parametrize(
+    ("text", "is_secret"),
+    [
+        ("no, use argon2id for the password hashes, because bcrypt cuts after 72 bytes", False),
+        ("don't log the token of a session", False),
+        ("no, the password is correcthorse", True),
+        ("I told you: password=tr0ub4dor", True),
+        ("again, log in with password hunter2", True),
+        ("nein, das Passwort lautet geheim", True),
+        ("use the key abcdefghijklmnopqrstuvwxyz", True),
+    ],
+)
+def test_a_value_behind_a_word_such_as_password_may_be_a_secret(text: str, is_secret: bool) -> None:
+    assert correction.may_have_secret(text) is is_secret

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from onrecord.digest.selection import DigestCandidate, Pick
 
 HEAD = (
-    "On record here, one line each; a record governs what it names. If your task touches none, add",
-    "nothing because of them. Before you decide, change or run what a line is about: onrecord show NAME …",
+    "On record here, one line each; a record governs what it names. If your task",
+    "touches none, add nothing because of them. Before you decide, change or run",
+    "what a line is about: onrecord show NAME …",
 )
 HEAD_OF_UPDATE = "On record since the map above was made, one line each:"
 """In place of the head, for a session that has a map."""

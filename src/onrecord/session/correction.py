@@ -49,6 +49,11 @@ _CONTRACTIONS = {
 """How people type them in a hurry, and how the phrases have them."""
 
 
+_EQUALS = ("is", "was", "to", "=", "ist", "war", "lautet", "auf", "es", "era")
+_MAX_VALUE_WORDS = 3
+"""Words behind a word such as `password` among which its value may be."""
+
+
 class PhraseTable:
     """Phrases, looked up by their first word; `session.correction_cues` says how they are written."""
 
@@ -148,9 +153,21 @@ def _words(sentence: str) -> list[str]:
 
 
 def may_have_secret(text: str) -> bool:
-    """True if a text must not be copied: a long word may be a key, and what stands by "password" may be one."""
+    """True if a text must not be copied: a long word may be a key, and what follows "password" may be one."""
+    if any(len(word) >= LONG_WORD for word in text.split()):
+        return True
     lowered = text.lower()
-    return any(len(word) >= LONG_WORD for word in text.split()) or any(word in lowered for word in _SECRET_WORDS)
+    return any(_names_value(rest) for word in _SECRET_WORDS for rest in lowered.split(word)[1:])
+
+
+def _names_value(rest: str) -> bool:
+    """True if the text behind a word such as `password` begins with a value: `: x`, `is x`, `hunter2`."""
+    words = rest.lstrip("s'\"`").split(None, _MAX_VALUE_WORDS)[:_MAX_VALUE_WORDS]
+    if not words:
+        return False
+    if words[0][0] in ":=" or words[0] in _EQUALS:
+        return True
+    return any(not word.strip(".,;!?()'\"`").isalpha() and any(map(str.isdigit, word)) for word in words)
 
 
 _CUES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corrections.txt")
