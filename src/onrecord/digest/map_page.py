@@ -24,7 +24,7 @@ HEAD = (
 HEAD_OF_UPDATE = "On record since the map above was made, one line each:"
 """In place of the head, for a session that has a map."""
 
-_BANK_HEADINGS = {"anti_pattern": "Anti-patterns (to avoid)", "pattern": "Patterns", "heuristic": "Heuristics"}
+_BANK_HEADINGS = {"anti_pattern": "Anti-patterns", "pattern": "Patterns", "heuristic": "Heuristics"}
 HEADINGS = {
     **{name: category.map_heading or name.replace("_", " ").capitalize() for name, category in CATEGORIES.items()},
     **_BANK_HEADINGS,

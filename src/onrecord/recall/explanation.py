@@ -10,7 +10,7 @@ from onrecord.recall.candidate import NOTHING_ON_FILE, Candidate
 from onrecord.recall.for_prompt import BELOW_THRESHOLD, Decision
 from onrecord.record.memory import Memory
 from onrecord.search import document, record_vectors, terms, vectors
-from onrecord.search.query import ENGLISH, Query, parse
+from onrecord.search.query import ENGLISH, Query
 from onrecord.search.rank import Match
 from onrecord.session import transcript
 from onrecord.settings import PROMPT_SWITCHES, Settings, off_switches
@@ -115,7 +115,9 @@ def reasons(match: Match, others: Sequence[Match]) -> list[str]:
         return [f"its file cannot be read: {error.message}"]
     if match.query is None and match.features:
         return _of_command(match)
-    query = match.query or parse("")
+    if match.query is None:
+        return []
+    query = match.query
     texts = [_of_via(match), _of_trigger(record, query), _of_words(record, query)]
     if match.is_by_keywords:
         texts.append(_of_points(match))

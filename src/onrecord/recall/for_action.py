@@ -29,6 +29,10 @@ _GIT_SECONDS = 0.5
 """Seconds that git may take while a commit waits."""
 
 
+SWITCHES = ("retrieval.enabled", "retrieval.actions")
+"""Settings that must be on for the rule at the action."""
+
+
 class Governing(coldstart.NamedTuple):
     """A record that may govern a command, and the family of the program call that it matches."""
 
@@ -114,9 +118,18 @@ def _committed(action: Action, project: str) -> Sequence[str]:
 
 def preview(stores: Stores, action: Action, settings: Settings) -> Decision:
     """Decide what the hook would show at a command in a session that was shown nothing yet; nothing is noted."""
+    from onrecord.recall import for_check
     from onrecord.session.ledger import Ledger
+    from onrecord.text import join
 
-    return choose(find(stores, command_terms.of_calls(action.commands), settings), settings, Ledger(""))
+    decision = choose(find(stores, command_terms.of_calls(action.commands), settings), settings, Ledger(""))
+    if turned_off(settings, for_check.SWITCHES) or action.is_silenced:
+        return decision
+    broken = for_check.preview(stores, for_check.checked(action, stores.project), settings)
+    records = {candidate.record for candidate in broken.candidates}
+    others = [candidate for candidate in decision.candidates if candidate.record not in records]
+    text = "".join(_render(candidate) for candidate in others if candidate.shown_form)
+    return decision._replace(text=join(broken.text, text), candidates=(*broken.candidates, *others))
 
 
 def find(stores: Stores, calls: Sequence[CommandTerms], settings: Settings) -> list[Governing]:
@@ -175,9 +188,9 @@ def _threshold() -> float:
     return THRESHOLD
 
 
-def turned_off(settings: Settings) -> str:
+def turned_off(settings: Settings, keys: Sequence[str] = SWITCHES) -> str:
     """Return the setting that turns the rule at the action off, in words; empty if it is on."""
-    for key in ("retrieval.enabled", "retrieval.actions"):
+    for key in keys:
         if not settings.flag(key):
             return f"{key} is false"
     return ""

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from onrecord.settings import Settings
 
 WARN, ASK, DENY = "warn", "ask", "deny"
+SWITCHES = ("retrieval.enabled", "checks.enabled")
+"""Settings that must be on for checks."""
+
 _MAX_SHOWN = 3
 _MAX_TOKENS = 260
 _MAX_FILES = 50
@@ -164,6 +167,28 @@ def verdict(
                 ledger.add_shown(key, candidate.text_hash)
     count_shown([one.candidate._replace(form=RULE) for one in due])
     return _verdict(due, settings, powers, "command" if checked_action.command else "change")
+
+
+class PreviewedChecks(NamedTuple):
+    """What broken checks would show at an action: the text, and the records, each with the reason as its caution."""
+
+    text: str = ""
+    candidates: tuple[Candidate, ...] = ()
+
+
+def preview(stores: Stores, checked_action: CheckedAction, settings: Settings) -> PreviewedChecks:
+    """Return what the broken checks of an action would show in a session that was shown nothing; nothing is noted."""
+    from onrecord.recall.candidate import RULE, SHOWN
+
+    broken = find(stores, checked_action, settings)[:_MAX_SHOWN]
+    text = _verdict(broken, settings, BEFORE, "command" if checked_action.command else "change").text
+    candidates = []
+    for one in broken:
+        enforcement = one.enforcement(settings)
+        match = one.candidate.match._replace(probability=1.0, score=1.0)
+        caution = f"the command breaks its check ({enforcement}): {check.describe(one.check)}"
+        candidates.append(one.candidate._replace(match=match, form=RULE, outcome=SHOWN, caution=caution))
+    return PreviewedChecks(text, tuple(candidates))
 
 
 def _is_due(broken: BrokenCheck, settings: Settings, ledger: Ledger, powers: Powers) -> bool:

@@ -162,5 +162,5 @@ def request(corrected_rule: CorrectedRule) -> str:
     )
 
 
-_CHECK = '{"on": "command", "starts": ["npm install"], "say": "use pnpm add"}'
-"""An example of a check, for the agent to change."""
+_CHECK = '{"on": "command", "starts": ["THE COMMAND"], "say": "WHAT TO DO INSTEAD"}'
+"""The form of a check, for the agent to fill in."""

@@ -62,7 +62,7 @@ def _check_of(forbidden: str, text: str) -> Check | None:
     first = forbidden.split()[0] if forbidden.split() else ""
     if first.startswith("-") and len(first) > 2:
         return Check((COMMAND,), has=(forbidden,))
-    if first.lower() in _PROGRAMS:
+    if first.lower() in _PROGRAMS or _is_run(forbidden, text):
         return Check((COMMAND,), starts=(forbidden,))
     if _PATH.fullmatch(forbidden) and _ABOUT_FILES.search(text) and not forbidden.startswith(("*.", "**")):
         return Check((EDIT,), paths=(forbidden,))
@@ -72,6 +72,12 @@ def _check_of(forbidden: str, text: str) -> Check | None:
     if len(forbidden) > 3 and not forbidden.isalpha():
         return Check((EDIT,), adds=(forbidden,))
     return None
+
+
+def _is_run(forbidden: str, text: str) -> bool:
+    """True if the rule forbids to run something: "never run `black .`"."""
+    before = text[: text.find(forbidden)].rstrip("`'\" ").lower()
+    return before.endswith(("run", "running", "execute", "executing", "call", "calling")) and forbidden[0].isalpha()
 
 
 def _advice(text: str, forbidden: str) -> str:
