@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     table = steps.add_parser("report", help="the table, with intervals")
     table.add_argument("out", type=Path)
     table.add_argument("--model", required=True, help="the model that the subjects and the graders were")
-    table.add_argument("--save", action="store_true", help="store the result in bench/results")
+    table.add_argument("--save", default="", metavar="NAME", help="store it in bench/results under this name: agents")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -61,5 +61,5 @@ def run(options: argparse.Namespace) -> int:
     elif options.step == "grade":
         grading.grade(options.out, options.grader, options.seconds)
     else:
-        print(report.report(options.out, options.model, is_saved=options.save))
+        print(report.report(options.out, options.model, name=options.save))
     return 0

@@ -18,14 +18,14 @@ _POINTS = {"full": 2, "partly": 1, "against": 0}
 _CHARACTERS_PER_TOKEN = 4
 
 
-def report(out: Path, model: str, *, is_saved: bool) -> str:
-    """Return the tables; with `is_saved`, store the result."""
+def report(out: Path, model: str, *, name: str = "") -> str:
+    """Return the tables; with `name`, store the result, all answers and all marks."""
     values = measure(out, model)
-    if is_saved:
-        results.save("agents", values)
+    if name:
+        results.save(name, values)
         answers = [answer for project in projects(out) for answer in read_answers(out, project)]
-        _publish("agents-answers", answers)
-        _publish("agents-marks", read_marks(out))
+        _publish(f"{name}-answers", answers)
+        _publish(f"{name}-marks", read_marks(out))
     return "\n".join([*_table(values, GOVERNED), "", *_table(values, TRAP), "", *_table(values, IDLE)])
 
 
@@ -43,7 +43,8 @@ def measure(out: Path, model: str) -> dict[str, Any]:
     kinds = {}
     for kind in (GOVERNED, TRAP, IDLE):
         of_kind = [mark for mark in marks if tasks[mark.task].kind == kind]
-        names = [name for name in CONDITIONS if any(mark.condition == name for mark in of_kind)]
+        present = {mark.condition for mark in of_kind}
+        names = [*(name for name in CONDITIONS if name in present), *sorted(present - CONDITIONS.keys())]
         kinds[kind] = {name: _condition(of_kind, name, late) for name in names}
     return {"model": model, "kinds": kinds, "agreement": _agreement(marks), "spent": _spent(out)}
 

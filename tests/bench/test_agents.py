@@ -71,7 +71,7 @@ def test_every_step_from_the_records_to_the_table(folder: Path, tmp_path: Path) 
     assert values["spent"]["none"] == {"tokens": 0, "look_ups": 0.0}
     assert values["spent"]["map"]["tokens"] > 0
     assert values["agreement"] == {"answers": 4, "same": 1.0, "kappa": 1.0}
-    assert "| map | 1 | 1 | 0 | 0 |" in report.report(out, "a program", is_saved=False)
+    assert "| map | 1 | 1 | 0 | 0 |" in report.report(out, "a program")
 
 
 def test_pages_do_not_tell_which_condition_an_answer_is_from(folder: Path, tmp_path: Path) -> None:
