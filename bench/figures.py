@@ -98,8 +98,8 @@ SECTIONS: Sequence[Section] = (
         "actions",
         "330 commands that coding agents ran in three public projects (entireio/cli, JanDeDobbeleer/oh-my-posh,"
         " obsessiondb/chkit), with records that another author wrote from the projects' documents, and labels by one"
-        " reader; a second one gave the same to 103 of 108. Nothing was chosen or fitted on them: the model was fitted on"
-        " 320 commands of three others. About half were drawn at random, the others because a record has words of them."
+        " reader; a second one gave the same to 103 of 108. Nothing was chosen or fitted on them: the model was fitted"
+        " on 320 commands of three others. About half were drawn at random, the rest because a record has their words."
         " *Ordinary* commands are random ones that no record governs; what a record might govern counts neither way."
         " Authors and readers were language models. Intervals of 95 %, over commands.",
         figure_tables.actions,
