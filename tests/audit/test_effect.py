@@ -195,7 +195,8 @@ def test_damaged_sessions_are_left_out_and_the_others_read(project, home):
     )
     (good.parent / "folder.jsonl").mkdir()
     mixed = good.parent / "mixed.jsonl"
-    mixed.write_bytes(b"\xff{{{\n" + lines[0].replace(b'"a"', b'"b"') + b"{broken\n" + b"".join(lines[1:]))
+    own = [line.replace(good.stem.encode(), b"mixed") for line in lines]
+    mixed.write_bytes(b"\xff{{{\n" + own[0].replace(b'"a"', b'"b"') + b"{broken\n" + b"".join(own[1:]))
     os.utime(mixed, (timestamps.seconds("2026-03-11T10:00:00Z"),) * 2)
 
     measured = measure(project)
@@ -220,17 +221,27 @@ def test_files_of_subagents_are_no_sessions(project, home):
 
 def test_the_turns_that_a_resumed_session_copied_count_once(project, home):
     save(project)
-    file = sessions.claude_code(home, project.root, "2026-03-10T10:00:00Z", say("a", "npm install a"))
-    resumed = file.with_name("resumed.jsonl")
-    more = sessions.claude_code(home, project.root, "2026-03-11T10:00:00Z", say("b", "ls"), session="more")
-    resumed.write_bytes(file.read_bytes() + more.read_bytes())
-    more.unlink()
-    os.utime(resumed, (timestamps.seconds("2026-03-11T11:00:00Z"),) * 2)
+    file = sessions.claude_code(home, project.root, "2026-03-10T10:00:00Z", say("a", "npm install a"), session="first")
+    fork(home, project, file, "resumed", say("b", "ls"))
 
     measured = measure(project)
 
-    assert measured.records[0].since == Share(1, 1)
-    assert [session.session_id for session in measured.reading.sessions] == ["resumed"]
+    assert measured.records[0].since == Share(1, 2)
+    assert [(one.session_id, one.prompts) for one in measured.reading.sessions] == [("resumed", 1), ("first", 1)]
+    assert [set(one.relatives) for one in measured.reading.sessions] == [{"first"}, set()]
+
+    file.unlink()
+
+    (session,) = measure(project).reading.sessions
+    assert (session.prompts, len(session.broken), set(session.relatives)) == (2, 1, {"first"})
+
+
+def fork(home: Path, project: Project, file: Path, name: str, *turns: sessions.Say) -> Path:
+    """Write a session that goes on from that of `file`: with its lines as they are, and with turns of its own."""
+    forked = sessions.claude_code(home, project.root, "2026-03-11T10:00:00Z", *turns, session=name)
+    forked.write_bytes(file.read_bytes() + forked.read_bytes())
+    os.utime(forked, (timestamps.seconds("2026-03-11T11:00:00Z"),) * 2)
+    return forked
 
 
 def test_of_a_huge_session_only_the_end_is_read_and_that_is_said(project, home):
@@ -334,6 +345,60 @@ def test_sessions_with_and_without_records_are_compared(host, project, home):
         effect.FAILED: (Share(0, 25), Share(25, 25), share.LESS),
     }
     assert measured.records[0].since == Share(1, 25), "what was not shown says nothing about the record"
+
+
+@pytest.mark.parametrize("is_first_held_out", [True, False])
+def test_a_fork_takes_no_turns_to_the_other_side_of_the_holdout(project, home, is_first_held_out):
+    save(project)
+    hold_out("2026-03-05T00:00:00Z")
+    (first,), (second,) = named(is_first_held_out, 1), named(not is_first_held_out, 1)
+    turns = say("a", "npm install y")
+    file = sessions.claude_code(home, project.root, "2026-03-10T10:00:00Z", turns, session=first)
+    fork(home, project, file, second, say("b", "pnpm add y"))
+
+    measured = measure(project)
+
+    held = measured.holdout
+    (broken,) = (one for one in held.comparisons if one.name == effect.BROKEN)
+    sides = (broken.held_out, broken.shown)
+    assert sides == ((Share(1, 1), Share()) if is_first_held_out else (Share(), Share(1, 1)))
+    assert (held.held_out + held.shown, held.continued) == (1, 1)
+    assert measured.records[0].since == (Share() if is_first_held_out else Share(1, 1))
+    assert any("1 session resumed or forked from another" in line for line in effect.left_out(measured))
+
+
+def test_where_nothing_says_who_ran_a_turn_neither_session_is_compared(project, home):
+    save(project)
+    hold_out("2026-03-05T00:00:00Z")
+    (first,), (second,) = named(True, 1), named(False, 1)
+    file = sessions.codex(
+        home, project.root, "2026-03-10T10:00:00Z", say("a", "npm install y"), say("c"), session=first
+    )
+    more = sessions.codex(home, project.root, "2026-03-10T11:00:00Z", say("b", "ls"), session=second)
+    head, *own = more.read_bytes().splitlines(keepends=True)
+    _, *copied = file.read_bytes().splitlines(keepends=True)
+    more.write_bytes(b"".join([head, *copied[:3], *own]))
+    os.utime(more, (timestamps.seconds("2026-03-11T11:00:00Z"),) * 2)
+
+    measured = measure(project)
+
+    held = measured.holdout
+    assert (held.shown, held.held_out, held.continued) == (0, 0, 2)
+    assert measured.records[0].since == Share()
+
+
+def test_nor_are_they_where_a_fork_has_its_own_id_on_what_it_copied(project, home):
+    save(project)
+    hold_out("2026-03-05T00:00:00Z")
+    (first,), (second,) = named(True, 1), named(False, 1)
+    turns = (say("a", "npm install y"), say("c"))
+    file = sessions.claude_code(home, project.root, "2026-03-10T10:00:00Z", *turns, session=first)
+    copied = b"".join(file.read_bytes().splitlines(keepends=True)[:4]).replace(first.encode(), second.encode())
+    file.with_name(f"{second}.jsonl").write_bytes(copied)
+
+    held = measure(project).holdout
+
+    assert (held.shown, held.held_out, held.continued) == (0, 0, 2)
 
 
 def test_with_few_sessions_nothing_is_concluded(project, home):

@@ -236,6 +236,36 @@ def test_links_out_of_the_project_are_refused(monorepo, tmp_path):
     assert nested.known(str(monorepo.root)) == [WEB]
 
 
+def _link_store_out(monorepo: GitProject) -> None:
+    store, outside = monorepo.root / WEB / paths.STORE, monorepo.root.parent / "outside"
+    store.rename(outside)
+    os.symlink(outside, store)
+
+
+def _link_folder_out(monorepo: GitProject) -> None:
+    folder, outside = monorepo.root / WEB, monorepo.root.parent / "outside"
+    folder.rename(outside)
+    os.symlink(outside, folder)
+
+
+def _make_repository(monorepo: GitProject) -> None:
+    GitProject(monorepo.root / WEB)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links")
+@pytest.mark.parametrize("change", [_link_store_out, _link_folder_out, _make_repository])
+def test_a_known_store_that_left_the_repository_is_not_read_again(monorepo, capfd, change):
+    asks = f"in {WEB}: {ASKS}"
+    assert WEB_RULE in Session(monorepo.root, "before").prompt(asks)
+
+    change(monorepo)
+
+    assert WEB_RULE not in Session(monorepo.root, "after").prompt(asks)
+    assert WEB not in Session(monorepo.root, "start")("session_start", source="startup")
+    assert main(["recall", asks, "--project", str(monorepo.root)]) == 0
+    assert WEB_RULE not in capfd.readouterr().out
+
+
 def test_an_event_reads_a_bounded_number_of_them_the_nearest_first(monorepo):
     for depth in range(1, 12):
         save(monorepo.root.joinpath(*"abcdefghijkl"[:depth]), decision("Deep"))

@@ -116,6 +116,8 @@ class HoldoutEffect(NamedTuple):
     held_out: int = 0
     """Sessions with records, and without."""
     comparisons: tuple[HoldoutComparison, ...] = ()
+    continued: int = 0
+    """Sessions that go on from another one: what that one was shown is in them, so they are on neither side."""
 
     @property
     def is_enough(self) -> bool:
@@ -262,10 +264,11 @@ def _record_about(stores: Stores, settings: Settings, prompt: str) -> str:
 
 
 def _is_held_out(facts: SessionFacts, periods: Sequence[holdout.Period]) -> bool:
-    """True if a session began while it was in the holdout."""
+    """True if a session began while it, or one from which it has turns, was in the holdout."""
     return any(
-        period.start <= facts.started_at < period.end and holdout.is_held_out(facts.session_id, period.share)
+        period.start <= facts.started_at < period.end and holdout.is_held_out(session, period.share)
         for period in periods
+        for session in (facts.session_id, *facts.relatives)
     )
 
 
@@ -280,15 +283,20 @@ def _holdout(
         return HoldoutEffect(now, "") if now else None
     shown: list[SessionFacts] = []
     held_out: list[SessionFacts] = []
+    continued = 0
     for facts in facts_list:
         period = next((period for period in periods if period.covers(facts.started_at, facts.ended_at)), None)
-        if period and facts.session_id:
+        if not period or not facts.session_id:
+            continue
+        if facts.relatives:
+            continued += 1
+        else:
             (held_out if holdout.is_held_out(facts.session_id, period.share) else shown).append(facts)
     comparisons = tuple(
         HoldoutComparison(name, _sum(counts(shown, name, rule_records)), _sum(counts(held_out, name, rule_records)))
         for name in (CORRECTED, BROKEN, FAILED)
     )
-    return HoldoutEffect(now, periods[0].start, len(shown), len(held_out), comparisons)
+    return HoldoutEffect(now, periods[0].start, len(shown), len(held_out), comparisons, continued)
 
 
 def counts(facts_list: Sequence[SessionFacts], name: str, rule_records: Sequence[CheckedRecord]) -> Iterator[Share]:
@@ -394,12 +402,14 @@ def left_out(effect: Effect) -> list[str]:
     """Return what was not counted, and why; empty if everything was."""
     reading = effect.reading
     under_way = sum(one.under_way for one in effect.records)
+    continued = effect.holdout.continued if effect.holdout else 0
     parts = (
         (reading.over_limit, "older session", "not read: over the limit"),
         (reading.partial, "session", "read in part: only the end of a large file"),
         (reading.undated, "session", "without a usable date"),
         (reading.empty, "file", "without a prompt or a tool call, such as those of subagents"),
         (under_way, "session", "under way when a rule was put on record, which count on neither side of it"),
+        (continued, "session", "resumed or forked from another, which the comparison with the holdout leaves out"),
         (effect.unsearched, "correction", "not looked up: too many"),
     )
     return [f"{plural(count, noun)} {reason}" for count, noun, reason in parts if count]

@@ -1,7 +1,8 @@
 """What happened in sessions, counted from their files without a model: broken checks, corrections, failed commands.
 
-Sessions are read newest first, within limits, and nothing is written. The turns that a resumed session has copied from
-an earlier file count once. Calls of subagents, which hosts keep apart, are not counted.
+Sessions are read newest first, within limits, and nothing is written. The turns that a resumed or forked session has
+copied from another count once, in the session that ran them if that can be told. Calls of subagents, which hosts keep
+apart, are not counted.
 """
 
 from __future__ import annotations
@@ -62,6 +63,9 @@ class SessionFacts(NamedTuple):
     """Numbers of the rules that it broke."""
     is_whole: bool = True
     """False if only the end of its file was read."""
+    relatives: frozenset[str] = frozenset()
+    """Ids of the sessions from which it has copied turns; where the host does not say which of two ran a turn, both
+    are relatives of each other."""
 
 
 class SessionReading(NamedTuple):
@@ -99,12 +103,12 @@ def read(
     """Return what happened in sessions, newest first, as far as the limits allow; `watch` can report progress."""
     ordered = newest_first(transcripts)
     book, deadline, total = RuleBook(rules), time.monotonic() + limits.seconds, 0
-    turns: set[int] = set()
+    turns = _Turns(ordered[: limits.sessions])
     sessions: list[SessionFacts] = []
     empty = undated = 0
     for number, transcript in enumerate(watch(ordered, "reading sessions")):
         if number >= limits.sessions or total > limits.total_bytes or time.monotonic() > deadline:
-            return SessionReading(tuple(sessions), len(ordered) - number, empty, undated)
+            return SessionReading(turns.with_relatives(sessions), len(ordered) - number, empty, undated)
         total += min(_size(transcript), limits.session_bytes)
         facts = _SessionReader(transcript, book, project, turns).read(limits.session_bytes)
         if facts is None:
@@ -113,7 +117,7 @@ def read(
             undated += 1
         else:
             sessions.append(facts)
-    return SessionReading(tuple(sessions), 0, empty, undated)
+    return SessionReading(turns.with_relatives(sessions), 0, empty, undated)
 
 
 def newest_first(transcripts: Iterable[Transcript]) -> list[Transcript]:
@@ -186,15 +190,61 @@ def _covers(rule: RecordCheck, path: str) -> bool:
     return bool(inner) and rule.check.is_about(check.WRITE) and rule.check.covers(inner)
 
 
-class _SessionReader:
-    """Reads one session: counts its prompts and calls, except those of turns that another session has, too."""
+class _Turns:
+    """The turns of all sessions so far, each of which counts in one session, and the sessions that share turns."""
 
-    def __init__(self, transcript: Transcript, book: RuleBook, project: str, turn_hashes: set[int]) -> None:
+    def __init__(self, transcripts: Sequence[Transcript]) -> None:
+        self._transcripts = transcripts
+        self._ids: frozenset[str] | None = None
+        self._counted: dict[int, str] = {}
+        """For each turn, the session in which it was counted."""
+        self._relatives: dict[str, set[str]] = {}
+
+    def take(self, prompt_message: Message, session: str) -> bool:
+        """True if the turn of a prompt counts in a session; False if it is a copy that counts in another one."""
+        writer = prompt_message.session
+        if session and writer not in ("", session):
+            self._relate(session, writer)
+            if self._is_read(writer):
+                return False
+        # Without an id and a time, two equal prompts are two prompts.
+        if not (prompt_message.name and prompt_message.at):
+            return True
+        turn = hash((prompt_message.name, prompt_message.at, prompt_message.text))
+        if turn not in self._counted:
+            self._counted[turn] = session
+            return True
+        other = self._counted[turn]
+        if other != session:
+            # Nothing says which of the two ran it: a host may put its new id on the lines that it copies.
+            self._relate(session, other)
+            self._relate(other, session)
+        return False
+
+    def with_relatives(self, facts_list: Sequence[SessionFacts]) -> tuple[SessionFacts, ...]:
+        """Return the facts, each with the sessions from which it has turns, once all are read."""
+        relatives = self._relatives
+        return tuple(facts._replace(relatives=frozenset(relatives.get(facts.session_id, ()))) for facts in facts_list)
+
+    def _relate(self, session: str, other: str) -> None:
+        self._relatives.setdefault(session, set()).add(other)
+
+    def _is_read(self, session: str) -> bool:
+        """True if a session has a file of its own; hosts delete old ones, of which only copies are left."""
+        if self._ids is None:
+            self._ids = frozenset(transcript.session_id for transcript in self._transcripts)
+        return session in self._ids
+
+
+class _SessionReader:
+    """Reads one session: counts its prompts and calls, except those of turns that count in another session."""
+
+    def __init__(self, transcript: Transcript, book: RuleBook, project: str, all_turns: _Turns) -> None:
         self._transcript = transcript
+        self._session = transcript.session_id
         self._book = book
         self._project = project
-        self._turns = turn_hashes
-        """The turns of all sessions so far."""
+        self._turns = all_turns
         self._is_copied = False
         self._times: list[str] = []
         self._prompts = self._commands = self._failed = self._calls = self._copied = 0
@@ -214,7 +264,7 @@ class _SessionReader:
             return None
         started_at, ended_at = self._span()
         return SessionFacts(
-            self._transcript.session_id,
+            self._session,
             started_at,
             ended_at,
             self._prompts,
@@ -237,14 +287,11 @@ class _SessionReader:
             self._failed += is_command and message.name == "error"
 
     def _take_prompt(self, message: Message) -> None:
-        turn = hash((message.name, message.at, message.text))
-        # Without an id and a time, two equal prompts are two prompts.
-        self._is_copied = bool(message.name and message.at) and turn in self._turns
+        self._is_copied = not self._turns.take(message, self._session)
         self._pending = []
         self._copied += self._is_copied
         if self._is_copied:
             return
-        self._turns.add(turn)
         if timestamps.is_instant(message.at):
             self._times.append(message.at)
         # The first prompt has nothing to correct yet.

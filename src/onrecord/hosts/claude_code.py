@@ -140,7 +140,9 @@ def _message(role: str, block: Payload, payload: Payload) -> Iterator[Message]:
 
     kind = block.text("type")
     if kind == "text" and not block.text("text").startswith(_EDITOR):
-        yield from transcript.text_messages(role, block.text("text"), payload.text("timestamp"), payload.text("uuid"))
+        yield from transcript.text_messages(
+            role, block.text("text"), payload.text("timestamp"), payload.text("uuid"), payload.text("sessionId")
+        )
     elif kind == "tool_use" and block.text("name"):
         yield transcript.Message(role, "tool_use", "", block.text("name"), block.inner("input").fields)
     elif kind == "tool_result":

@@ -94,6 +94,8 @@ class Message(NamedTuple):
     input: Mapping[str, Any] = {}
     at: str = ""
     """The time of the message; empty if unknown."""
+    session: str = ""
+    """For a text, the id of the session in which it was written, if the host notes it: a fork has copies of others."""
 
 
 def any_entry(entry: Any) -> bool:
@@ -329,11 +331,11 @@ def parse_line(data: bytes) -> dict[str, Any]:
     return value
 
 
-def text_messages(role: str, text: str, time: str = "", name: str = "") -> Iterator[Message]:
+def text_messages(role: str, text: str, time: str = "", name: str = "", session: str = "") -> Iterator[Message]:
     """Yield a message with `text`, without injected blocks; none if it is a user message that a program wrote."""
     plain = without_blocks(text)
     if plain and not (role == "user" and is_machine_turn(plain)):
-        yield Message(role, "text", plain, name, at=time)
+        yield Message(role, "text", plain, name, at=time, session=session)
 
 
 def tool_result(output: str, *, has_failed: bool) -> Message:

@@ -62,13 +62,13 @@ def named_in(project: str, text: str) -> list[StoreRef]:
     bare = (word.strip("`'\"()[]{}<>*").rstrip(".,;:!?`'\")]}>*") for word in text.split())
     words = [word.removeprefix("./").rstrip("/") + "/" for word in bare]
     named = [folder for folder in folders if any(word.startswith(folder + "/") for word in words)]
-    return [_ref(project, folder) for folder in sorted(named, key=len, reverse=True)][:MAX_STORES]
+    return at(project, named)
 
 
 def at(project: str, folder_names: Iterable[str]) -> list[StoreRef]:
     """Return the stores of these folders of a project that have one, the nearest to their files first."""
-    present = [folder for folder in folder_names if folder in _with_store(project, folder)]
-    return [_ref(project, folder) for folder in sorted(present, key=len, reverse=True)][:MAX_STORES]
+    present = sorted(_present(project, folder_names), key=len, reverse=True)
+    return [_ref(project, folder) for folder in present][:MAX_STORES]
 
 
 def above(project: str) -> list[StoreRef]:
@@ -91,7 +91,10 @@ def above(project: str) -> list[StoreRef]:
 
 
 def known(project: str) -> list[str]:
-    """Return the folders of a project that are known to have a store, by git's index and by what sessions touched."""
+    """Return the folders of a project that are known to have a store, by git's index and by what sessions touched.
+
+    A folder may have changed since it became known: `at` returns the stores that may be read now.
+    """
     if not project:
         return []
     cache = _cache(project)
@@ -101,7 +104,7 @@ def known(project: str) -> list[str]:
     if stamp == now or (not index_file and not before):
         return before
     folders = [*_tracked(index_file, inner), *before]
-    folders = [folder for folder in dict.fromkeys(folders) if folder in _with_store(project, folder)][:MAX_KNOWN]
+    folders = _present(project, dict.fromkeys(folders))[:MAX_KNOWN]
     cache.replace("".join(f"{line}\n" for line in (now, *folders)).encode("utf-8", "replace"))
     return folders
 
@@ -112,7 +115,7 @@ def line(project: str) -> str:
     from onrecord.text import plural
 
     parts: list[str] = []
-    for folder in known(project)[:MAX_STORES]:
+    for folder in _present(project, known(project))[:MAX_STORES]:
         records = sum(1 for _ in record_names.paths(_ref(project, folder).root))
         parts.append(f"{folder}{'' if parts else ' has its own memory'}: {plural(records, 'record')}")
     return "; ".join(parts)
@@ -135,6 +138,11 @@ def folder_of(prefix: str) -> str:
 
 def _ref(project: str, folder: str) -> StoreRef:
     return StoreRef(os.path.join(project, *folder.split("/"), paths.STORE), f"{folder}/{paths.PROJECT_PREFIX}")
+
+
+def _present(project: str, folder_names: Iterable[str]) -> list[str]:
+    """Return those of the folders that have a store of the project's repository now."""
+    return [folder for folder in folder_names if folder in _with_store(project, folder)]
 
 
 def _with_store(project: str, inner: str) -> list[str]:
