@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from onrecord.audit import check_report
 from onrecord.audit.check_report import CheckReport
 from onrecord.audit.diff import ChangedFile
+from onrecord.git import repository
 from onrecord.record import check, memory
 from onrecord.record.check import Check, FileLines, Line, RecordCheck
 from tests.git_project import GitProject
@@ -75,6 +76,38 @@ def test_a_check_that_forbids_what_another_record_advises_is_named(project, firs
 
     assert ("one" in odd) is is_named
     assert "two" not in odd
+
+
+def test_a_link_out_of_the_project_is_left_out(project, tmp_path):
+    (tmp_path / "outside.ts").write_text("const moment = 1\n")
+    (project.root / "link.ts").symlink_to(tmp_path / "outside.ts")
+    project.commit("a link")
+    repo = repository.find(str(project.root))
+
+    trial = check_report.try_in_tree(Check(("edit",), has=("moment",)), repo, str(project.root))
+
+    assert (trial.hits, trial.of) == (0, 20)
+    assert not check_report.find_odd([record("one", {"on": "edit", "adds": ["moment"]})], str(project.root))
+
+
+@pytest.mark.parametrize(
+    ("file", "paths"),
+    [
+        (ChangedFile(FileLines("locked/a", (), ["x"]), is_deleted=True), ["locked/a"]),
+        (ChangedFile(FileLines("free/a", ()), "locked/a"), ["locked/a"]),
+        (ChangedFile(FileLines("locked/b", ()), "locked/a"), ["locked/b"]),
+        (ChangedFile(FileLines("free/a", (), ["x"]), is_deleted=True), []),
+    ],
+)
+def test_deleting_or_renaming_a_file_is_a_change_of_it(file, paths):
+    rules = [
+        RecordCheck("one", "One", "one", Check((kind,), ("locked/",), has=texts))
+        for kind, texts in (("edit", ()), ("edit", ("x",)), ("write", ()))
+    ]
+
+    report = check_report.run(rules, [file])
+
+    assert [(broken.path, broken.rule) for broken in report.broken] == [(path, rules[0]) for path in paths]
 
 
 TEXTS = st.lists(st.text("ab -'", min_size=1, max_size=4).filter(str.strip), max_size=2)

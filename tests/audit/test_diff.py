@@ -84,6 +84,46 @@ def test_what_has_no_lines_is_touched_too():
     ]
 
 
+COMBINED = """diff --cc src/a.ts
+index 1111111,2222222..0000000
+--- a/src/a.ts
++++ b/src/a.ts
+@@@ -1,4 -1,3 +1,5 @@@
+  same
+- ours, lost
+ -theirs, lost
++ from theirs
+ +from ours
+++new
+ +--- from ours
+diff --cc pic.png
+index 1111111,2222222..3333333
+Binary files differ
+diff --combined plain.ts
+index 1111111,2222222..3333333
+--- a/plain.ts
++++ b/plain.ts
+@@@ -7,0 -7,0 +8,1 @@@ f() {
+++last
+"""
+
+
+def test_a_merge_is_compared_with_its_first_parent():
+    assert files_of(COMBINED) == {
+        "src/a.ts": ([(2, "from theirs"), (4, "new")], ["ours, lost"]),
+        "pic.png": ([], []),
+        "plain.ts": ([(8, "last")], []),
+    }
+    assert diff.parse(COMBINED).notes == ()
+
+
+@pytest.mark.parametrize("line", ["@@@ -1 +1 @@@", f"{'@' * 200} -1 +1 @@", "@@ x @@", "* Unmerged path a.ts"])
+def test_a_part_that_cannot_be_read_is_told(line):
+    (note,) = diff.parse(f"--- a/a.ts\n+++ b/a.ts\n{line}\n+x\n").notes
+
+    assert note.startswith("1 part of the diff could not be read")
+
+
 def test_crlf_and_huge_lines():
     text = f"--- a/a\n+++ b/a\n@@ -0,0 +1,2 @@\n+one\r\n+{'x' * 1_000_000}\n"
 
@@ -176,6 +216,43 @@ def test_what_is_staged_and_what_commits_changed(project):
     assert changed(staged) == {"src/a.ts": ["staged"], "there.ts": []}
     assert changed(between) == {"src/a.ts": ["later"], "there.ts": []}
     assert [file.old_path for file in staged.files] == ["", "moved.ts"]
+
+
+def test_renamed_files_in_the_working_tree(project):
+    for name in ("one", "two"):
+        project.write(f"lib/{name}/same.ts", "\n  \nshared licence\nand code\n\n")
+    project.commit("second")
+    text = (project.root / "moved.ts").read_text()
+    (project.root / "moved.ts").unlink()
+    project.write("there.ts", text.replace("line 7\n", "line seven\n").replace("\n", "\r\n"))
+    (project.root / "lib").rename(project.root / "packages")
+    (project.root / "gone.ts").unlink()
+    project.write("other.ts", "another file\n")
+    repo = repository.find(str(project.root))
+
+    files = diff.work_tree(repo, str(project.root), repo.head).files
+
+    found = {file.path: (file.old_path, [line.text for line in file.lines.added], file.is_deleted) for file in files}
+    assert found == {
+        "there.ts": ("moved.ts", ["line seven"], False),
+        "packages/one/same.ts": ("lib/one/same.ts", [], False),
+        "packages/two/same.ts": ("lib/two/same.ts", [], False),
+        "gone.ts": ("", [], True),
+        "other.ts": ("", ["another file"], False),
+    }
+
+
+def test_a_search_for_renamed_files_ends(project):
+    for number in range(150):
+        project.write(f"old/{number}.ts", "".join(f"old {number} {line}\n" for line in range(200)))
+    project.commit("second")
+    for number in range(150):
+        (project.root / f"old/{number}.ts").unlink()
+        project.write(f"new/{number}.ts", "".join(f"new {number} {line}\n" for line in range(200)))
+    repo = repository.find(str(project.root))
+
+    with at_most(30):
+        assert len(diff.work_tree(repo, str(project.root), repo.head).files) == 300
 
 
 def test_a_project_in_a_folder_of_the_repository(project):

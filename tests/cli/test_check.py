@@ -113,9 +113,91 @@ def test_annotations_for_github_are_escaped(git, onrecord):
 
     assert outcome.code == 1
     assert outcome.out.splitlines() == [
-        "::warning file=src/we%2Cird%3A 100%25.ts,line=1,title=onrecord%3A dates-with-date-fns"
+        "::error file=src/we%2Cird%3A 100%25.ts,line=1,title=onrecord%3A dates-with-date-fns"
         "::date-fns, not moment: 100%25"
     ]
+
+
+def test_for_github_only_what_fails_the_job_is_an_error(git, onrecord, project):
+    content = {"decision": "d", "context": "c", "rationale": ["r"], "status": "proposed"}
+    save(project, "A is one", checks=[], related_files=["src/a.ts"])
+    save(project, "No lets", content=content, checks=[{"on": "edit", "has": ["let"]}], tags=["let"])
+    git.commit("anchored")
+    git.write("src/a.ts", "let a = 2\n")
+    git.write("docs/adr/0001-use-rust.md", "# Use Rust\n")
+
+    plain = onrecord("check", "--format", "github")
+    strict = onrecord("check", "--format", "github", "--strict")
+
+    levels = [line.partition(" ")[0] for line in plain.out.splitlines()]
+    assert (plain.code, levels) == (0, ["::warning"] * 3)
+    levels = [line.partition(" ")[0] for line in strict.out.splitlines()]
+    assert (strict.code, levels) == (1, ["::warning", "::error", "::warning"])
+
+
+@pytest.mark.parametrize("change", [("rm", "-q", "migrations/1.sql"), ("mv", "migrations/1.sql", "old.sql")])
+def test_a_file_that_may_not_change_may_not_go_away(git, onrecord, project, change):
+    git.write("migrations/1.sql", "create table one (id int);\n")
+    checks = [{"on": "edit", "paths": ["migrations/"]}, {"on": "edit", "paths": ["migrations/"], "has": ["table"]}]
+    save(project, "Migrations stay", checks=checks)
+    git.commit("migrations")
+    git.git(*change)
+    patch = git.git("diff", "--cached", "-M")
+
+    assert onrecord("check").code == 1
+    assert places(onrecord("check", "--json")) == [("migrations/1.sql", 1)]
+    assert places(onrecord("check", "--staged", "--json")) == [("migrations/1.sql", 1)]
+    assert places(onrecord("check", "-", "--json", stdin=patch + "\n")) == [("migrations/1.sql", 1)]
+    git.commit("gone")
+    trial = onrecord("check", "--try", "-", "--json", stdin=json.dumps(checks[0]))
+    _, commits, _ = json.loads(trial.out)["checks"][0]["broken"]
+    assert "gone: migrations/1.sql:1" in commits["examples"][0]
+
+
+def test_a_renamed_file_breaks_nothing_with_its_old_lines(git, onrecord):
+    git.write("lib/b.ts", f"{BAD}export const b = 1\n")
+    git.commit("third")
+    (git.root / "lib/b.ts").rename(git.root / "src/b.ts")
+
+    assert onrecord("check").out == "0 broken checks in 1 changed file\n"
+    git.git("add", "-A")
+    assert onrecord("check", "--staged").out == "0 broken checks in 1 changed file\n"
+
+
+def test_a_diff_in_a_merge_is_read(git, onrecord):
+    git.git("checkout", "-q", "-b", "topic")
+    git.write("src/a.ts", "export const a = 3\n")
+    git.commit("topic")
+    git.git("checkout", "-q", "-")
+    git.write("src/a.ts", "export const a = 2\n")
+    git.commit("here")
+    with pytest.raises(subprocess.CalledProcessError):
+        git.git("merge", "-q", "topic")
+    staged = onrecord("check", "-", stdin=git.git("diff", "--cached") + "\n")
+    git.write("src/a.ts", f"{BAD}export const a = 4\n")
+
+    patch = git.git("diff")
+
+    outcome = onrecord("check", "-", "--json", stdin=patch + "\n")
+
+    assert patch.startswith("diff --cc src/a.ts\n")
+    assert (outcome.code, places(outcome)) == (1, [("src/a.ts", 1)])
+    assert staged.out == "no changed file could be read\n"
+    assert "1 part of the diff could not be read" in staged.err
+
+
+def test_a_link_out_of_the_project_is_no_file_of_it(git, onrecord, tmp_path):
+    (tmp_path / "outside.ts").write_text(BAD)
+    os.symlink(tmp_path / "outside.ts", git.root / "link.ts")
+    git.commit("a link")
+    one = json.dumps({"on": "edit", "has": ["moment"]})
+    words = ("--set", "context=c", "--set", "decision=d", "--set", "rationale=r")
+
+    assert onrecord("save", "decision", "No moment at all", *words, "--check", one, "--force").code == 0
+    assert onrecord("update", "no-moment-at-all", "--check", one).code == 0
+    trial = json.loads(onrecord("check", "--try", "-", "--json", stdin=one).out)["checks"][0]["broken"][0]
+    assert (trial["where"], trial["hits"], trial["of"]) == ("working tree", 0, 1)
+    assert "is not in the project" not in onrecord("audit").err
 
 
 def test_records_about_the_files_and_stale_ones(git, onrecord, project):
@@ -230,7 +312,7 @@ def test_the_job_of_the_page_annotates_a_pull_request(git, tmp_path):
     )
 
     assert done.returncode == 1, done.stderr
-    assert done.stdout.startswith("::warning file=src/a.ts,line=1,title=onrecord%3A dates-with-date-fns::")
+    assert done.stdout.startswith("::error file=src/a.ts,line=1,title=onrecord%3A dates-with-date-fns::")
 
 
 def test_the_offer_for_pre_commit_is_a_command_that_runs(git, onrecord):
@@ -321,4 +403,4 @@ def test_hostile_texts_do_not_reach_the_terminal(git, onrecord, project):
         assert "evil" in out
         assert "\x1b" not in out
         assert "\u202e" not in out
-        assert not any(line.startswith("::error") for line in out.splitlines())
+        assert not any(line.startswith("::error::") for line in out.splitlines())

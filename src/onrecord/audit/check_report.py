@@ -6,7 +6,7 @@ import bisect
 import itertools
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from onrecord.audit import diff
@@ -77,20 +77,27 @@ class Trial(NamedTuple):
 def run(
     rules: Sequence[RecordCheck], changed_files: Iterable[ChangedFile], seconds: float = CPU_SECONDS
 ) -> CheckReport:
-    """Return the checks that the added lines of a change break."""
+    """Return the checks that a change breaks: by lines that it adds, or by changing, deleting or renaming a file."""
     deadline = time.process_time() + seconds
     broken: list[BrokenRule] = []
     for file in changed_files:
-        if file.is_deleted:
-            continue
-        added = _AddedText(file.lines)
+        parts = [(part.path, _AddedText(part)) for part in _changed_paths(file)]
         for rule in rules:
             if time.process_time() > deadline:
                 return CheckReport(tuple(broken), is_complete=False)
-            lines = rule.broken_lines(added.with_texts(rule.check)) if added.may_break(rule.check) else []
-            if lines:
-                broken.append(BrokenRule(rule, file.path, tuple(lines[:MAX_LINES_SHOWN]), len(lines)))
+            for path, added in parts:
+                lines = rule.broken_lines(added.with_texts(rule.check)) if added.may_break(rule.check) else []
+                if lines:
+                    broken.append(BrokenRule(rule, path, tuple(lines[:MAX_LINES_SHOWN]), len(lines)))
+                    break
     return CheckReport(tuple(broken))
+
+
+def _changed_paths(changed_file: ChangedFile) -> Iterator[FileLines]:
+    """Yield what a change does at each path of a file: at one where the file is gone, no line is added."""
+    yield changed_file.lines._replace(added=()) if changed_file.is_deleted else changed_file.lines
+    if changed_file.old_path:
+        yield FileLines(changed_file.old_path, ())
 
 
 class _AddedText:
@@ -136,8 +143,8 @@ def try_in_tree(one: Check, repository: Repository, project: str) -> Trial:
             return trial._replace(is_complete=False)
         path = name[len(inner) :]
         if one.covers(path) and not diff.is_record(path):
-            (file,) = diff.whole(project, [f"{project}/{path}"]).files
-            trial = trial.add(_place(one, file.lines._replace(is_new=True)))
+            for file_lines in diff.tracked(project, [path]):
+                trial = trial.add(_place(one, file_lines))
     return trial._replace(is_complete=len(names) <= _MAX_TREE_FILES)
 
 
@@ -150,7 +157,8 @@ def try_in_commits(one: Check, repository: Repository, project: str) -> Trial:
         if time.process_time() > deadline:
             return trial._replace(is_complete=False)
         head, _, patch = part.partition("\n")
-        places = (_place(one, file.lines) for file in diff.below(diff.parse(patch).files, inner) if not file.is_deleted)
+        changed = diff.below(diff.parse(patch).files, inner)
+        places = (_place(one, file_lines) for file in changed for file_lines in _changed_paths(file))
         place = next(filter(None, places), "")
         trial = trial.add(f"{head[:60]}: {place}" if place else "")
     return trial._replace(is_complete=result.is_good)
@@ -262,8 +270,7 @@ def _sample(project: str) -> list[FileLines]:
     listed = [name[len(inner) :] for name in result.output.decode("utf-8", "replace").split("\0")[:-1]]
     names = [name for name in listed if not diff.is_record(name)]
     step = max(1, -(-len(names) // _MAX_SAMPLE))
-    changed = diff.whole(project, [f"{project}/{name}" for name in names[::step]]).files
-    return [file.lines._replace(is_new=True) for file in changed]
+    return list(diff.tracked(project, names[::step]))
 
 
 def _width(one: Check, sample: Sequence[FileLines]) -> str:

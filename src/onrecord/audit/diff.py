@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from onrecord import files, paths
 from onrecord.coldstart import NamedTuple
@@ -15,12 +16,22 @@ from onrecord.errors import BadInput
 from onrecord.git import changes
 from onrecord.git.repository import MAX_LISTING_BYTES, Repository, is_commit
 from onrecord.record.check import MAX_LINE_CHARACTERS, FileLines, Line, added_lines
+from onrecord.text import plural
 
 MAX_DIFF_BYTES = MAX_LISTING_BYTES
 MAX_LINES = 400_000
 _MAX_FILES = 2_000
 _MAX_FILE_BYTES = 2_000_000
 _GIT_SECONDS = 20
+_MAX_PARENTS = 64
+"""Versions that a diff of a merge compares a file with."""
+
+_MAX_LINES_PAIRED = 1_000_000
+"""Lines that are compared to find out which new files are old ones under another name."""
+
+_LEAST_ALIKE = 0.5
+"""The part of a text that must be the same in a file with another name, as for git."""
+
 _AT_ONCE = 8
 """Files whose earlier text is asked of git at the same time."""
 
@@ -33,6 +44,8 @@ _DIFF = (
     "--src-prefix=a/", "--dst-prefix=b/", f"-O{os.devnull}",
 )  # fmt: skip
 _PREFIXES = ("a/", "b/", "i/", "w/", "c/", "o/")
+_COMBINED = ("diff --cc ", "diff --combined ")
+_UNMERGED = "* Unmerged path "
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 
 
@@ -63,18 +76,24 @@ class ChangeSet(NamedTuple):
 
 
 class _Reader:
-    """Reads a unified diff line by line."""
+    """Reads a unified diff line by line.
+
+    Of a combined diff, which compares a merge with each of its parents, the difference to the first one is read.
+    """
 
     def __init__(self) -> None:
         self.files: list[ChangedFile] = []
         self._added: list[Line] = []
         self._removed: list[str] = []
         self._names: dict[str, str] = {}
-        self._old_left = self._new_left = self._number = 0
-        """Lines of the hunk that are left, of the old and of the new text, and the number of the next new one."""
+        self._old_left = [0]
+        self._new_left = self._number = 0
+        """Lines of the hunk that are left, of each old and of the new text, and the number of the next new one."""
+        self.unread = 0
+        """Hunks and files that are named but cannot be read."""
 
     def read(self, line: str) -> None:
-        if self._old_left > 0 or self._new_left > 0:
+        if self._new_left > 0 or any(left > 0 for left in self._old_left):
             self._content(line)
         elif line.startswith("diff "):
             self.end_file()
@@ -85,34 +104,45 @@ class _Reader:
             self._names["---"] = _name(line[4:])
         elif line.startswith("+++ "):
             self._names["+++"] = _name(line[4:])
-        elif line.startswith("@@ "):
+        elif line.startswith("@@"):
             self._hunk(line)
+        elif line.startswith(_UNMERGED):
+            self.unread += 1
         else:
             for mark in ("new file mode", "deleted file mode", "rename from", "rename to", "Binary files"):
                 if line.startswith(f"{mark} "):
                     self._names[mark] = _unquoted(line[len(mark) + 1 :])
 
     def _content(self, line: str) -> None:
-        mark, text = line[:1], line[1 : MAX_LINE_CHARACTERS + 1]
-        text = text.removesuffix("\r")
-        if mark == "+":
+        if line.startswith("\\"):
+            return
+        count = len(self._old_left)
+        marks, text = line[:count].ljust(count), line[count : MAX_LINE_CHARACTERS + count].removesuffix("\r")
+        # A line that is lost is in the versions marked with -, any other one in those that are not marked with +.
+        is_lost = "-" in marks
+        if marks[0] == "+":
             self._added.append(Line(self._number, text))
-        elif mark == "-":
+        elif marks[0] == "-":
             self._removed.append(text)
-        if mark != "\\":
-            self._old_left -= mark != "+"
-            self._new_left -= mark != "-"
-            self._number += mark != "-"
+        self._old_left = [left - (mark == "-" if is_lost else mark != "+") for left, mark in zip(self._old_left, marks)]
+        self._new_left -= not is_lost
+        self._number += not is_lost
 
     def _hunk(self, line: str) -> None:
-        parts = line.split(" ", 4)
-        if len(parts) > 3 and parts[1].startswith("-") and parts[2].startswith("+"):
-            _, self._old_left = _range(parts[1][1:])
-            self._number, self._new_left = _range(parts[2][1:])
+        """Start a hunk, such as `@@ -1,2 +1,3 @@`; with two old versions, `@@@ -1,2 -1,2 +1,3 @@@`."""
+        mark = line.partition(" ")[0]
+        count = len(mark) - 1
+        parts = line.split(" ", count + 3) if set(mark) == {"@"} and count <= _MAX_PARENTS else []
+        signs = [part[:1] for part in parts[1 : count + 2]]
+        if len(parts) < count + 3 or signs != ["-"] * count + ["+"]:
+            self.unread += 1
+            return
+        self._old_left = [_range(part[1:])[1] for part in parts[1 : count + 1]]
+        self._number, self._new_left = _range(parts[count + 1][1:])
 
     def end_file(self) -> None:
         """Keep the file that was read so far, if there is one with a path in the project."""
-        self._old_left = self._new_left = 0
+        self._old_left, self._new_left = [0], 0
         names = self._names
         old = names.get("rename from") or names.get("---", "")
         new = names.get("rename to") or names.get("+++", "") or _from_header(names.get("diff", ""))
@@ -138,6 +168,8 @@ def parse(text: str) -> ChangeSet:
     reader.end_file()
     if len(reader.files) >= _MAX_FILES:
         notes.append(f"only the first {_MAX_FILES:,} files of the diff were read")
+    if reader.unread:
+        notes.append(f"{plural(reader.unread, 'part')} of the diff could not be read, such as files not merged yet")
     return ChangeSet(tuple(reader.files), tuple(notes), is_applied=False)
 
 
@@ -176,6 +208,8 @@ def _unquoted(text: str) -> str:
 
 def _from_header(line: str) -> str:
     """Return the path in `diff --git a/x b/x`, for a file without changed lines; empty if it cannot be told."""
+    if line.startswith(_COMBINED):
+        return _unquoted(line.split(" ", 2)[2])
     words = line.removeprefix("diff --git ")
     if words == line or words.startswith('"'):
         return ""
@@ -265,7 +299,7 @@ def work_tree(repository: Repository, project: str, base: str) -> ChangeSet:
     changed_names = [name for name in names if not name.endswith("/") and not is_record(name)]
     notes = [f"only {changes.MAX_FILES} changed files were read"] if len(changed_names) > changes.MAX_FILES else []
     changed = _compared(repository, project, base, changed_names[: changes.MAX_FILES], deadline)
-    return ChangeSet(tuple(changed), tuple(notes))
+    return ChangeSet(tuple(_with_renames(list(changed))), tuple(notes))
 
 
 def _compared(
@@ -285,16 +319,85 @@ def _compared(
             yield ChangedFile(lines, is_deleted=is_deleted)
 
 
+def _with_renames(changed_files: Sequence[ChangedFile]) -> Iterator[ChangedFile]:
+    """Yield the files of a change, a deleted file and a new one with much the same text as one that was renamed."""
+    deleted = {file.path: _counted(file.lines.removed) for file in changed_files if file.is_deleted}
+    created = {
+        file.path: _counted(line.text for line in file.lines.added) for file in changed_files if file.lines.is_new
+    }
+    old_paths = _pairs(deleted, created)
+    renamed = set(old_paths.values())
+    for file in changed_files:
+        old_path = old_paths.get(file.path, "")
+        if old_path:
+            kept, added = deleted[old_path].copy(), []
+            for line in file.lines.added:
+                kept[line.text] -= 1
+                added += [line] if kept[line.text] < 0 and line.text.strip() else []
+            removed = [text for text, count in kept.items() for _ in range(count)]
+            yield ChangedFile(FileLines(file.path, added, removed), old_path)
+        elif file.path not in renamed:
+            yield file
+
+
+def _counted(texts: Iterable[str]) -> Counter[str]:
+    """Return how often each line occurs; empty lines tell nothing."""
+    return Counter(text[:MAX_LINE_CHARACTERS] for text in texts if text.strip())
+
+
+def _pairs(deleted: Mapping[str, Counter[str]], created: Mapping[str, Counter[str]]) -> dict[str, str]:
+    """Return the old paths of new files: those with the same lines first, then those that are most alike."""
+    old_paths: dict[str, str] = {}
+    by_lines: dict[frozenset[tuple[str, int]], list[str]] = {}
+    for path, lines in deleted.items():
+        by_lines.setdefault(frozenset(lines.items()), []).append(path)
+    for path, lines in created.items():
+        same = by_lines.get(frozenset(lines.items())) if lines else None
+        old_paths.update({path: same.pop(0)} if same else {})
+    rest = [path for paths_left in by_lines.values() for path in paths_left]
+    left, alike = _MAX_LINES_PAIRED, []
+    for path in [path for path in created if path not in old_paths]:
+        for old_path in rest:
+            left -= len(created[path]) + len(deleted[old_path])
+            likeness = _likeness(created[path], deleted[old_path]) if left > 0 else 0.0
+            alike += [(likeness, path, old_path)] if likeness >= _LEAST_ALIKE else []
+    for _, path, old_path in sorted(alike, reverse=True):
+        if path not in old_paths and old_path not in old_paths.values():
+            old_paths[path] = old_path
+    return old_paths
+
+
+def _likeness(these: Counter[str], those: Counter[str]) -> float:
+    """Return which part of the longer one of two texts is in both, from 0 to 1."""
+    sizes = [sum(len(text) * count for text, count in lines.items()) for lines in (these, those, these & those)]
+    return sizes[2] / max(sizes[0], sizes[1], 1)
+
+
 def whole(project: str, names: Sequence[str]) -> ChangeSet:
     """Return files as if all their lines were added. Raises BadInput for one outside of the project."""
-    changed, root = [], os.path.realpath(project)
+    changed = []
     for name in names:
-        full = os.path.realpath(name)
-        if not full.startswith(os.path.join(root, "")):
+        file = _whole_file(project, name)
+        if file is None:
             raise BadInput(f"{name} is not in the project {project}", fix="name files of the project")
-        path = full[len(root) + 1 :].replace(os.sep, "/")
-        changed.append(ChangedFile(added_lines(path, "", _text(full), is_new=False)))
+        changed.append(file)
     return ChangeSet(tuple(changed))
+
+
+def tracked(project: str, names: Iterable[str]) -> Iterator[FileLines]:
+    """Yield files that git lists as if all their lines were new, without links that lead out of the project."""
+    for name in names:
+        file = _whole_file(project, os.path.join(project, name))
+        if file is not None:
+            yield file.lines._replace(is_new=True)
+
+
+def _whole_file(project: str, name: str) -> ChangedFile | None:
+    root, full = os.path.realpath(project), os.path.realpath(name)
+    if not full.startswith(os.path.join(root, "")):
+        return None
+    path = full[len(root) + 1 :].replace(os.sep, "/")
+    return ChangedFile(added_lines(path, "", _text(full), is_new=False))
 
 
 def _text(full: str) -> str:

@@ -104,10 +104,9 @@ def run(args: argparse.Namespace) -> CommandResult:
         change_set = _change_set(project, args.what, is_staged=args.staged)
         checked = _find(project, change_set)
     is_bad = bool(checked.firm) or (args.strict and bool(checked.stale))
-    text = _github if args.format == _GITHUB else _text
     return CommandResult(
         _data(checked),
-        lambda screen: text(screen, checked),
+        lambda screen: _github(checked, is_strict=args.strict) if args.format == _GITHUB else _text(screen, checked),
         status=1 if is_bad else 0,
         note="; ".join(checked.notes),
     ).warned(warning)
@@ -152,7 +151,7 @@ def _from_stdin() -> ChangeSet:
     data = _stdin()
     text = data[:_MAX_STDIN_BYTES].decode("utf-8", "replace")
     change_set = diff.parse(text)
-    if text.strip() and not change_set.files and not text.startswith(("diff ", "--- ", "commit ")):
+    if text.strip() and not change_set.files and not text.startswith(("diff ", "--- ", "commit ", "* Unmerged path ")):
         raise BadInput("standard input is not a diff", fix="give the output of git diff")
     is_cut = len(data) > _MAX_STDIN_BYTES
     note = f"only the first {_MAX_STDIN_BYTES // 1_000_000} MB of the diff were read"
@@ -276,7 +275,8 @@ def _text(screen: Screen, checked: _CheckedChange) -> str:
     count = len(checked.change_set.files)
     total = plural(len(checked.firm), "broken check")
     colour = "red" if checked.firm else "green"
-    summary = f"{screen.paint(total, colour)} in {plural(count, 'changed file')}" if count else "nothing has changed"
+    nothing = "no changed file could be read" if checked.notes else "nothing has changed"
+    summary = f"{screen.paint(total, colour)} in {plural(count, 'changed file')}" if count else nothing
     return "\n".join([*lines, summary])
 
 
@@ -289,20 +289,25 @@ def _section(screen: Screen, title: str, lines: Iterator[str]) -> list[str]:
     return [screen.paint(f"{title}:", "dim"), *shown, *more]
 
 
-def _github(screen: Screen, checked: _CheckedChange) -> str:
-    """Return annotations of GitHub Actions, one for each broken line and each stale record."""
+def _github(checked: _CheckedChange, *, is_strict: bool) -> str:
+    """Return annotations of GitHub Actions, one for each broken line and each stale record.
+
+    What makes the job fail is an error, all the rest a warning.
+    """
     lines = []
     for broken in checked.broken:
         rule = broken.rule
-        level = "warning" if rule.is_firm else "notice"
+        level = "error" if rule.is_firm else "warning"
         for line in broken.lines:
             lines.append(_annotation(level, broken.path, line.number, rule.record_id, rule.check.say or rule.title))
     for stale in checked.stale:
         message = "This change makes the record stale; check that it still holds."
-        lines.append(_annotation("notice", stale.files[0], 1, stale.candidate.match.id, message))
+        lines.append(
+            _annotation("error" if is_strict else "warning", stale.files[0], 1, stale.candidate.match.id, message)
+        )
     for path in checked.unrecorded:
         lines.append(
-            _annotation("notice", path, 1, "no record", "This decision has no record; to draft one: onrecord import")
+            _annotation("warning", path, 1, "no record", "This decision has no record; to draft one: onrecord import")
         )
     return "\n".join(lines)
 
