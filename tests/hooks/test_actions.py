@@ -67,6 +67,13 @@ def test_an_ordinary_command_is_left_alone(project, host, command):
     assert shell(host, project, command) == ""
 
 
+@pytest.mark.parametrize(
+    "command", ["cd web && \\\n  npm install x", "A=1 \\\n npm install x", "(cd web && npm install)"]
+)
+def test_the_rule_comes_however_the_command_is_laid_out(project, command):
+    assert "pnpm" in shell("claude-code", project, command)
+
+
 def test_an_ordinary_command_leaves_no_trace(project):
     shell("claude-code", project, "ls -la")
 

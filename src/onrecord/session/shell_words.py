@@ -100,7 +100,7 @@ def _tokens(command: str) -> Iterator[tuple[str, str, int]]:
             position, kind = position + 2, before
         elif kind == "quote":
             position, kind = _closing(command, position), "word"
-            if is_closed and _has_nest(command, start, position):
+            if is_closed and _has_nest(command[start:position]):
                 end = _closing_nest(command, start)
                 position, is_closed = end or position, end > 0
                 yield from (("inner", text, start) for text in _inner(command[start + 1 : end - 1]) if end)
@@ -108,7 +108,7 @@ def _tokens(command: str) -> Iterator[tuple[str, str, int]]:
         elif kind == "escape":
             position, kind = position + 2, "word"
             yield kind, command[start + 1 : position], start
-        elif kind == "nest" and _is_subshell(command, position, before):
+        elif kind == "nest" and before != "word" and _is_subshell(command, position):
             position, kind = position + 1, "end"
             yield kind, "(", start
         elif kind == "nest":
@@ -128,14 +128,14 @@ def _tokens(command: str) -> Iterator[tuple[str, str, int]]:
             yield kind, command[start:position], start
 
 
-def _is_subshell(command: str, position: int, before: str) -> bool:
+def _is_subshell(command: str, position: int) -> bool:
     """True if the bracket at `position` begins a command of its own, not a part of a word as in `$(…)` and `<(…)`."""
-    return command[position] == "(" and before != "word" and command[position - 1 : position] not in ("<", ">")
+    return command[position] == "(" and command[position - 1 : position] not in ("<", ">")
 
 
-def _has_nest(command: str, start: int, end: int) -> bool:
+def _has_nest(quoted: str) -> bool:
     """True if a quoted text may have commands in it."""
-    return command[start] == '"' and (command.find("$(", start, end) >= 0 or command.find("`", start, end) >= 0)
+    return quoted.startswith('"') and ("$(" in quoted or "`" in quoted)
 
 
 def _inner(text: str) -> Iterator[str]:
