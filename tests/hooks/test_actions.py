@@ -67,6 +67,14 @@ def test_an_ordinary_command_is_left_alone(project, host, command):
     assert shell(host, project, command) == ""
 
 
+@pytest.mark.parametrize("command", ["cd app && \\\n  deployctl push prod", "A=1 \\\n  deployctl push prod"])
+def test_the_rule_comes_at_a_command_after_a_continued_line(project, command):
+    content = {"kind": "technical", "rule": "Ask first", "impact": "x", "severity": "high"}
+    project.save("constraint", {"title": "Deploy by release", "triggers": ["deployctl push"], "content": content})
+
+    assert "Ask first" in shell("claude-code", project, command)
+
+
 def test_an_ordinary_command_leaves_no_trace(project):
     shell("claude-code", project, "ls -la")
 

@@ -101,6 +101,27 @@ def test_a_file_that_had_the_text_already_may_be_written_again(tool, project):
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "(cd web && npm install)",
+        "out=$(npm install 2>&1)",
+        'echo "$(npm install)"',
+        "npm \\\ninstall x",
+        "2>/dev/null npm install",
+        "f() { npm install; }; f",
+        "for d in a b; do (cd $d && npm install); done",
+        "timeout 60 npm install x",
+        'npm install x --registry "http://r/#nomem"',
+        "npm install left-pad; echo foo#nomemory",
+    ],
+)
+def test_a_command_is_denied_however_the_shell_is_told_to_run_it(tool, command):
+    configure(paths.user_store(), {"checks": {"enforce": "deny"}})
+
+    assert tool("Bash", command=command).specific["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize(
     ("level", "host", "decision"), [("deny", "", "deny"), ("ask", "", "ask"), ("ask", "codex", "deny")]
 )
 def test_the_user_has_a_broken_check_enforced(tool, project, level, host, decision):

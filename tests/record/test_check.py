@@ -35,6 +35,30 @@ MOMENT = Check(("edit",), paths=("src/**/*.ts",), adds=("from 'moment'",), say="
         ('bash -lc "cd web; npm i x"', True),
         ("if true; then npm install; fi", True),
         ("npm install \\\n  left-pad", True),
+        ("npm \\\ninstall x", True),
+        ("(cd web && npm install)", True),
+        ("out=$(npm install 2>&1)", True),
+        ('echo "$(npm install)"', True),
+        ('echo "a $(echo "b $(npm install)") c"', True),
+        ("echo `npm install`", True),
+        ("diff <(npm install) log", True),
+        ("2>/dev/null npm install", True),
+        ("&>log npm install", True),
+        ("f() { npm install; }; f", True),
+        ("for d in a b; do (cd $d && npm install); done", True),
+        ("case $x in a) npm install;; esac", True),
+        ("timeout 60 npm install x", True),
+        ("sudo timeout -k 5 -s KILL 1m npm install x", True),
+        ("echo '$(npm install)'", False),
+        ('echo "\\$(npm install)"', False),
+        ("find . \\( -name npm install \\)", False),
+        ("x=(npm install)", False),
+        ("echo $(date) npm install", False),
+        ("echo $((npm install))", False),
+        ("ls # (npm install)", False),
+        ("rm !(keep) npm install", False),
+        ('echo "`" ; npm install', True),
+        ("echo $(a; npm install x", True),
         ("npm installer", False),
         ("npm i-all", False),
         ("pnpm install", False),
@@ -75,6 +99,23 @@ def test_without_starts_the_whole_line_is_searched():
     assert check.breaks_command(no_force, "git push  origin --force")
     assert not check.breaks_command(no_force, "git push --force --dry-run")
     assert not check.breaks_command(no_force, "git push --force-with-lease")
+
+
+@pytest.mark.parametrize(
+    ("command", "is_broken"),
+    [
+        ("git commit --no-verify -m x", True),
+        ("git commit \\\n  --no-verify", True),
+        ("git commit -m '# 1' --no-verify", True),
+        ("cat <<EOF | git commit -F - --no-verify\ntext\nEOF", True),
+        ("git commit -m \"$(cat <<'EOF'\nDocs: never use --no-verify\nEOF\n)\"", False),
+        ("git commit # not with --no-verify\nls", False),
+        ("# --no-verify\ngit commit", False),
+        ("# a\ngit commit --no-verify # b", True),
+    ],
+)
+def test_comments_and_here_documents_are_not_part_of_the_line(command, is_broken):
+    assert check.breaks_command(Check(("command",), has=("--no-verify",)), command) is is_broken
 
 
 def test_starts_and_has_must_match_the_same_command():
@@ -273,7 +314,9 @@ def test_added_lines_are_those_that_were_not_there_as_often(before, after):
     )
 
 
-@pytest.mark.parametrize("hostile", ["a" * 500_000, "npm " * 100_000, "$(" * 50_000, "<<" * 50_000, "'" * 99_999])
+@pytest.mark.parametrize(
+    "hostile", ["a" * 500_000, "npm " * 100_000, "$(" * 50_000, "<<" * 50_000, "'" * 99_999, '"$( ' * 9_999]
+)
 def test_a_hostile_command_is_compared_within_bounds(hostile):
     one = Check(("command",), starts=("a",), has=("a a",))
 

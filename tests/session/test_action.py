@@ -45,6 +45,33 @@ def test_files_named_in_a_command_are_read_or_changed(folder, command, read, cha
     assert [Path(file).relative_to(folder).as_posix() for file in found.files_changed] == changed
 
 
+@pytest.mark.parametrize(
+    ("command", "is_silenced"),
+    [
+        ("npm install x #nomem", True),
+        ("npm install x # #nomem", True),
+        ("npm install x # the user agreed: #nomem.", True),
+        ("#nomem\nnpm install x", True),
+        ("npm install x;#nomem", True),
+        ("cat <<EOF #nomem\ntext\nEOF", True),
+        ('git commit --no-verify -m "docs: explain #nomem"', False),
+        ("git commit --no-verify -m 'a\n#nomem\nb'", False),
+        ("npm install left-pad; echo foo#nomemory", False),
+        ("npm install left-pad #nomemory", False),
+        ("npm install left-pad; echo foo#nomem", False),
+        ('npm install x --registry "http://r/#nomem"', False),
+        ("npm install x \\#nomem", False),
+        ("cat > notes <<EOF\n#nomem\nEOF\nnpm install x", False),
+    ],
+)
+def test_only_a_comment_of_the_shell_silences_a_command(command, is_silenced):
+    assert action.of_command(command, "/p", "/p").is_silenced is is_silenced
+
+
+def test_a_task_is_silenced_as_a_prompt_is():
+    assert action.Action(action.TASK, task="list the files #nomem").is_silenced
+
+
 def test_only_a_few_words_are_looked_up(folder, monkeypatch):
     looked_up: list[str] = []
     monkeypatch.setattr(action.os.path, "isfile", lambda path: bool(looked_up.append(path)))

@@ -41,6 +41,14 @@ def families(line: str) -> list[str]:
         ("bash -c 'npm test && git push'", ["npm test", "git push"]),
         ("timeout 60 go test ./...", ["go test"]),
         ("/usr/bin/git status", ["git status"]),
+        ("cd app && \\\n  deployctl push prod", ["cd", "deployctl push"]),
+        ("FOO=1 \\\n  deployctl push prod", ["deployctl push"]),
+        ("(cd web && npm install)", ["cd", "npm install"]),
+        ("out=$(npm install 2>&1)", ["npm install"]),
+        ('echo "$(npm install)"', ["echo", "npm install"]),
+        ("2>/dev/null npm install", ["npm install"]),
+        ("f() { npm install; }", ["f", "npm install"]),
+        ("x=(npm install)", []),
         ("cat a.txt | sort > b.txt", ["cat", "sort"]),
         ("# only a comment", []),
         ("for f in *.py; do echo $f; done", ["echo"]),
@@ -77,7 +85,16 @@ def test_arguments_do_not_change_a_family(head, argument):
 
 
 @pytest.mark.parametrize(
-    "line", ["a" * 1_000_000, "x " * 500_000, "'" * 1_000_000, "cat <<E\n" * 120_000, "\\" * 999_999]
+    "line",
+    [
+        "a" * 1_000_000,
+        "x " * 500_000,
+        "'" * 1_000_000,
+        "cat <<E\n" * 120_000,
+        "\\" * 999_999,
+        "$(" * 500_000,
+        '"$( ' * 250_000,
+    ],
 )
 def test_a_command_of_a_megabyte_is_bounded(line):
     calls = commands.parse(line)

@@ -30,14 +30,12 @@ MAX_LINE_CHARACTERS = 2_000
 _MAX_COMMANDS = 200
 """Simple commands of one command line that are compared."""
 
-_MAX_WORDS = 200
-"""Words of a command at which a command within it may begin."""
-
 _MAX_TRIES = 1_000
 """Places in one line at which a text is tried as a whole word."""
 
-_BEFORE_A_COMMAND = shell_words.WRAPPERS.union(("doas", "builtin", "exec", "elif"))
+_BEFORE_A_COMMAND = shell_words.WRAPPERS.union(("doas", "builtin", "exec", "elif", "setsid", "timeout"))
 _OPTIONS_WITH_VALUE = frozenset(("-u", "-g", "-n", "-I"))
+_TIMEOUT_OPTIONS = frozenset(("-k", "-s", "--kill-after", "--signal"))
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash"))
 _ENDINGS = (".exe", ".cmd", ".bat")
 _EVERYWHERE = frozenset(("*", "**", "**/*"))
@@ -237,12 +235,13 @@ def breaks_example(check: Check, text: str) -> bool:
 def breaks_command(check: Check, command: str) -> bool:
     """True if a command line breaks a check.
 
-    With `starts`, one simple command of the line must match all lists; without, the whole line must.
+    With `starts`, one simple command of the line must match all lists; without, the whole line must, as it is typed.
+    Comments and the text of here-documents do not count.
     """
     if COMMAND not in check.on or not (check.starts or check.has):
         return False
     if not check.starts:
-        return _matches(check, " ".join(command[:MAX_COMMAND_CHARACTERS].split()))
+        return _matches(check, " ".join(shell_words.without_comments(command[:MAX_COMMAND_CHARACTERS]).split()))
     starts = [tuple(text.split()) for text in check.starts]
     for words in simple_commands(command):
         for start in starts:
@@ -364,8 +363,8 @@ def simple_commands(line: str) -> list[tuple[str, ...]]:
     """Return the words of each simple command of a command line, in each way in which a check may name it.
 
     A command is returned as it is typed; without assignments, `sudo`, `env` and their like before its program; and
-    without the folder of its program. Commands in `$(…)`, in backquotes and in `bash -c "…"` count too; the text of a
-    here-document does not.
+    without the folder of its program. Commands in `(…)`, in `$(…)`, in backquotes and in `bash -c "…"` count too; the
+    text of a here-document does not.
     """
     commands = _split(line)
     inner = [_inner(_program(words)) for words in commands]
@@ -379,17 +378,8 @@ def simple_commands(line: str) -> list[tuple[str, ...]]:
 
 
 def _split(line: str) -> list[list[str]]:
-    text = shell_words.without_documents(line[:MAX_COMMAND_CHARACTERS])
-    commands = []
-    for part in shell_words.parts(text)[:_MAX_COMMANDS]:
-        words = [word for word in part if word.strip()]
-        commands.append(words)
-        # A command that is run within another one.
-        starts = (place for place, word in enumerate(words[:_MAX_WORDS]) if word.startswith(("$(", "(", "`")))
-        for place in starts:
-            first, *rest = [word.rstrip(")`") for word in words[place:]]
-            commands.append([first.lstrip("$(`"), *rest])
-    return commands
+    parts = shell_words.parts(shell_words.without_documents(line[:MAX_COMMAND_CHARACTERS]))
+    return [[word for word in part if word.strip()] for part in parts[:_MAX_COMMANDS]]
 
 
 def _inner(words: list[str]) -> str:
@@ -405,11 +395,16 @@ def _inner(words: list[str]) -> str:
 def _program(words: list[str]) -> list[str]:
     """Return the words of a simple command from its program on."""
     start = 0
-    while start < len(words) and (words[start] in _BEFORE_A_COMMAND or shell_words.is_assignment(words[start])):
-        is_wrapper = words[start] in _BEFORE_A_COMMAND
-        start += 1
-        while is_wrapper and start < len(words) and words[start].startswith("-"):
-            start += 2 if words[start] in _OPTIONS_WITH_VALUE else 1
+    while start < len(words):
+        word, skipped = words[start], shell_words.redirected(words, start)
+        if not skipped and word not in _BEFORE_A_COMMAND and not shell_words.is_assignment(word):
+            break
+        start += skipped or 1
+        while word in _BEFORE_A_COMMAND and start < len(words) and words[start].startswith("-"):
+            has_value = words[start] in (_TIMEOUT_OPTIONS if word == "timeout" else _OPTIONS_WITH_VALUE)
+            start += 2 if has_value else 1
+        # The seconds.
+        start += word == "timeout"
     return words[start:]
 
 

@@ -73,7 +73,7 @@ class Action(coldstart.NamedTuple):
     @property
     def is_silenced(self) -> bool:
         """True if a comment in the command, or the task, asks for no memory."""
-        return "#nomem" in self.command or "#nomem" in self.task
+        return "#nomem" in self.task or shell_words.has_comment(self.command, "#nomem")
 
 
 def of_command(command: str, cwd: str, project: str) -> Action:

@@ -136,7 +136,9 @@ def parse(command: str) -> tuple[SimpleCommand, ...]:
     line = shell_words.without_documents(command[:MAX_CHARACTERS])
     found: list[SimpleCommand] = []
     for words in shell_words.parts(line, _MAX_READ):
-        found += _calls(words[:_MAX_WORDS])
+        # `"$(cat <<EOF …)"` is how agents write a text of several lines.
+        is_text = len(words) == 3 and words[:2] == ["cat", "<<"]
+        found += _calls(words[:_MAX_WORDS]) if not is_text else []
         if len(found) >= _MAX_COMMANDS:
             break
     return tuple(found[:_MAX_COMMANDS])
