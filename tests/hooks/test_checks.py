@@ -16,6 +16,7 @@ from onrecord.hooks.event_stores import EventStores
 from onrecord.hosts.events import HostEvent
 from onrecord.project import Project
 from onrecord.recall import for_check
+from onrecord.record import check
 from tests.hooks.hook_process import HookOutput, run_hook
 from tests.known_project import known_project
 
@@ -156,6 +157,39 @@ def test_records_that_are_not_in_force_here_are_not_checked(tool, project, chang
     configure(paths.user_store(), {"checks": {"enforce": "deny"}})
 
     assert not tool("Bash", command="npm install x").specific.get("permissionDecision")
+
+
+def test_a_blank_text_in_one_record_leaves_the_checks_of_others_in_force(tool, project):
+    project.save("decision", {**PNPM, "id": "second", "title": "Second", "checks": [{"on": "command", "has": ["zz"]}]})
+    file = Path(project.store.root, "decisions/second.json")
+    file.write_text(json.dumps({**json.loads(file.read_text()), "checks": [{"on": "command", "starts": [" "]}]}))
+    configure(paths.user_store(), {"checks": {"enforce": "deny"}})
+
+    assert "use-pnpm" in tool("Bash", command="npm install x").specific["permissionDecisionReason"]
+    assert not tool("Bash", command="git status").stdout
+
+
+def test_a_check_that_fails_leaves_the_others_in_force(project, monkeypatch):
+    broken = {**PNPM, "id": "broken", "title": "Broken", "checks": [{"on": "command", "has": ["npm"]}]}
+    project.save("decision", broken)
+    configure(paths.user_store(), {"checks": {"enforce": "deny"}})
+    compare = check.breaks_command
+
+    def fail(one: check.Check, command: str) -> bool:
+        if one.has:
+            raise IndexError("a malformed check")
+        return compare(one, command)
+
+    monkeypatch.setattr(check, "breaks_command", fail)
+    event = HostEvent("pre_tool_use", "claude-code", "s", project.root, tool="shell", command="npm i x")
+    budget.start(10, 100)
+    try:
+        reply = tools.pre_tool_use(event, EventStores(project.root, project.store.root, ""))
+    finally:
+        budget.stop()
+
+    assert reply.kind == "deny"
+    assert "a malformed check" in Path(paths.state_dir(), "failures.log").read_text()
 
 
 def test_a_proposed_decision_only_warns(tool, project):

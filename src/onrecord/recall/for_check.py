@@ -87,10 +87,14 @@ class CheckedAction(NamedTuple):
                 break
         return words
 
-    def within(self, folder: str) -> CheckedAction:
-        """Return the action as a store in `folder` of the project sees it: its own files, relative to it."""
-        changes = [change for change in self.changes if change.path.startswith(folder)]
-        return self._replace(changes=tuple(change._replace(path=change.path[len(folder) :]) for change in changes))
+    def within(self, folder: str, inner: str) -> CheckedAction:
+        """Return the action as a store sees it: its own files, relative to its folder.
+
+        The folder is `folder` of the project, or one above it that has the project at `inner`.
+        """
+        own = [change for change in self.changes if change.path.startswith(folder)]
+        changes = tuple(change._replace(path=inner + change.path[len(folder) :]) for change in own)
+        return self._replace(changes=changes)
 
     def broken_place(self, one: Check) -> str:
         """Return what breaks a check: the family of the command, or a file; empty if nothing does."""
@@ -101,7 +105,7 @@ class CheckedAction(NamedTuple):
 
 def _family(command: str, one: Check) -> str:
     """Return the family of the command in a line that breaks a check; of all in it if that cannot be told."""
-    programs = {text.split()[0].rpartition("/")[2] for text in one.starts}
+    programs = {word.rpartition("/")[2] for text in one.starts for word in text.split()[:1]}
     calls = commands.parse(command)
     families = [call.family for call in calls if call.program in programs] or [call.family for call in calls]
     return "; ".join(dict.fromkeys(families)) or "command"
@@ -252,21 +256,22 @@ def _in_force(searched_store: SearchedStore, project: str, settings: Settings) -
     rows = _current(index, index.rows({indexed.n for indexed in indexed_checks}), filter)
     visible = searched_store.visible(rank.match(row, searched_store.store_ref.root) for row in rows.values())
     by_path = {candidate.match.path: candidate for candidate in visible}
-    folder = _inner(searched_store, project)
+    folder, inner = _below(searched_store, project), searched_store.inner
     found = []
     for indexed in indexed_checks:
         row = rows.get(indexed.n)
         if row and row.path in by_path:
             path = searched_store.store_ref.prefix + row.path
             one = check.unpack(indexed.body)
-            found.append(RecordCheck(row.id, row.title, path, one, bool(indexed.is_firm), folder))
+            found.append(RecordCheck(row.id, row.title, path, one, bool(indexed.is_firm), folder, inner))
     return found
 
 
-def _inner(searched_store: SearchedStore, project: str) -> str:
+def _below(searched_store: SearchedStore, project: str) -> str:
     """Return the folder of a nested store in the project, with a slash; empty for all other stores."""
-    inner = os.path.relpath(searched_store.folder, project).replace(os.sep, "/") if project else "."
-    return "" if inner.startswith(".") else f"{inner}/"
+    start = os.path.join(project, "")
+    folder = searched_store.folder
+    return os.path.join(folder[len(start) :], "").replace(os.sep, "/") if project and folder.startswith(start) else ""
 
 
 def _current(index: Index, rows: Sequence[Row], filter: Filter) -> dict[int, Row]:
@@ -286,8 +291,7 @@ def _search(
     from onrecord.search.candidates import Filter
 
     filter = Filter("auto", settings=settings, fits=searched_store.fits)
-    inner = _inner(searched_store, checked_action.project)
-    own = checked_action.within(inner) if inner else checked_action
+    own = checked_action.within(_below(searched_store, checked_action.project), searched_store.inner)
     matched = searched_store.open().run(_unchanged, own, words, filter, hook=True)
     rows = [found for found in matched if checked_action.command or searched_store.applies(found[3])(found[0].scope)]
     visible = searched_store.visible(rank.match(row, searched_store.store_ref.root) for row, *_ in rows)
@@ -318,8 +322,17 @@ def _matched(
 ) -> list[tuple[Row, IndexedCheck, Check, str]]:
     broken: dict[int, tuple[IndexedCheck, Check, str]] = {}
     for indexed in index.checks_with(words):
-        one = check.unpack(indexed.body)
-        place = checked_action.broken_place(one) if indexed.n not in broken else ""
+        if indexed.n in broken:
+            continue
+        try:
+            one = check.unpack(indexed.body)
+            place = checked_action.broken_place(one)
+        except Exception as error:
+            from onrecord import state_file
+
+            # One that fails must not switch off the others: a user may have one of them denied.
+            state_file.log_failure("compare a check", f"{type(error).__name__}: {error}")
+            continue
         if place:
             broken[indexed.n] = (indexed, one, place)
     rows = _current(index, index.rows(broken), filter)
