@@ -101,6 +101,77 @@ def test_a_file_that_had_the_text_already_may_be_written_again(tool, project):
     assert not tool("Write", file_path=str(file), content="import m from 'moment'\nmore\n").context
 
 
+PRINT = {
+    "title": "Log with the logger",
+    "id": "use-logger",
+    "content": {"decision": "No print.", "context": "Logs are read by a machine.", "rationale": ["one format"]},
+    "checks": [
+        {"on": "edit", "adds": ['from "luxon"']},
+        {"on": "edit", "starts": ["print("]},
+        {"on": "edit", "paths": ["src/"], "has": ["axios"]},
+        {"on": "write", "paths": ["locked.txt"]},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "every", "is_broken"),
+    [
+        ("lodash", "luxon", False, True),
+        ("debug(x)", "print(x)", False, False),
+        ("logger.debug(x)", "print(x)", False, True),
+        ("logger.", "", False, False),
+        ("logger.debug", "print", False, False),
+        ("logger.debug", "print", True, True),
+        ("not in the file", "print(x)", False, True),
+    ],
+)
+def test_an_edit_is_compared_by_whole_lines_of_the_file(tool, project, old, new, every, is_broken):
+    project.save("decision", PRINT)
+    file = Path(project.root, "src/m.ts")
+    file.parent.mkdir()
+    lines = ('import m from "lodash"', "if (a) logger.debug(y)", "logger.debug(x)")
+    # Of several places, the first is replaced.
+    file.write_bytes("\r\n".join(lines if "debug(x)" not in old else lines[::2]).encode())
+    fields = {"old_string": old, "new_string": new, **({"replace_all": True} if every else {})}
+
+    assert ("goes against it" in tool("Edit", file_path=str(file), **fields).context) is is_broken
+    assert ("goes against it" in tool("MultiEdit", "s2", file_path=str(file), edits=[fields]).context) is is_broken
+
+
+def test_lines_of_a_patch_count_for_their_own_file(tool, project):
+    project.save("decision", PRINT)
+    configure(paths.user_store(), {"checks": {"enforce": "deny"}})
+
+    def decision(docs: str, source: str) -> object:
+        sections = f"*** Update File: docs/b.md\n@@\n-b\n+{docs}\n*** Update File: src/a.ts\n@@\n-a\n+{source}\n"
+        patch = f"*** Begin Patch\n{sections}*** End Patch"
+        return tool("apply_patch", host="codex", command=patch).specific.get("permissionDecision")
+
+    assert decision("we do not use axios", "fetch()") is None
+    assert decision("we use fetch", "axios()") == "deny"
+
+
+def test_a_file_that_is_emptied_is_replaced(tool, project):
+    project.save("decision", PRINT)
+    file = Path(project.root, "locked.txt")
+    file.write_text("kept\n")
+
+    assert not tool("Edit", file_path=str(file), old_string="kept", new_string="").context
+    assert "goes against it" in tool("Write", file_path=str(file), content="").context
+
+
+def test_a_question_is_for_the_person_and_a_denial_for_the_agent(tool):
+    configure(paths.user_store(), {"checks": {"enforce": "ask"}})
+    asked = tool("Bash", command="npm i x").specific["permissionDecisionReason"].splitlines()[0]
+    denied = tool("shell", host="codex", command="npm i x").specific["permissionDecisionReason"].splitlines()[0]
+
+    assert "goes against the rule “Add packages with pnpm” (record use-pnpm). Instead: run pnpm add." in asked
+    assert "the user" not in asked
+    assert "you" not in denied
+    assert "if the user wants it all the same, add the comment #nomem" in denied
+
+
 @pytest.mark.parametrize(
     ("level", "host", "decision"), [("deny", "", "deny"), ("ask", "", "ask"), ("ask", "codex", "deny")]
 )

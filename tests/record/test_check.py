@@ -171,7 +171,7 @@ def test_a_check_that_says_nothing_is_refused_with_the_reason(fields, problem):
 
 @pytest.mark.parametrize("name", ["starts", "has", "unless"])
 def test_a_blank_text_makes_a_check_unsound(name):
-    fields = {"on": "command", "starts": ["npm i"], "has": ["x"], **{name: ["y", " "]}}
+    fields = {"on": "command", "starts": ["npm i"], "has": ["x"], name: ["y", " "]}
 
     assert CheckProblem(name, "must be texts that are not blank") in list(check.problems(check.parse(fields)))
 

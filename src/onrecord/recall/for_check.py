@@ -12,6 +12,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.record import check
 from onrecord.record.check import Check, FileLines, RecordCheck
 from onrecord.session import commands
+from onrecord.session.action import edits_of, text_added, text_after, text_removed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,17 +113,19 @@ def _family(command: str, one: Check) -> str:
 
 
 class CheckVerdict(NamedTuple):
-    """What a broken check does to an action, and the text for the agent; no text if no check is broken."""
+    """What a broken check does to an action, and the text for who reads it; no text if no check is broken."""
 
     enforcement: str = WARN
     text: str = ""
 
 
 class Powers(NamedTuple):
-    """What a hook can do at an event: show a rule, and ask or deny."""
+    """What a hook can do at an event: show a rule, stop the tool, and ask the person about it."""
 
     can_warn: bool = True
     can_stop: bool = True
+    can_ask: bool = True
+    """False if the host cannot ask the person: then the tool is denied, and the agent reads the reason."""
 
 
 BEFORE = Powers()
@@ -138,10 +141,25 @@ def checked(action: Action, project: str, is_after: bool = False) -> CheckedActi
     for file in action.files_changed[:_MAX_FILES]:
         path = relative(project, file)
         is_new = action.is_whole_file or (not is_after and not os.path.lexists(file))
-        old_text = _text(file) if action.is_whole_file and not is_after else action.text_removed
         if path:
-            changes.append(check.added_lines(path, old_text, action.text_added, is_new=is_new))
+            changes.append(check.added_lines(path, *_old_and_new(action, file, is_after), is_new=is_new))
     return CheckedAction(changes=tuple(changes), project=project)
+
+
+def _old_and_new(action: Action, file: str, is_after: bool) -> tuple[str, str]:
+    """Return the texts of a file before and after an action.
+
+    Where the file does not tell, or the action is over, they are the texts that the action replaces, and with what.
+    """
+    edits = edits_of(action.edits, file)
+    old_text, new_text = text_removed(edits), text_added(edits)
+    if is_after or not (action.is_whole_file or edits):
+        return old_text, new_text
+    text = _text(file)
+    if action.is_whole_file:
+        return text, new_text
+    changed_text = text_after(edits, text)
+    return (old_text, new_text) if changed_text is None else (text, changed_text)
 
 
 def _text(file: str) -> str:
@@ -216,19 +234,39 @@ def _verdict(due: Sequence[BrokenCheck], settings: Settings, powers: Powers, nou
     if not enforced:
         return CheckVerdict(WARN, block)
     level = DENY if any(broken.enforcement(settings) == DENY for broken in enforced) else ASK
+    is_asked = level == ASK and powers.can_ask
+    reason = _question(enforced[0], noun) if is_asked else _reason(enforced[0], level, noun)
     # A reason is for the person, too, and hosts show it as it is.
-    return CheckVerdict(level, f"{_reason(enforced[0].candidate.match.id, level, noun)}\n{plain_lines(block)}")
+    return CheckVerdict(level, f"{reason}\n{plain_lines(block)}")
 
 
-def _reason(record_id: str, level: str, noun: str) -> str:
-    """Return why a tool is not run, and how to go on."""
-    wish = "deny that" if level == DENY else "ask you first"
+def _reason(broken: BrokenCheck, level: str, noun: str) -> str:
+    """Return why the agent's tool is not run, and how to go on."""
+    record_id = broken.candidate.match.id
+    wish = "deny that" if level == DENY else "have the user asked first, which is not possible here"
     silence = "if the user wants it all the same, add the comment #nomem to it; " if noun == "command" else ""
     return (
         f"Memory: this {noun} breaks a check of the record {record_id}, and the user's settings {wish}; to read it: "
-        f"onrecord show {record_id}; {silence}for the user, to change the setting: onrecord config set --user "
-        f"checks.by_record.{record_id} warn"
+        f"onrecord show {record_id}; {silence}for the user, to change the setting: {_setting(record_id)}"
     )
+
+
+def _question(broken: BrokenCheck, noun: str) -> str:
+    """Return what the person is asked: the rule, what to do instead, and how to go on."""
+    from onrecord.text import flat
+
+    match = broken.candidate.match
+    advice = f" Instead: {flat(broken.check.say)}." if broken.check.say else ""
+    silence = f"a {noun} with the comment #nomem is not asked about; " if noun == "command" else ""
+    return (
+        f"Memory: this {noun} goes against the rule “{flat(match.title)}” (record {match.id}).{advice} Your settings "
+        f"ask you first: allow the {noun} this once, or refuse it. To read the record: onrecord show {match.id}; "
+        f"{silence}to be asked no more: {_setting(match.id)}"
+    )
+
+
+def _setting(record_id: str) -> str:
+    return f"onrecord config set --user checks.by_record.{record_id} warn"
 
 
 def find(stores: Stores, checked_action: CheckedAction, settings: Settings) -> list[BrokenCheck]:
