@@ -365,7 +365,7 @@ def _matched(
         try:
             one = check.unpack(indexed.body)
             place = checked_action.broken_place(one)
-        except Exception as error:
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
             from onrecord import state_file
 
             # One that fails must not switch off the others: a user may have one of them denied.
