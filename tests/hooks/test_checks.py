@@ -16,6 +16,7 @@ from onrecord.hooks.event_stores import EventStores
 from onrecord.hosts.events import HostEvent
 from onrecord.project import Project
 from onrecord.recall import for_check
+from onrecord.record import check
 from tests.hooks.hook_process import HookOutput, run_hook
 from tests.known_project import known_project
 
@@ -100,6 +101,77 @@ def test_a_file_that_had_the_text_already_may_be_written_again(tool, project):
     assert not tool("Write", file_path=str(file), content="import m from 'moment'\nmore\n").context
 
 
+PRINT = {
+    "title": "Log with the logger",
+    "id": "use-logger",
+    "content": {"decision": "No print.", "context": "Logs are read by a machine.", "rationale": ["one format"]},
+    "checks": [
+        {"on": "edit", "adds": ['from "luxon"']},
+        {"on": "edit", "starts": ["print("]},
+        {"on": "edit", "paths": ["src/"], "has": ["axios"]},
+        {"on": "write", "paths": ["locked.txt"]},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "every", "is_broken"),
+    [
+        ("lodash", "luxon", False, True),
+        ("debug(x)", "print(x)", False, False),
+        ("logger.debug(x)", "print(x)", False, True),
+        ("logger.", "", False, False),
+        ("logger.debug", "print", False, False),
+        ("logger.debug", "print", True, True),
+        ("not in the file", "print(x)", False, True),
+    ],
+)
+def test_an_edit_is_compared_by_whole_lines_of_the_file(tool, project, old, new, every, is_broken):
+    project.save("decision", PRINT)
+    file = Path(project.root, "src/m.ts")
+    file.parent.mkdir()
+    lines = ('import m from "lodash"', "if (a) logger.debug(y)", "logger.debug(x)")
+    # Of several places, the first is replaced.
+    file.write_bytes("\r\n".join(lines if "debug(x)" not in old else lines[::2]).encode())
+    fields = {"old_string": old, "new_string": new, **({"replace_all": True} if every else {})}
+
+    assert ("goes against it" in tool("Edit", file_path=str(file), **fields).context) is is_broken
+    assert ("goes against it" in tool("MultiEdit", "s2", file_path=str(file), edits=[fields]).context) is is_broken
+
+
+def test_lines_of_a_patch_count_for_their_own_file(tool, project):
+    project.save("decision", PRINT)
+    configure(paths.user_store(), {"checks": {"enforce": "deny"}})
+
+    def decision(docs: str, source: str) -> object:
+        sections = f"*** Update File: docs/b.md\n@@\n-b\n+{docs}\n*** Update File: src/a.ts\n@@\n-a\n+{source}\n"
+        patch = f"*** Begin Patch\n{sections}*** End Patch"
+        return tool("apply_patch", host="codex", command=patch).specific.get("permissionDecision")
+
+    assert decision("we do not use axios", "fetch()") is None
+    assert decision("we use fetch", "axios()") == "deny"
+
+
+def test_a_file_that_is_emptied_is_replaced(tool, project):
+    project.save("decision", PRINT)
+    file = Path(project.root, "locked.txt")
+    file.write_text("kept\n")
+
+    assert not tool("Edit", file_path=str(file), old_string="kept", new_string="").context
+    assert "goes against it" in tool("Write", file_path=str(file), content="").context
+
+
+def test_a_question_is_for_the_person_and_a_denial_for_the_agent(tool):
+    configure(paths.user_store(), {"checks": {"enforce": "ask"}})
+    asked = tool("Bash", command="npm i x").specific["permissionDecisionReason"].splitlines()[0]
+    denied = tool("shell", host="codex", command="npm i x").specific["permissionDecisionReason"].splitlines()[0]
+
+    assert "goes against the rule “Add packages with pnpm” (record use-pnpm). Instead: run pnpm add." in asked
+    assert "the user" not in asked
+    assert "you" not in denied
+    assert "if the user wants it all the same, add the comment #nomem" in denied
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -177,6 +249,39 @@ def test_records_that_are_not_in_force_here_are_not_checked(tool, project, chang
     configure(paths.user_store(), {"checks": {"enforce": "deny"}})
 
     assert not tool("Bash", command="npm install x").specific.get("permissionDecision")
+
+
+def test_a_blank_text_in_one_record_leaves_the_checks_of_others_in_force(tool, project):
+    project.save("decision", {**PNPM, "id": "second", "title": "Second", "checks": [{"on": "command", "has": ["zz"]}]})
+    file = Path(project.store.root, "decisions/second.json")
+    file.write_text(json.dumps({**json.loads(file.read_text()), "checks": [{"on": "command", "starts": [" "]}]}))
+    configure(paths.user_store(), {"checks": {"enforce": "deny"}})
+
+    assert "use-pnpm" in tool("Bash", command="npm install x").specific["permissionDecisionReason"]
+    assert not tool("Bash", command="git status").stdout
+
+
+def test_a_check_that_fails_leaves_the_others_in_force(project, monkeypatch):
+    broken = {**PNPM, "id": "broken", "title": "Broken", "checks": [{"on": "command", "has": ["npm"]}]}
+    project.save("decision", broken)
+    configure(paths.user_store(), {"checks": {"enforce": "deny"}})
+    compare = check.breaks_command
+
+    def fail(one: check.Check, command: str) -> bool:
+        if one.has:
+            raise IndexError("a malformed check")
+        return compare(one, command)
+
+    monkeypatch.setattr(check, "breaks_command", fail)
+    event = HostEvent("pre_tool_use", "claude-code", "s", project.root, tool="shell", command="npm i x")
+    budget.start(10, 100)
+    try:
+        reply = tools.pre_tool_use(event, EventStores(project.root, project.store.root, ""))
+    finally:
+        budget.stop()
+
+    assert reply.kind == "deny"
+    assert "a malformed check" in Path(paths.state_dir(), "failures.log").read_text()
 
 
 def test_a_proposed_decision_only_warns(tool, project):

@@ -174,6 +174,36 @@ def test_records_of_the_root_are_about_its_own_files_there(monorepo):
     assert "Pages have a title" not in Session(monorepo.root / WEB, "b").read("src/form.ts")
 
 
+@pytest.mark.parametrize(
+    ("folder", "text", "is_broken"),
+    [
+        (WEB, "use moment", True),
+        (WEB, "use lodash", False),
+        (WEB, "use zod", True),
+        (".", "use moment", True),
+        (".", "use lodash", False),
+        (".", "use zod", True),
+    ],
+)
+def test_paths_of_checks_are_relative_to_the_folder_of_their_store(
+    monorepo, monkeypatch, capsys, folder, text, is_broken
+):
+    save(monorepo.root, decision("No moment", checks=[{"on": "edit", "paths": [f"{WEB}/src/**"], "has": ["moment"]}]))
+    save(monorepo.root, decision("No lodash", checks=[{"on": "edit", "paths": ["src/**"], "has": ["lodash"]}]))
+    save(monorepo.root / WEB, decision("No zod", checks=[{"on": "edit", "paths": ["src/**"], "has": ["zod"]}]))
+    monorepo.commit()
+    fields = {"file_path": str(monorepo.root / WEB_FILE), "old_string": "export {}", "new_string": text}
+    shown = Session(monorepo.root / folder)("pre_tool_use", tool_name="Edit", tool_input=fields)
+
+    monorepo.write(WEB_FILE, f"{text}\n")
+    monkeypatch.chdir(monorepo.root / folder)
+
+    assert ("goes against it" in shown) is is_broken
+    # At the root, a command does not read the stores below.
+    if folder == WEB or text != "use zod":
+        assert main(["check"]) == int(is_broken), capsys.readouterr()
+
+
 def test_without_a_repository_nothing_above_is_read(tmp_path):
     save(tmp_path / "outer", decision(ROOT_RULE, triggers=["how is money stored?"]))
     save(tmp_path / "outer" / "inner", decision(WEB_RULE))

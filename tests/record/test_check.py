@@ -210,6 +210,13 @@ def test_a_check_that_says_nothing_is_refused_with_the_reason(fields, problem):
     assert (where, problem.message) in caught.value.field_errors
 
 
+@pytest.mark.parametrize("name", ["starts", "has", "unless"])
+def test_a_blank_text_makes_a_check_unsound(name):
+    fields = {"on": "command", "starts": ["npm i"], "has": ["x"], name: ["y", " "]}
+
+    assert CheckProblem(name, "must be texts that are not blank") in list(check.problems(check.parse(fields)))
+
+
 def _decision() -> dict[str, Any]:
     record = raw()
     return {"title": record["title"], "content": record["content"]}

@@ -186,8 +186,8 @@ class RuleBook:
 
 
 def _covers(rule: RecordCheck, path: str) -> bool:
-    inner = path[len(rule.folder) :] if path.startswith(rule.folder) else ""
-    return bool(inner) and rule.check.is_about(check.WRITE) and rule.check.covers(inner)
+    own = rule.own_path(path)
+    return bool(own) and rule.check.is_about(check.WRITE) and rule.check.covers(own)
 
 
 class _Turns:

@@ -51,8 +51,7 @@ def action_of(event: HostEvent, event_stores: EventStores) -> Action:
     if event.tool == READ:
         return Action(action.READ, files_read=event.files)
     if event.tool == WRITE:
-        texts = (event.text_added, event.text_removed, event.is_whole_file)
-        return Action(action.EDIT, "", (), (), event.files, *texts)
+        return Action(action.EDIT, "", (), (), event.files, event.edits, event.is_whole_file)
     return Action(action.TASK, task=event.task)
 
 
@@ -96,14 +95,14 @@ def _broken(event: HostEvent, action: Action, stores: Stores, settings: Settings
     checked = budget.attempt("check an action", None, for_check.checked, action, stores.project, not is_before)
     if not checked:
         return NOTHING
-    powers = for_check.Powers(can_warn=event.shows_files, can_stop=is_before)
+    can_ask = table.BY_NAME[event.host].asks
+    powers = for_check.Powers(can_warn=event.shows_files, can_stop=is_before, can_ask=can_ask)
     verdict = budget.attempt(
         "check an action", for_check.CheckVerdict(), for_check.verdict, stores, checked, settings, event.reader, powers
     )
     if verdict.enforcement == for_check.WARN:
         return HookReply(ADD, verdict.text)
-    can_ask = verdict.enforcement == for_check.ASK and table.BY_NAME[event.host].asks
-    return HookReply(ASK if can_ask else DENY, verdict.text)
+    return HookReply(ASK if verdict.enforcement == for_check.ASK and can_ask else DENY, verdict.text)
 
 
 def _may_be_checked(action: Action, stores: Stores) -> bool:

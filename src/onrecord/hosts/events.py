@@ -11,8 +11,10 @@ from onrecord import coldstart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
+
+    from onrecord.session.action import FileEdit
 
 
 READ, WRITE, SHELL, POWERSHELL, TASK = "read", "write", "shell", "powershell", "task"
@@ -33,13 +35,18 @@ _REMOVED = ("old_string", "old_str", "oldString")
 _WHOLE = ("content", "file_text")
 """Fields with the text that an edit replaces, and with the whole text of a file."""
 
-_MAX_ADDED_CHARS = 200_000
+_EVERYWHERE = ("replace_all", "replaceAll", "allow_multiple")
+"""Fields by which an edit replaces its old text at all places."""
+
+_MAX_EDIT_CHARS = 200_000
 _MAX_EDITS = 100
+"""Edits of one tool call that are read, and characters of them."""
 
 _MAX_FILES = 200
 """Files of one tool call that are read: a patch may name thousands."""
 
-_PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
+_MOVE = "*** Move to: "
+_PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", _MOVE)
 _MAX_PATCH_CHARS = 1_000_000
 
 
@@ -62,12 +69,10 @@ class HostEvent(coldstart.NamedTuple):
     """The kind of the tool: read, write, shell, powershell or task."""
     files: tuple[str, ...] = ()
     command: str = ""
-    text_added: str = ""
-    """The text that an edit puts into files; of a patch, its added lines."""
-    text_removed: str = ""
-    """The text that an edit takes out of files; empty if it replaces them."""
+    edits: tuple[FileEdit, ...] = ()
+    """The texts that a tool takes out of files and puts into them; of a patch, one for each of its files."""
     is_whole_file: bool = False
-    """True if the text added is the whole text of the file."""
+    """True if the new text is the whole text of the file."""
     task: str = ""
     """What a subagent is asked to do."""
     error: str = ""
@@ -136,9 +141,8 @@ def common_event(name: str, payload: Payload, tools: Mapping[str, str]) -> HostE
         tool=tool,
         files=absolute_paths([*names, *_patches(tool_input)] if tool else (), cwd),
         command=command if tool in (SHELL, POWERSHELL) else "",
-        text_added=_text_added(tool_input) if tool == WRITE else "",
-        text_removed=_text_removed(tool_input) if tool == WRITE else "",
-        is_whole_file=tool == WRITE and any(tool_input.text(key) for key in _WHOLE),
+        edits=_edits(tool_input, cwd) if tool == WRITE else (),
+        is_whole_file=tool == WRITE and _is_whole_file(tool_input),
         task=tool_input.text("prompt") if tool == TASK else "",
         error=payload.text("error"),
         last_message=payload.text("last_assistant_message"),
@@ -163,35 +167,78 @@ def _patches(tool_input: Payload) -> list[str]:
     return [file for key in _PATCHES for file in patch_files(tool_input.text(key))]
 
 
-def _text_added(tool_input: Payload) -> str:
-    """Return the text that an edit puts into files, within a bound."""
-    edits = [Payload(edit) for edit in tool_input.items("edits")[:_MAX_EDITS] if isinstance(edit, dict)]
-    texts = [fields.text(key) for fields in (tool_input, *edits) for key in _ADDED]
-    texts += [_patch_lines(tool_input.text(key), "+") for key in _PATCHES]
-    return "\n".join(filter(None, texts))[:_MAX_ADDED_CHARS]
+def _is_whole_file(tool_input: Payload) -> bool:
+    """True if a tool is given the whole text of a file, which may be empty."""
+    if any(tool_input.text(key) for key in _WHOLE):
+        return True
+    is_empty = any(tool_input.fields.get(key) == "" for key in _WHOLE)
+    # Some hosts send the fields that a tool does not use as empty texts.
+    return is_empty and not any(tool_input.text(key) for key in (*_ADDED, *_REMOVED, *_PATCHES))
 
 
-def _text_removed(tool_input: Payload) -> str:
-    """Return the text that an edit takes out of files, within a bound."""
-    edits = [Payload(edit) for edit in tool_input.items("edits")[:_MAX_EDITS] if isinstance(edit, dict)]
-    texts = [fields.text(key) for fields in (tool_input, *edits) for key in _REMOVED]
-    texts += [_patch_lines(tool_input.text(key), "-") for key in _PATCHES]
-    return "\n".join(filter(None, texts))[:_MAX_ADDED_CHARS]
+def _edits(tool_input: Payload, cwd: str) -> tuple[FileEdit, ...]:
+    """Return the edits of a tool call, within a bound."""
+    from onrecord.session.action import FileEdit
+
+    inner = [Payload(edit) for edit in tool_input.items("edits")[:_MAX_EDITS] if isinstance(edit, dict)]
+    edits = []
+    for fields in (tool_input, *inner):
+        old_text, new_text = ("\n".join(filter(None, map(fields.text, keys))) for keys in (_REMOVED, _ADDED))
+        if old_text or new_text:
+            edits.append(FileEdit(old_text, new_text, "", any(map(fields.flag, _EVERYWHERE))))
+    edits += [edit for key in _PATCHES for edit in _patch_edits(tool_input.text(key), cwd)]
+    return tuple(_bounded(edits))
 
 
-def _patch_lines(patch_text: str, mark: str) -> str:
+def _bounded(edits: Iterable[FileEdit]) -> Iterator[FileEdit]:
+    left = _MAX_EDIT_CHARS
+    for edit in edits:
+        if left <= 0:
+            return
+        yield edit._replace(old_text=edit.old_text[:left], new_text=edit.new_text[:left])
+        left -= max(len(edit.old_text), len(edit.new_text))
+
+
+def _patch_edits(patch_text: str, cwd: str) -> list[FileEdit]:
+    """Return the removed and the added lines of a patch, for each of its files."""
+    from onrecord.session.action import FileEdit
+
+    edits = []
+    for section in _patch_sections(patch_text)[:_MAX_FILES]:
+        # Of a file that is moved, the lines are in the one that it is moved to, which is named last.
+        files = absolute_paths(section.names[-1:], cwd)
+        old_text, new_text = ("\n".join(lines) for lines in (section.removed, section.added))
+        if files and (old_text or new_text):
+            edits.append(FileEdit(old_text, new_text, files[0], is_patch=True))
+    return edits
+
+
+class _PatchSection(coldstart.NamedTuple):
+    """The part of a patch about one file: its names, and its lines without their marks."""
+
+    names: list[str]
+    removed: list[str]
+    added: list[str]
+
+
+def _patch_sections(patch_text: str) -> list[_PatchSection]:
     if "*** Begin Patch" not in patch_text[:_MAX_PATCH_CHARS]:
-        return ""
-    lines = patch_text[:_MAX_PATCH_CHARS].split("\n")
-    return "\n".join(line[1:] for line in lines if line.startswith(mark))
+        return []
+    sections: list[_PatchSection] = []
+    for line in patch_text[:_MAX_PATCH_CHARS].split("\n"):
+        head = line.strip()
+        if head.startswith(_PATCH_LINES):
+            if not sections or not head.startswith(_MOVE):
+                sections.append(_PatchSection([], [], []))
+            sections[-1].names.append(head.partition(": ")[2].strip())
+        elif sections and line.startswith(("-", "+")):
+            (sections[-1].added if line.startswith("+") else sections[-1].removed).append(line[1:])
+    return sections
 
 
 def patch_files(patch_text: str) -> list[str]:
     """Return the files that a patch in the `*** Begin Patch` form adds, changes, moves or deletes."""
-    if "*** Begin Patch" not in patch_text[:_MAX_PATCH_CHARS]:
-        return []
-    lines = (line.strip() for line in patch_text[:_MAX_PATCH_CHARS].split("\n"))
-    return [line.partition(": ")[2].strip() for line in lines if line.startswith(_PATCH_LINES)]
+    return [name for section in _patch_sections(patch_text) for name in section.names]
 
 
 def failure(output: str, sign: str) -> str:

@@ -6,6 +6,7 @@ import os
 
 from onrecord import coldstart, files, timestamps
 from onrecord.hosts.events import MAX_SESSIONS, POWERSHELL, READ, SHELL, WRITE, HostEvent
+from onrecord.session.action import edits_of, text_added, text_removed
 from onrecord.session.transcript import Message
 
 TYPE_CHECKING = False
@@ -74,9 +75,10 @@ def tool_use(event: HostEvent, name: str, arguments: Mapping[str, Any]) -> Itera
     tool = {READ: "Read", WRITE: "Edit", SHELL: "Bash", POWERSHELL: "PowerShell"}.get(event.tool, name)
     if event.command:
         arguments = {**arguments, "command": event.command}
-    if event.tool == WRITE and event.is_whole_file:
-        arguments = {**arguments, "content": event.text_added}
-    elif event.tool == WRITE:
-        arguments = {**arguments, "old_string": event.text_removed, "new_string": event.text_added}
     for file in event.files or ("",):
+        if event.tool == WRITE:
+            edits = edits_of(event.edits, file)
+            old_text, new_text = text_removed(edits), text_added(edits)
+            texts = {"content": new_text} if event.is_whole_file else {"old_string": old_text, "new_string": new_text}
+            arguments = {**arguments, **texts}
         yield Message("assistant", "tool_use", "", tool, {**arguments, "file_path": file} if file else arguments)

@@ -12,6 +12,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.record import check
 from onrecord.record.check import Check, FileLines, RecordCheck
 from onrecord.session import commands
+from onrecord.session.action import edits_of, text_added, text_after, text_removed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,10 +88,14 @@ class CheckedAction(NamedTuple):
                 break
         return words
 
-    def within(self, folder: str) -> CheckedAction:
-        """Return the action as a store in `folder` of the project sees it: its own files, relative to it."""
-        changes = [change for change in self.changes if change.path.startswith(folder)]
-        return self._replace(changes=tuple(change._replace(path=change.path[len(folder) :]) for change in changes))
+    def within(self, folder: str, inner: str) -> CheckedAction:
+        """Return the action as a store sees it: its own files, relative to its folder.
+
+        The folder is `folder` of the project, or one above it that has the project at `inner`.
+        """
+        own = [change for change in self.changes if change.path.startswith(folder)]
+        changes = tuple(change._replace(path=inner + change.path[len(folder) :]) for change in own)
+        return self._replace(changes=changes)
 
     def broken_place(self, one: Check) -> str:
         """Return what breaks a check: the family of the command, or a file; empty if nothing does."""
@@ -101,24 +106,26 @@ class CheckedAction(NamedTuple):
 
 def _family(command: str, one: Check) -> str:
     """Return the family of the command in a line that breaks a check; of all in it if that cannot be told."""
-    programs = {text.split()[0].rpartition("/")[2] for text in one.starts}
+    programs = {word.rpartition("/")[2] for text in one.starts for word in text.split()[:1]}
     calls = commands.parse(command)
     families = [call.family for call in calls if call.program in programs] or [call.family for call in calls]
     return "; ".join(dict.fromkeys(families)) or "command"
 
 
 class CheckVerdict(NamedTuple):
-    """What a broken check does to an action, and the text for the agent; no text if no check is broken."""
+    """What a broken check does to an action, and the text for who reads it; no text if no check is broken."""
 
     enforcement: str = WARN
     text: str = ""
 
 
 class Powers(NamedTuple):
-    """What a hook can do at an event: show a rule, and ask or deny."""
+    """What a hook can do at an event: show a rule, stop the tool, and ask the person about it."""
 
     can_warn: bool = True
     can_stop: bool = True
+    can_ask: bool = True
+    """False if the host cannot ask the person: then the tool is denied, and the agent reads the reason."""
 
 
 BEFORE = Powers()
@@ -134,10 +141,25 @@ def checked(action: Action, project: str, is_after: bool = False) -> CheckedActi
     for file in action.files_changed[:_MAX_FILES]:
         path = relative(project, file)
         is_new = action.is_whole_file or (not is_after and not os.path.lexists(file))
-        old_text = _text(file) if action.is_whole_file and not is_after else action.text_removed
         if path:
-            changes.append(check.added_lines(path, old_text, action.text_added, is_new=is_new))
+            changes.append(check.added_lines(path, *_old_and_new(action, file, is_after), is_new=is_new))
     return CheckedAction(changes=tuple(changes), project=project)
+
+
+def _old_and_new(action: Action, file: str, is_after: bool) -> tuple[str, str]:
+    """Return the texts of a file before and after an action.
+
+    Where the file does not tell, or the action is over, they are the texts that the action replaces, and with what.
+    """
+    edits = edits_of(action.edits, file)
+    old_text, new_text = text_removed(edits), text_added(edits)
+    if is_after or not (action.is_whole_file or edits):
+        return old_text, new_text
+    text = _text(file)
+    if action.is_whole_file:
+        return text, new_text
+    changed_text = text_after(edits, text)
+    return (old_text, new_text) if changed_text is None else (text, changed_text)
 
 
 def _text(file: str) -> str:
@@ -212,19 +234,39 @@ def _verdict(due: Sequence[BrokenCheck], settings: Settings, powers: Powers, nou
     if not enforced:
         return CheckVerdict(WARN, block)
     level = DENY if any(broken.enforcement(settings) == DENY for broken in enforced) else ASK
+    is_asked = level == ASK and powers.can_ask
+    reason = _question(enforced[0], noun) if is_asked else _reason(enforced[0], level, noun)
     # A reason is for the person, too, and hosts show it as it is.
-    return CheckVerdict(level, f"{_reason(enforced[0].candidate.match.id, level, noun)}\n{plain_lines(block)}")
+    return CheckVerdict(level, f"{reason}\n{plain_lines(block)}")
 
 
-def _reason(record_id: str, level: str, noun: str) -> str:
-    """Return why a tool is not run, and how to go on."""
-    wish = "deny that" if level == DENY else "ask you first"
+def _reason(broken: BrokenCheck, level: str, noun: str) -> str:
+    """Return why the agent's tool is not run, and how to go on."""
+    record_id = broken.candidate.match.id
+    wish = "deny that" if level == DENY else "have the user asked first, which is not possible here"
     silence = "if the user wants it all the same, add the comment #nomem to it; " if noun == "command" else ""
     return (
         f"Memory: this {noun} breaks a check of the record {record_id}, and the user's settings {wish}; to read it: "
-        f"onrecord show {record_id}; {silence}for the user, to change the setting: onrecord config set --user "
-        f"checks.by_record.{record_id} warn"
+        f"onrecord show {record_id}; {silence}for the user, to change the setting: {_setting(record_id)}"
     )
+
+
+def _question(broken: BrokenCheck, noun: str) -> str:
+    """Return what the person is asked: the rule, what to do instead, and how to go on."""
+    from onrecord.text import flat
+
+    match = broken.candidate.match
+    advice = f" Instead: {flat(broken.check.say)}." if broken.check.say else ""
+    silence = f"a {noun} with the comment #nomem is not asked about; " if noun == "command" else ""
+    return (
+        f"Memory: this {noun} goes against the rule “{flat(match.title)}” (record {match.id}).{advice} Your settings "
+        f"ask you first: allow the {noun} this once, or refuse it. To read the record: onrecord show {match.id}; "
+        f"{silence}to be asked no more: {_setting(match.id)}"
+    )
+
+
+def _setting(record_id: str) -> str:
+    return f"onrecord config set --user checks.by_record.{record_id} warn"
 
 
 def find(stores: Stores, checked_action: CheckedAction, settings: Settings) -> list[BrokenCheck]:
@@ -252,21 +294,22 @@ def _in_force(searched_store: SearchedStore, project: str, settings: Settings) -
     rows = _current(index, index.rows({indexed.n for indexed in indexed_checks}), filter)
     visible = searched_store.visible(rank.match(row, searched_store.store_ref.root) for row in rows.values())
     by_path = {candidate.match.path: candidate for candidate in visible}
-    folder = _inner(searched_store, project)
+    folder, inner = _below(searched_store, project), searched_store.inner
     found = []
     for indexed in indexed_checks:
         row = rows.get(indexed.n)
         if row and row.path in by_path:
             path = searched_store.store_ref.prefix + row.path
             one = check.unpack(indexed.body)
-            found.append(RecordCheck(row.id, row.title, path, one, bool(indexed.is_firm), folder))
+            found.append(RecordCheck(row.id, row.title, path, one, bool(indexed.is_firm), folder, inner))
     return found
 
 
-def _inner(searched_store: SearchedStore, project: str) -> str:
+def _below(searched_store: SearchedStore, project: str) -> str:
     """Return the folder of a nested store in the project, with a slash; empty for all other stores."""
-    inner = os.path.relpath(searched_store.folder, project).replace(os.sep, "/") if project else "."
-    return "" if inner.startswith(".") else f"{inner}/"
+    start = os.path.join(project, "")
+    folder = searched_store.folder
+    return os.path.join(folder[len(start) :], "").replace(os.sep, "/") if project and folder.startswith(start) else ""
 
 
 def _current(index: Index, rows: Sequence[Row], filter: Filter) -> dict[int, Row]:
@@ -286,8 +329,7 @@ def _search(
     from onrecord.search.candidates import Filter
 
     filter = Filter("auto", settings=settings, fits=searched_store.fits)
-    inner = _inner(searched_store, checked_action.project)
-    own = checked_action.within(inner) if inner else checked_action
+    own = checked_action.within(_below(searched_store, checked_action.project), searched_store.inner)
     matched = searched_store.open().run(_unchanged, own, words, filter, hook=True)
     rows = [found for found in matched if checked_action.command or searched_store.applies(found[3])(found[0].scope)]
     visible = searched_store.visible(rank.match(row, searched_store.store_ref.root) for row, *_ in rows)
@@ -318,8 +360,17 @@ def _matched(
 ) -> list[tuple[Row, IndexedCheck, Check, str]]:
     broken: dict[int, tuple[IndexedCheck, Check, str]] = {}
     for indexed in index.checks_with(words):
-        one = check.unpack(indexed.body)
-        place = checked_action.broken_place(one) if indexed.n not in broken else ""
+        if indexed.n in broken:
+            continue
+        try:
+            one = check.unpack(indexed.body)
+            place = checked_action.broken_place(one)
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            from onrecord import state_file
+
+            # One that fails must not switch off the others: a user may have one of them denied.
+            state_file.log_failure("compare a check", f"{type(error).__name__}: {error}")
+            continue
         if place:
             broken[indexed.n] = (indexed, one, place)
     rows = _current(index, index.rows(broken), filter)

@@ -86,6 +86,11 @@ class SearchedStore:
         """The folder that paths in its records are relative to."""
         return self._stores.folder(self.store_ref)
 
+    @property
+    def inner(self) -> str:
+        """The path of the project in the folder of a store above it, with a slash; empty for other stores."""
+        return self._stores.inner(self.store_ref)
+
     def attempt(self, search: Callable[..., list[Result]], *args: object) -> list[Result]:
         """Return `search(self, *args)`, or nothing if it fails or takes longer than the store's share of the time."""
         if self._share is None:

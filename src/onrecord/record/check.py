@@ -122,12 +122,17 @@ class RecordCheck(NamedTuple):
     """False if the record is only proposed."""
     folder: str = ""
     """The folder of the project that its store belongs to, with a slash; empty for the project itself."""
+    inner: str = ""
+    """The path of the project in the folder of a store above it, with a slash; empty for other stores."""
+
+    def own_path(self, path: str) -> str:
+        """Return the path of a file of the project in the folder of the store; empty if it is not in there."""
+        return self.inner + path[len(self.folder) :] if path.startswith(self.folder) else ""
 
     def broken_lines(self, file_lines: FileLines) -> list[Line]:
         """Return the added lines of a file of the project that break the check."""
-        if not file_lines.path.startswith(self.folder):
-            return []
-        return broken_lines(self.check, file_lines._replace(path=file_lines.path[len(self.folder) :]))
+        path = self.own_path(file_lines.path)
+        return broken_lines(self.check, file_lines._replace(path=path)) if path else []
 
 
 def parse(raw: Mapping[str, Any]) -> Check:
@@ -194,6 +199,8 @@ def problems(check: Check) -> Iterator[CheckProblem]:
         for text in getattr(check, name):
             if "\n" in text or "\r" in text:
                 yield CheckProblem(name, "must be texts of one line")
+            elif not text.strip():
+                yield CheckProblem(name, "must be texts that are not blank")
     yield from _impossible(check)
     for number, example in enumerate(check.examples.breaks):
         if not breaks_example(check, example):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
     Watch = Callable[[Iterable[str]], Iterable[str]]
 
-VERSION = 27
+VERSION = 28
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 # `term` counts the active records that have a term anywhere (records), and in title or triggers (titles).

@@ -9,7 +9,7 @@ from onrecord.session import commands, shell_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from onrecord.session.commands import SimpleCommand
 
@@ -29,6 +29,24 @@ _NOT_FILES = frozenset("echo printf export cd".split())
 """Programs whose words are no files."""
 
 
+_MAX_EDITED_CHARACTERS = 2_000_000
+"""Characters of a file after its edits: a short text may be replaced with a long one very often."""
+
+
+class FileEdit(coldstart.NamedTuple):
+    """A text that an edit takes out of a file, and the text that it puts there."""
+
+    old_text: str = ""
+    """The text taken out; empty if it only adds, or replaces the file."""
+    new_text: str = ""
+    file: str = ""
+    """The file, as an absolute path; empty for each file of the tool call."""
+    is_everywhere: bool = False
+    """True if all places with the old text are replaced, not only the first."""
+    is_patch: bool = False
+    """True if the texts are the removed and the added lines of a patch, without the lines between them."""
+
+
 class Action(coldstart.NamedTuple):
     """Something that an agent is about to do. Fields that an action does not have are empty."""
 
@@ -39,12 +57,10 @@ class Action(coldstart.NamedTuple):
     files_read: tuple[str, ...] = ()
     """Absolute paths."""
     files_changed: tuple[str, ...] = ()
-    text_added: str = ""
-    """The text that an edit puts into files."""
-    text_removed: str = ""
-    """The text that it takes out of them."""
+    edits: tuple[FileEdit, ...] = ()
+    """The texts that an edit takes out of files and puts into them."""
     is_whole_file: bool = False
-    """True if the text added is the whole text of the file."""
+    """True if the new text is the whole text of the file."""
     task: str = ""
     """What a subagent is asked to do."""
 
@@ -74,6 +90,35 @@ class Action(coldstart.NamedTuple):
     def is_silenced(self) -> bool:
         """True if a comment in the command, or the task, asks for no memory."""
         return "#nomem" in self.task or shell_words.has_comment(self.command, "#nomem")
+
+
+def edits_of(file_edits: Sequence[FileEdit], file: str) -> list[FileEdit]:
+    """Return those of the edits of a tool call that concern a file."""
+    return [edit for edit in file_edits if edit.file in ("", file)]
+
+
+def text_removed(file_edits: Sequence[FileEdit]) -> str:
+    """Return all that edits take out."""
+    return "\n".join(edit.old_text for edit in file_edits if edit.old_text)
+
+
+def text_added(file_edits: Sequence[FileEdit]) -> str:
+    """Return all that edits put in."""
+    return "\n".join(edit.new_text for edit in file_edits if edit.new_text)
+
+
+def text_after(file_edits: Sequence[FileEdit], text: str) -> str | None:
+    """Return the text of a file after edits, with plain line ends; None if they do not fit it, or it is too long."""
+    text = text.replace("\r\n", "\n")
+    for edit in file_edits:
+        old, new = edit.old_text.replace("\r\n", "\n"), edit.new_text.replace("\r\n", "\n")
+        if edit.is_patch or bool(old) != bool(text) or old not in text:
+            return None
+        count = text.count(old) if edit.is_everywhere and old else 1
+        if len(text) + count * (len(new) - len(old)) > _MAX_EDITED_CHARACTERS:
+            return None
+        text = text.replace(old, new, count)
+    return text
 
 
 def of_command(command: str, cwd: str, project: str) -> Action:
