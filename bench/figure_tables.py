@@ -247,8 +247,8 @@ _PROMPT_CASES = ("warm", "one file changed", "cold cache")
 
 
 def _command_latency(measured: Measured) -> str:
-    """What the hook before a command costs."""
-    cases = ("an ordinary command", "a command that a record governs")
+    """What the hooks before a command and at the start of a session cost."""
+    cases = ("an ordinary command", "a command that a record governs", "a session starts")
     rows = [
         [python, f"{int(size):,}", *(_hook(sizes[size].get(case)) for case in cases)]
         for python, sizes in measured["pythons"].items()

@@ -95,7 +95,7 @@ def _broken(event: HostEvent, action: Action, stores: Stores, settings: Settings
     checked = budget.attempt("check an action", None, for_check.checked, action, stores.project, not is_before)
     if not checked:
         return NOTHING
-    can_ask = table.BY_NAME[event.host].asks
+    can_ask = event.host in table.BY_NAME and table.BY_NAME[event.host].asks
     powers = for_check.Powers(can_warn=event.shows_files, can_stop=is_before, can_ask=can_ask)
     verdict = budget.attempt(
         "check an action", for_check.CheckVerdict(), for_check.verdict, stores, checked, settings, event.reader, powers
