@@ -148,16 +148,16 @@ class Project:
         prefixed = (
             [Found(root, path) for path in match.paths] for root, match in matches if match.how == reference.PREFIX
         )
-        found = next(filter(None, prefixed), []) or self.lessons_named(name)
-        if not found:
+        records = next(filter(None, prefixed), []) or self.lessons_named(name)
+        if not records:
             fits = ((root, listing.fit(root, name, list(record_names.paths(root))).paths) for root in roots)
-            found = next(filter(None, ([Found(root, path) for path in each] for root, each in fits)), [])
-        if not found:
-            known = [path for root in roots for path in record_names.paths(root)]
-            raise reference.not_found(roots[0] if roots else self.root, name, known)
-        if len(found) > 1:
-            raise reference.ambiguous(name, [one.path if not one.lesson else one.lesson.name for one in found])
-        return found[0]
+            records = next(filter(None, ([Found(root, path) for path in each] for root, each in fits)), [])
+        if not records:
+            all_paths = [path for root in roots for path in record_names.paths(root)]
+            raise reference.not_found(roots[0] if roots else self.root, name, all_paths)
+        if len(records) > 1:
+            raise reference.ambiguous(name, [one.path if not one.lesson else one.lesson.name for one in records])
+        return records[0]
 
     def lessons_named(self, name: str) -> list[Found]:
         """Return the entries of knowledge banks whose names begin with `name`, or the one that has it."""

@@ -117,8 +117,8 @@ class Settings:
 
     def enforcement(self, record_id: str) -> str:
         """Return what a broken check of a record does: `warn`, `ask` or `deny`."""
-        named = f"{BY_RECORD}{record_id}"
-        return self.text(named if named in self._values else "checks.enforce")
+        key = f"{BY_RECORD}{record_id}"
+        return self.text(key if key in self._values else "checks.enforce")
 
     @property
     def may_enforce(self) -> bool:

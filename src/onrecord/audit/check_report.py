@@ -58,7 +58,7 @@ class CheckReport(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """How often a check was broken in one kind of material, with examples."""
+    """The number of times that a check was broken in one kind of material, with examples."""
 
     where: str
     hits: int = 0
@@ -190,7 +190,7 @@ def called_command(tool: str, fields: Mapping[str, Any]) -> str:
 
 
 class CalledChange(NamedTuple):
-    """What a tool call of a session did to a file of the project.
+    """A change that a tool call of a session made to a file of the project.
 
     A file that is written as a whole counts with all its lines: its earlier text is not in the session.
     """
@@ -261,14 +261,14 @@ def find_odd(records: Sequence[Memory], project: str) -> dict[str, str]:
 
 def _sample(project: str) -> list[FileLines]:
     """Return files of the project, spread over all, as if all their lines were added."""
-    found = repository.find(project)
-    if found is None:
+    repo = repository.find(project)
+    if repo is None:
         return []
-    inner = found.inner(project)
+    inner = repo.inner(project)
     words = ("ls-files", "-z", *(("--", inner) if inner else ()))
-    result = found.run(*words, deadline=time.monotonic() + _GIT_SECONDS)
-    listed = [name[len(inner) :] for name in result.output.decode("utf-8", "replace").split("\0")[:-1]]
-    names = [name for name in listed if not diff.is_record(name)]
+    result = repo.run(*words, deadline=time.monotonic() + _GIT_SECONDS)
+    tracked_names = [name[len(inner) :] for name in result.output.decode("utf-8", "replace").split("\0")[:-1]]
+    names = [name for name in tracked_names if not diff.is_record(name)]
     step = max(1, -(-len(names) // _MAX_SAMPLE))
     return list(diff.tracked(project, names[::step]))
 

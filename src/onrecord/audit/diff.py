@@ -294,8 +294,10 @@ def work_tree(repository: Repository, project: str, base: str) -> ChangeSet:
     if base and head and base != head:
         words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head, "--", *([inner] if inner else []))
         result = repository.run(*words, deadline=deadline)
-        listed = result.output.decode("utf-8", "replace").split("\0") if result.is_good else []
-        names.update(dict.fromkeys(name[len(inner) :] for name in listed if name.startswith(inner) and name != inner))
+        untracked = result.output.decode("utf-8", "replace").split("\0") if result.is_good else []
+        names.update(
+            dict.fromkeys(name[len(inner) :] for name in untracked if name.startswith(inner) and name != inner)
+        )
     changed_names = [name for name in names if not name.endswith("/") and not is_record(name)]
     notes = [f"only {changes.MAX_FILES} changed files were read"] if len(changed_names) > changes.MAX_FILES else []
     changed = _compared(repository, project, base, changed_names[: changes.MAX_FILES], deadline)
@@ -330,11 +332,11 @@ def _with_renames(changed_files: Sequence[ChangedFile]) -> Iterator[ChangedFile]
     for file in changed_files:
         old_path = old_paths.get(file.path, "")
         if old_path:
-            kept, added = deleted[old_path].copy(), []
+            counts, added = deleted[old_path].copy(), []
             for line in file.lines.added:
-                kept[line.text] -= 1
-                added += [line] if kept[line.text] < 0 and line.text.strip() else []
-            removed = [text for text, count in kept.items() for _ in range(count)]
+                counts[line.text] -= 1
+                added += [line] if counts[line.text] < 0 and line.text.strip() else []
+            removed = [text for text, count in counts.items() for _ in range(count)]
             yield ChangedFile(FileLines(file.path, added, removed), old_path)
         elif file.path not in renamed:
             yield file

@@ -64,14 +64,14 @@ class CheckedRecord(NamedTuple):
 
     @property
     def deed(self) -> str:
-        """What a session did that broke it, in words, such as `ran npm install`."""
+        """The deed of a session that broke it, in words, such as `ran npm install`."""
         kinds = {kind == check.COMMAND for one in self.checks for kind in one.on}
         texts = [text.strip() for one in self.checks for text in (one.starts or one.has or one.adds)]
         if len(kinds) != 1 or not texts:
             return "broke it"
         verb = "ran" if kinds == {True} else "added"
-        listed = " or ".join(texts[:2]) + (" or the like" if len(texts) > 2 else "")
-        return cut(f"{verb} {listed}", _MAX_DEED_CHARACTERS)
+        phrase = " or ".join(texts[:2]) + (" or the like" if len(texts) > 2 else "")
+        return cut(f"{verb} {phrase}", _MAX_DEED_CHARACTERS)
 
 
 class RecordEffect(NamedTuple):
@@ -101,7 +101,7 @@ class HoldoutComparison(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """What the sessions with records are against those without."""
+        """The sessions with records against those without, in a word."""
         return share.compare(self.held_out, self.shown, MIN_HOLDOUT_SESSIONS)
 
 

@@ -37,7 +37,7 @@ def is_correction(prompt: str) -> bool:
 
 
 class ReadLimits(NamedTuple):
-    """How much of the sessions is read: files, bytes of one file (its end) and of all, and seconds."""
+    """The limits of reading sessions: files, bytes of one file (its end) and of all, and seconds."""
 
     sessions: int = 2_000
     session_bytes: int = 32_000_000
@@ -46,7 +46,7 @@ class ReadLimits(NamedTuple):
 
 
 class SessionFacts(NamedTuple):
-    """What happened in one session."""
+    """The facts of one session."""
 
     session_id: str
     """The id that hooks got; empty if it is not known."""

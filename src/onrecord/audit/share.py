@@ -14,7 +14,7 @@ TOO_FEW, LESS, MORE, UNCLEAR = "too few", "less", "more", "unclear"
 
 
 class Share(NamedTuple):
-    """How many of a count."""
+    """A part of a count."""
 
     hits: int = 0
     of: int = 0

@@ -209,8 +209,8 @@ def _unrecorded(project: Project, change_set: ChangeSet) -> list[str]:
         return []
     records = [entry.memory for entry in project.store.entries()]
     records += [draft.record for draft in Inbox(project.store.root).drafts()]
-    known = {name for record in records for name in (record.source.partition(":")[0], *record.related_files)}
-    return [path for path in new if path not in known]
+    recorded_paths = {name for record in records for name in (record.source.partition(":")[0], *record.related_files)}
+    return [path for path in new if path not in recorded_paths]
 
 
 def _data(checked: _CheckedChange) -> dict[str, Any]:
@@ -281,11 +281,11 @@ def _text(screen: Screen, checked: _CheckedChange) -> str:
 
 
 def _section(screen: Screen, title: str, lines: Iterator[str]) -> list[str]:
-    listed = list(lines)
-    if not listed:
+    items = list(lines)
+    if not items:
         return []
-    shown = [fitted(screen, f"  {item}") for item in listed[:_MAX_RECORDS]]
-    more = [f"  and {len(listed) - _MAX_RECORDS:,} more"] if len(listed) > _MAX_RECORDS else []
+    shown = [fitted(screen, f"  {item}") for item in items[:_MAX_RECORDS]]
+    more = [f"  and {len(items) - _MAX_RECORDS:,} more"] if len(items) > _MAX_RECORDS else []
     return [screen.paint(f"{title}:", "dim"), *shown, *more]
 
 

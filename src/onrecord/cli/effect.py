@@ -81,15 +81,15 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 def _path_of(project: Project, name: str) -> str:
     """Return the path of a record with checks as an agent sees it. Raises NotFound."""
-    found = project.find(name)
-    prefix = next((ref.prefix for ref in project.known_refs if ref.root == found.root), "")
+    record_ref = project.find(name)
+    prefix = next((ref.prefix for ref in project.known_refs if ref.root == record_ref.root), "")
     stores = Stores(project.known_refs, project.root, hook=False)
-    path = prefix + found.path
+    path = prefix + record_ref.path
     from onrecord.recall import for_check
 
     if not any(rule.path == path for rule in for_check.in_force(stores, project.settings)):
         raise NotFound(
-            f"{found.path} has no check, or is not in force",
+            f"{record_ref.path} has no check, or is not in force",
             fix="add one with --check; docs/how-to/check-changes.md has its parts; onrecord effect",
         )
     return path

@@ -28,18 +28,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     asker, project = arguments.asker(args), Project(args.project)
-    named = args.user or args.remote
+    has_store_flag = args.user or args.remote
     shown: list[CommandResult] = []
     failures: list[OnrecordError] = []
     for typed in dict.fromkeys(args.id):
-        args.remote, name = (args.remote, typed) if named else _split(typed)
+        args.remote, name = (args.remote, typed) if has_store_flag else _split(typed)
         try:
             if args.user or args.remote or resolve.is_listed(asker, name):
                 store = resolve.listed_store(asker, arguments.existing_store(args), name)
-                found = Found(store.root, resolve.record(asker, store, name).path)
+                record_ref = Found(store.root, resolve.record(asker, store, name).path)
             else:
-                found = _find(project, asker, name)
-            shown.append(_shown(project, found, has_history=args.history))
+                record_ref = _find(project, asker, name)
+            shown.append(_shown(project, record_ref, has_history=args.history))
         except OnrecordError as error:
             failures.append(error)
     if not shown:
@@ -88,8 +88,8 @@ def _lesson(lesson: DigestCandidate) -> CommandResult:
 
     def page(screen: Screen) -> str:
         observed = f"observed {plural(lesson.observations, 'time')}"
-        known = f"{lesson.category} · {observed} · confidence {lesson.confidence:g} of 3"
-        head = [screen.paint(clean(lesson.title), "bold"), screen.paint(known, "dim"), ""]
+        facts_line = f"{lesson.category} · {observed} · confidence {lesson.confidence:g} of 3"
+        head = [screen.paint(clean(lesson.title), "bold"), screen.paint(facts_line, "dim"), ""]
         path = f"{screen.paint('path', 'dim')}: {clean(lesson.path)}"
         return "\n".join([*head, _wrapped(clean(text), screen), "", path])
 

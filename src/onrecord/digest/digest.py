@@ -126,8 +126,8 @@ def make(project: str, store_refs: Sequence[StoreRef], settings: Settings, only:
         from_banks = budget.attempt("knowledge banks", from_banks, lessons, project, seconds=STEP_SECONDS)
     digest = compose(context, all_records, from_banks, settings)
     # The index may be a moment behind: what is about to be shown is looked at, and chosen again if it has changed.
-    chosen = selection.choose(digest.picks, digest.limit, digest.pinned)
-    about_to_show = [pick.candidate for pick in (*digest.above, *chosen)]
+    map_picks = selection.choose(digest.picks, digest.limit, digest.pinned)
+    about_to_show = [pick.candidate for pick in (*digest.above, *map_picks)]
     if [each for each in all_records if each.have_changed(about_to_show)]:
         digest = compose(context, all_records, from_banks, settings)
     digest = budget.attempt("check files", digest, _checked, digest, all_records, seconds=CHECK_SECONDS)
@@ -162,11 +162,11 @@ def compose(
     above = [*_left_off(all_records), *touched[:MAX_URGENT]][:limit]
     if not settings.flag("session_start.map"):
         return digest._replace(above=above)
-    named = _named([*touched, *picks], all_records, lessons, limit)
+    picks_by_key = _named([*touched, *picks], all_records, lessons, limit)
     return digest._replace(
         above=above,
-        pinned=[named.get(pick.candidate.key, pick) for pick in touched[:limit]],
-        picks=[named.get(pick.candidate.key, pick) for pick in picks],
+        pinned=[picks_by_key.get(pick.candidate.key, pick) for pick in touched[:limit]],
+        picks=[picks_by_key.get(pick.candidate.key, pick) for pick in picks],
         areas=_areas(all_records, lessons, len(candidates) - len(distinct)),
     )
 
@@ -226,17 +226,17 @@ def _named(
 ) -> dict[str, Pick]:
     """Return those of the picks that may be in the map with the shortest names that `onrecord show` takes, by key."""
     few = selection.choose(picks, min(limit, selection.MIN_BALANCED - 1))
-    chosen = {pick.candidate.key: pick for pick in (*selection.choose(picks, limit), *few)}
+    picks_by_key = {pick.candidate.key: pick for pick in (*selection.choose(picks, limit), *few)}
     slugs = [candidate.name for candidate in lessons]
-    named: dict[str, Pick] = {}
-    for key, pick in chosen.items():
+    named_picks: dict[str, Pick] = {}
+    for key, pick in picks_by_key.items():
         candidate = pick.candidate
         others = [other for each in all_records for other in each.neighbours(candidate.name)]
         others += [slug for slug in slugs if slug != candidate.name]
         name = record_names.beginning(candidate.name, others) or _last_resort(candidate)
         # The name is the last field; `_replace` would take ten times as long, for each line.
-        named[key] = Pick(DigestCandidate(*candidate[:-1], name), *pick[1:])
-    return named
+        named_picks[key] = Pick(DigestCandidate(*candidate[:-1], name), *pick[1:])
+    return named_picks
 
 
 def _last_resort(lesson: DigestCandidate) -> str:

@@ -72,9 +72,9 @@ def entries(project: str) -> list[DigestCandidate]:
         for name, category in BANKS.items():
             is_local = bool(within)
             text = _read(os.path.join(folder, name), within) if room[is_local] else ""
-            found = parse(text, category, source + name, is_local=is_local)[: room[is_local]] if text else []
-            room[is_local] -= len(found)
-            for entry in found:
+            bank_entries = parse(text, category, source + name, is_local=is_local)[: room[is_local]] if text else []
+            room[is_local] -= len(bank_entries)
+            for entry in bank_entries:
                 rival = best.get(entry.key)
                 if rival is None or entry.observations > rival.observations:
                     best[entry.key] = entry
@@ -83,25 +83,25 @@ def entries(project: str) -> list[DigestCandidate]:
 
 def parse(text: str, category: str, path: str, *, is_local: bool) -> list[DigestCandidate]:
     """Return the entries of one Markdown text; headings in code and in comments are no entries."""
-    found: list[tuple[str, list[list[str]]]] = []
+    sections: list[tuple[str, list[list[str]]]] = []
     is_entry = False
     for line in markdown.prose_lines(text):
         if line.startswith("#") and not line.startswith("####"):
             # Lines under any other heading of this level or above belong to no entry.
             name = _name(line) if line.startswith("### ") else ""
             is_entry = bool(name)
-            found += [(name, [[]])] if name else []
-            if len(found) > MAX_ENTRIES:
+            sections += [(name, [[]])] if name else []
+            if len(sections) > MAX_ENTRIES:
                 break
         elif is_entry and line.startswith("#"):
-            found[-1][1].append([])
+            sections[-1][1].append([])
         elif is_entry:
-            found[-1][1][-1].append(line.strip())
-    if len(found) > MAX_ENTRIES:
+            sections[-1][1][-1].append(line.strip())
+    if len(sections) > MAX_ENTRIES:
         state_file.log_failure("knowledge bank", f"{path}: only the first {MAX_ENTRIES} entries are used")
     return [
         _entry(DigestCandidate("", category, name, "", path, is_local, updated=_undated(place)), body)
-        for place, (name, body) in enumerate(found[:MAX_ENTRIES])
+        for place, (name, body) in enumerate(sections[:MAX_ENTRIES])
     ]
 
 

@@ -57,19 +57,19 @@ def compose(
     `areas` counts all entries in force under an empty name, and those of each area under its name.
     """
     total = max(areas.get("", 0), len(all_picks))
-    chosen = selection.choose(all_picks, limit, pinned)
-    lines = _fitting(chosen, tokens) if len(chosen) == total else []
+    picks = selection.choose(all_picks, limit, pinned)
+    lines = _fitting(picks, tokens) if len(picks) == total else []
     if lines:
-        return MapText(lines, chosen, 0)
+        return MapText(lines, picks, 0)
     tokens -= _MORE_TOKENS
-    wanted = len(chosen)
-    chosen = _as_many(chosen, tokens)
-    if len(chosen) < selection.MIN_BALANCED <= limit:
-        chosen = _as_many(selection.choose(all_picks, selection.MIN_BALANCED - 1, pinned), tokens)
+    wanted = len(picks)
+    picks = _as_many(picks, tokens)
+    if len(picks) < selection.MIN_BALANCED <= limit:
+        picks = _as_many(selection.choose(all_picks, selection.MIN_BALANCED - 1, pinned), tokens)
     # Where some have no room, the others get the shortest lines.
-    lines = _fitting(chosen, tokens, WIDTHS if len(chosen) == wanted else WIDTHS[-1:])
-    left_out = total - len(chosen)
-    return MapText([*lines, *_more(chosen, areas, left_out)], chosen, left_out) if lines else MapText((), (), total)
+    lines = _fitting(picks, tokens, WIDTHS if len(picks) == wanted else WIDTHS[-1:])
+    left_out = total - len(picks)
+    return MapText([*lines, *_more(picks, areas, left_out)], picks, left_out) if lines else MapText((), (), total)
 
 
 def _fitting(picks: Sequence[Pick], tokens: int, widths: Sequence[int] = WIDTHS) -> list[str]:
@@ -108,8 +108,10 @@ def _more(chosen: Sequence[Pick], areas: Mapping[str, int], left_out: int) -> It
         for area in pick.candidate.areas:
             counts[area] = counts.get(area, 0) - 1
     most = sorted(counts, key=lambda area: (-counts[area], area))[:_MAX_AREAS]
-    named = [f"{cut(area, _MAX_AREA_CHARACTERS)} {counts[area]:,}" for area in most if counts[area] >= _MIN_IN_AREA]
-    about = f". Not listed, by subject: {', '.join(named)}" if named else ""
+    areas_left = [
+        f"{cut(area, _MAX_AREA_CHARACTERS)} {counts[area]:,}" for area in most if counts[area] >= _MIN_IN_AREA
+    ]
+    about = f". Not listed, by subject: {', '.join(areas_left)}" if areas_left else ""
     yield f"{left_out:,} more: onrecord search WORDS{about}"
 
 

@@ -99,12 +99,12 @@ class Records:
         if not files:
             return {}
         changed = globs.PathSet(files)
-        found: dict[int, tuple[int, str]] = {}
+        patterns: dict[int, tuple[int, str]] = {}
         for pattern, n, gravity in overview.files_touched(search_index, files):
-            if n not in found and changed.first_under([pattern]):
-                found[n] = (gravity, pattern)
-        gravest = sorted(found, key=lambda n: (found[n][0], n))[:_MAX_TOUCHED]
-        return {n: found[n][1] for n in gravest}
+            if n not in patterns and changed.first_under([pattern]):
+                patterns[n] = (gravity, pattern)
+        gravest = sorted(patterns, key=lambda n: (patterns[n][0], n))[:_MAX_TOUCHED]
+        return {n: patterns[n][1] for n in gravest}
 
     @property
     def areas(self) -> dict[str, int]:

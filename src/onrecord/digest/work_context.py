@@ -69,7 +69,7 @@ class WorkContext(NamedTuple):
 
     @property
     def signals(self) -> list[tuple[str, str]]:
-        """What is known about the work, each apart, with its name; what is not known is left out.
+        """The facts about the work, each apart, with its name; what is not known is left out.
 
         On a branch that everybody shares, the last commits are the work only if a feature is being built there.
         """

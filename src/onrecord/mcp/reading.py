@@ -129,11 +129,11 @@ def show(project: Project, id: str, *, more: Sequence[str] = ()) -> ToolResult:
 
 def _shown_whole(project: Project, name: str) -> ToolResult:
     """Return one record, or an entry of a knowledge bank."""
-    found = find(project, name)
-    if found.lesson:
-        return _lesson(found.lesson)
-    store = Store(found.root)
-    entry = store.read(found.path)
+    record_ref = find(project, name)
+    if record_ref.lesson:
+        return _lesson(record_ref.lesson)
+    store = Store(record_ref.root)
+    entry = store.read(record_ref.path)
     usage.count_injected(store.root, [entry.path])
     record = entry.memory
     caution = _caution(store, entry)

@@ -104,15 +104,13 @@ def _committed(action: Action, project: str) -> Sequence[str]:
 
     from onrecord.git import changes, repository
 
-    found = repository.find(project)
-    if found is None:
+    repo = repository.find(project)
+    if repo is None:
         return []
     deadline = time.monotonic() + _GIT_SECONDS
     # What the same command adds is not staged yet.
     return (
-        changes.read(found, project, deadline).uncommitted
-        if action.stages
-        else changes.staged(found, project, deadline)
+        changes.read(repo, project, deadline).uncommitted if action.stages else changes.staged(repo, project, deadline)
     )
 
 
@@ -136,12 +134,12 @@ def find(stores: Stores, calls: Sequence[CommandTerms], settings: Settings) -> l
     """Return the records that may govern a command from all stores, most probable first."""
     from onrecord.recall.stores import distinct
 
-    found: list[Governing] = []
+    governing_records: list[Governing] = []
     for store in stores.in_turn():
-        found += store.attempt(_search, calls, settings)
-    kept = set(map(id, distinct([governing.candidate for governing in found])))
-    found = [governing for governing in found if id(governing.candidate) in kept]
-    return sorted(found, key=lambda governing: -governing.candidate.match.probability)
+        governing_records += store.attempt(_search, calls, settings)
+    distinct_ids = set(map(id, distinct([governing.candidate for governing in governing_records])))
+    governing_records = [governing for governing in governing_records if id(governing.candidate) in distinct_ids]
+    return sorted(governing_records, key=lambda governing: -governing.candidate.match.probability)
 
 
 def _search(searched_store: SearchedStore, calls: Sequence[CommandTerms], settings: Settings) -> list[Governing]:

@@ -70,7 +70,7 @@ class BrokenCheck(NamedTuple):
 
 
 class CheckedAction(NamedTuple):
-    """What is compared with checks: a command, or the lines that a change adds to files."""
+    """The part of an action that is compared with checks: a command, or the lines that a change adds to files."""
 
     command: str = ""
     changes: tuple[FileLines, ...] = ()
@@ -113,14 +113,14 @@ def _family(command: str, one: Check) -> str:
 
 
 class CheckVerdict(NamedTuple):
-    """What a broken check does to an action, and the text for who reads it; no text if no check is broken."""
+    """The effect of a broken check on an action, and the text for who reads it; no text if no check is broken."""
 
     enforcement: str = WARN
     text: str = ""
 
 
 class Powers(NamedTuple):
-    """What a hook can do at an event: show a rule, stop the tool, and ask the person about it."""
+    """The powers of a hook at an event: show a rule, stop the tool, and ask the person about it."""
 
     can_warn: bool = True
     can_stop: bool = True
@@ -192,7 +192,7 @@ def verdict(
 
 
 class PreviewedChecks(NamedTuple):
-    """What broken checks would show at an action: the text, and the records, each with the reason as its caution."""
+    """The text and the records that broken checks would show at an action, each with the reason as its caution."""
 
     text: str = ""
     candidates: tuple[Candidate, ...] = ()
@@ -295,14 +295,14 @@ def _in_force(searched_store: SearchedStore, project: str, settings: Settings) -
     visible = searched_store.visible(rank.match(row, searched_store.store_ref.root) for row in rows.values())
     by_path = {candidate.match.path: candidate for candidate in visible}
     folder, inner = _below(searched_store, project), searched_store.inner
-    found = []
+    record_checks = []
     for indexed in indexed_checks:
         row = rows.get(indexed.n)
         if row and row.path in by_path:
             path = searched_store.store_ref.prefix + row.path
             one = check.unpack(indexed.body)
-            found.append(RecordCheck(row.id, row.title, path, one, bool(indexed.is_firm), folder, inner))
-    return found
+            record_checks.append(RecordCheck(row.id, row.title, path, one, bool(indexed.is_firm), folder, inner))
+    return record_checks
 
 
 def _below(searched_store: SearchedStore, project: str) -> str:
@@ -331,7 +331,11 @@ def _search(
     filter = Filter("auto", settings=settings, fits=searched_store.fits)
     own = checked_action.within(_below(searched_store, checked_action.project), searched_store.inner)
     matched = searched_store.open().run(_unchanged, own, words, filter, hook=True)
-    rows = [found for found in matched if checked_action.command or searched_store.applies(found[3])(found[0].scope)]
+    rows = [
+        row_check
+        for row_check in matched
+        if checked_action.command or searched_store.applies(row_check[3])(row_check[0].scope)
+    ]
     visible = searched_store.visible(rank.match(row, searched_store.store_ref.root) for row, *_ in rows)
     by_path = {candidate.match.path: candidate for candidate in visible}
     return [

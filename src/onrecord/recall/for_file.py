@@ -169,7 +169,7 @@ def _current(
 
 def naming(stores: Stores, path: str, settings: Settings) -> list[Candidate]:
     """Return the records in force that name the file at `path`, a folder above it or a glob; git is not asked."""
-    return [found for store in stores.in_turn() for found in store.attempt(_naming, path, settings)]
+    return [candidate for store in stores.in_turn() for candidate in store.attempt(_naming, path, settings)]
 
 
 def _naming(searched_store: SearchedStore, path: str, settings: Settings) -> list[Candidate]:

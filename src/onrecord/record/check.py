@@ -83,7 +83,7 @@ class Check(NamedTuple):
 
 
 class CheckProblem(NamedTuple):
-    """What is wrong with a check, and where in it; empty for the check as a whole."""
+    """A fault of a check, and where in it; empty for the check as a whole."""
 
     where: str
     message: str
@@ -97,7 +97,7 @@ class Line(NamedTuple):
 
 
 class FileLines(NamedTuple):
-    """What a change does to a file: the lines that it adds, and those that it removes."""
+    """The change of a file: the lines that it adds, and those that it removes."""
 
     path: str
     added: Sequence[Line]
@@ -154,9 +154,9 @@ def _tuple(value: Any) -> Any:
 def _examples(raw: Any) -> CheckExamples | None:
     if raw is None:
         return None
-    known = {key: tuple(raw[key]) for key in ("breaks", "fits") if raw.get(key) is not None}
+    texts = {key: tuple(raw[key]) for key in ("breaks", "fits") if raw.get(key) is not None}
     unknown = {key: value for key, value in raw.items() if key not in ("breaks", "fits")}
-    return CheckExamples(**known, unknown=unknown)
+    return CheckExamples(**texts, unknown=unknown)
 
 
 def to_json(check: Check) -> dict[str, Any]:

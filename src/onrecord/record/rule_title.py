@@ -291,9 +291,9 @@ def _chosen(parts: list[str]) -> str:
 
 def _is_sure(parts: list[str]) -> bool:
     """True if the chosen sentence is worth a title: a short answer, words of a decision, or a first plain sentence."""
-    chosen = _chosen(parts)
-    is_plain = chosen == parts[0] and _indirectness(chosen) <= 0 and chosen.split()[0].lower() not in _PRONOUNS
-    return len(chosen.split()) <= _MAX_ANSWER_WORDS or _indirectness(chosen) < 0 or is_plain
+    sentence = _chosen(parts)
+    is_plain = sentence == parts[0] and _indirectness(sentence) <= 0 and sentence.split()[0].lower() not in _PRONOUNS
+    return len(sentence.split()) <= _MAX_ANSWER_WORDS or _indirectness(sentence) < 0 or is_plain
 
 
 def _says_more(text: str, subject: str) -> bool:

@@ -285,9 +285,9 @@ def flaws(value: object) -> Iterator[Flaw]:
     if not isinstance(value, dict):
         yield Flaw("record", f"must be a JSON object, not {describe_type(value)}", is_structural=True)
         return
-    found = list(check_fields(RECORD, value, ""))
-    yield from found
-    if value.get("checks") and not any(flaw.where.startswith("checks") for flaw in found):
+    field_flaws = list(check_fields(RECORD, value, ""))
+    yield from field_flaws
+    if value.get("checks") and not any(flaw.where.startswith("checks") for flaw in field_flaws):
         yield from _check_flaws(value["checks"])
     category = value.get("category")
     if isinstance(category, str) and category in FOLDERS and isinstance(value.get("content"), dict):
@@ -296,8 +296,8 @@ def flaws(value: object) -> Iterator[Flaw]:
 
 def check_flaws(checks: object) -> Iterator[Flaw]:
     """Yield all that is wrong with a JSON value as the checks of a record."""
-    found = list(_check(next(field.kind for field in RECORD if field.name == "checks"), checks, "checks"))
-    yield from found or _check_flaws(checks)  # type: ignore[arg-type]
+    field_flaws = list(_check(next(field.kind for field in RECORD if field.name == "checks"), checks, "checks"))
+    yield from field_flaws or _check_flaws(checks)  # type: ignore[arg-type]
 
 
 def _check_flaws(raw_checks: Sequence[Mapping[str, Any]]) -> Iterator[Flaw]:

@@ -206,17 +206,17 @@ GRAVE_FILES = "/!"
 
 def record_keys(title: str, triggers: str, body_terms: str, file_gravities: Iterable[tuple[str, int]]) -> set[str]:
     """Return the keys of a record, from its indexed terms and the files it is about, each with how grave it is."""
-    found: set[str] = set()
+    keys: set[str] = set()
     for stream in (title, *triggers.split(" | "), body_terms):
         words = stream.split()
-        found.update(words)
+        keys.update(words)
         pairs = zip(words, words[1:])
-        found.update(f"{first} {second}" for first, second in pairs if first not in _STOP and second not in _STOP)
-    found.update(f"={trigger}" for trigger in triggers.split(" | "))
+        keys.update(f"{first} {second}" for first, second in pairs if first not in _STOP and second not in _STOP)
+    keys.update(f"={trigger}" for trigger in triggers.split(" | "))
     for pattern, gravity in file_gravities:
-        found.update(_pattern_keys(pattern))
-        found.update([GRAVE_FILES] if gravity == 0 else [])
-    return found
+        keys.update(_pattern_keys(pattern))
+        keys.update([GRAVE_FILES] if gravity == 0 else [])
+    return keys
 
 
 def _pattern_keys(pattern: str) -> list[str]:
@@ -233,5 +233,5 @@ def _pattern_keys(pattern: str) -> list[str]:
 def file_keys(path: str) -> set[str]:
     """Return the keys of a file of the project: a record about it has at least one of them."""
     parts = path.split("/")
-    found = {"/" + "/".join(parts[:end]) for end in range(1, len(parts) + 1)}
-    return found | {f"//{parts[-1]}", f"*.{path.rpartition('.')[2]}", "*"}
+    keys = {"/" + "/".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    return keys | {f"//{parts[-1]}", f"*.{path.rpartition('.')[2]}", "*"}

@@ -68,16 +68,16 @@ def find(index: Index, calls: Sequence[CommandTerms], filter: Filter, limit: int
 
 def _find_unchanged(index: Index, calls: Sequence[CommandTerms], filter: Filter, limit: int) -> list[CommandMatch]:
     """Return matches whose files are as they were indexed; one edited since is indexed and compared again."""
-    found = _find(index, calls, filter)[:limit]
-    changed = [hit.match.path for hit in found if not indexing.is_unchanged(index, hit.match.path)]
+    hits = _find(index, calls, filter)[:limit]
+    changed = [hit.match.path for hit in hits if not indexing.is_unchanged(index, hit.match.path)]
     if not changed:
-        return found
+        return hits
     try:
         indexing.reread(index, changed)
-        found = _find(index, calls, filter)[:limit]
+        hits = _find(index, calls, filter)[:limit]
     except coldstart.SqliteError:
         pass
-    return [hit for hit in found if indexing.is_unchanged(index, hit.match.path)]
+    return [hit for hit in hits if indexing.is_unchanged(index, hit.match.path)]
 
 
 def _find(index: Index, calls: Sequence[CommandTerms], filter: Filter) -> list[CommandMatch]:
@@ -171,7 +171,7 @@ def streams_of(row: Row) -> _Streams:
 
 def measure(called: CommandTerms, streams: _Streams, rarities: Mapping[str, float], row: Row) -> dict[str, float]:
     """Return the features of a record for a program call, without those that compare it with other records."""
-    head, named = called.head, streams.named
+    head, title_terms = called.head, streams.named
     title, triggers, body = streams.texts
     covering = frozenset((*head, *called.runner, *called.concepts, *called.sequence))
     covers = [_cover(trigger, covering, rarities) for trigger in streams.triggers]
@@ -189,23 +189,23 @@ def measure(called: CommandTerms, streams: _Streams, rarities: Mapping[str, floa
         "run_in_trigger": _longest_run(called, triggers, rarities),
         "run_in_title": _longest_run(called, own_title, rarities),
         "run_in_body": _longest_run(called, body, rarities),
-        "head_named": _mass(head, named, rarities),
+        "head_named": _mass(head, title_terms, rarities),
         "head_in_body": _mass(head, streams.body, rarities),
-        "concept_named": _mass(called.concepts, named, rarities),
+        "concept_named": _mass(called.concepts, title_terms, rarities),
         "concept_in_body": _mass(called.concepts, streams.body, rarities),
         "trigger_cover": max(covers, default=0.0),
         "title_cover": _cover(streams.title, covering, rarities),
         "option": float(any(option in text for option in options for text in streams.texts)),
-        "arguments": _mass(called.arguments, named, rarities),
+        "arguments": _mass(called.arguments, title_terms, rarities),
         "arguments_in_body": _mass(called.arguments, streams.body, rarities),
-        "texts": _mass(called.texts, named, rarities),
+        "texts": _mass(called.texts, title_terms, rarities),
         "lead": 0.0,
         "alone": 0.0,
         "rivals": 0.0,
         "ordinary": float(called.is_ordinary),
         "inspection": float(called.is_inspection),
         "delivery": float(called.is_delivery),
-        "directive": float(not _DIRECTIVES.isdisjoint((*named, *streams.body))),
+        "directive": float(not _DIRECTIVES.isdisjoint((*title_terms, *streams.body))),
         "is_rule": float(row.category in _RULES),
         "is_decision": float(row.category == "decision"),
     }

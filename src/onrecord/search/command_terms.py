@@ -277,14 +277,14 @@ def _concepts(program: str, subcommands: Sequence[str]) -> dict[str, None]:
 
 
 def _bounded(texts: Iterable[str], limit: int) -> tuple[str, ...]:
-    found: dict[str, None] = {}
+    distinct_terms: dict[str, None] = {}
     for text in texts:
         for term in terms.stream(text[:_MAX_WORD_CHARACTERS]):
             if len(term) > 1:
-                found[term] = None
-        if len(found) >= limit:
+                distinct_terms[term] = None
+        if len(distinct_terms) >= limit:
             break
-    return tuple(found)[:limit]
+    return tuple(distinct_terms)[:limit]
 
 
 def keys(called: CommandTerms) -> set[str]:
@@ -293,10 +293,10 @@ def keys(called: CommandTerms) -> set[str]:
     A key is two terms side by side, a term, or a whole trigger (`=term`).
     """
     head = called.head
-    found = {f"{first} {second}" for first, second in zip(head, head[1:])}
+    pairs = {f"{first} {second}" for first, second in zip(head, head[1:])}
     for option in (*called.options, *called.assigned):
-        found.update(f"{first} {second}" for first, second in zip(option, option[1:]))
-    found.update(f"{called.program[-1]} {name[0]}" for name in called.assigned if called.program)
+        pairs.update(f"{first} {second}" for first, second in zip(option, option[1:]))
+    pairs.update(f"{called.program[-1]} {name[0]}" for name in called.assigned if called.program)
     if len(head) == 1:
-        found.add(f"={head[0]}" if called.is_ordinary else head[0])
-    return found
+        pairs.add(f"={head[0]}" if called.is_ordinary else head[0])
+    return pairs

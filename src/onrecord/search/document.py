@@ -84,7 +84,7 @@ def is_void(memory: Memory) -> bool:
 
 
 class InMap(coldstart.NamedTuple):
-    """What the map at session start says of a record, and by what it chooses."""
+    """The line of a record in the map at session start, and the facts by which it is chosen."""
 
     rule_line: str
     mark: str

@@ -280,8 +280,8 @@ class Index:
         # SQLite takes no lone surrogate; what replaces it is in no word.
         names = sorted({word.encode("utf-8", "replace").decode() for word in words})
         if len(names) > _MAX_VALUES:
-            known = self._connection.execute(f"SELECT DISTINCT word FROM record_check LIMIT {_MAX_CHECKS}")
-            names = sorted({word for (word,) in known}.intersection(names))[:_MAX_VALUES]
+            word_rows = self._connection.execute(f"SELECT DISTINCT word FROM record_check LIMIT {_MAX_CHECKS}")
+            names = sorted({word for (word,) in word_rows}.intersection(names))[:_MAX_VALUES]
         marks = ",".join("?" * (len(names) + 1))
         query = f"SELECT DISTINCT n, is_firm, body FROM record_check WHERE word IN ({marks}) ORDER BY n"
         rows = self._connection.execute(f"{query} LIMIT {_MAX_CHECKS}", ("", *names))

@@ -68,8 +68,8 @@ def numbered(index: Index, numbers: Iterable[int]) -> list[MapRow]:
 
 def at(index: Index, record_paths: Sequence[str]) -> list[MapRow]:
     """Return the current records at these paths."""
-    chosen = record_paths[:_MAX_VALUES]
-    return _rows(index, f"path IN ({','.join('?' * len(chosen))}) AND {IS_CURRENT}", chosen)
+    few_paths = record_paths[:_MAX_VALUES]
+    return _rows(index, f"path IN ({','.join('?' * len(few_paths))}) AND {IS_CURRENT}", few_paths)
 
 
 def latest(index: Index, category: str, limit: int) -> list[MapRow]:
@@ -120,12 +120,12 @@ def files_touched(index: Index, files: Sequence[str]) -> list[RecordFile]:
     """Return the record files that cover one of `files`, except by a glob; and all globs, which the caller compares."""
     split = [file.split("/") for file in files]
     ordered = sorted({"/".join(parts[:end]) for parts in split for end in range(1, len(parts) + 1)} - {""})
-    found = [
+    record_files = [
         record_file
         for start in range(0, len(ordered), _MAX_VALUES)
         for record_file in index.files_with_pattern(ordered[start : start + _MAX_VALUES])
     ]
-    return [*found, *index.files_with_glob()]
+    return [*record_files, *index.files_with_glob()]
 
 
 def areas(index: Index) -> list[tuple[str, str, int]]:

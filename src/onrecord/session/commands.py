@@ -134,14 +134,14 @@ class SimpleCommand(coldstart.NamedTuple):
 def parse(command: str) -> tuple[SimpleCommand, ...]:
     """Return the simple commands of a shell line, within bounds."""
     line = shell_words.without_documents(command[:MAX_CHARACTERS])
-    found: list[SimpleCommand] = []
+    calls: list[SimpleCommand] = []
     for words in shell_words.parts(line, _MAX_READ):
         # `"$(cat <<EOF …)"` is how agents write a text of several lines.
         is_text = len(words) == 3 and words[:2] == ["cat", "<<"]
-        found += _calls(words[:_MAX_WORDS]) if not is_text else []
-        if len(found) >= _MAX_COMMANDS:
+        calls += _calls(words[:_MAX_WORDS]) if not is_text else []
+        if len(calls) >= _MAX_COMMANDS:
             break
-    return tuple(found[:_MAX_COMMANDS])
+    return tuple(calls[:_MAX_COMMANDS])
 
 
 def _calls(words: list[str]) -> list[SimpleCommand]:
@@ -163,7 +163,11 @@ def _calls(words: list[str]) -> list[SimpleCommand]:
         start = path[-1]
     call = _call(words[start:])
     if call.program in _SHELLS and "-c" in call.options and call.texts:
-        return [found for line in shell_words.parts(call.texts[0], _MAX_READ) for found in _calls(line[:_MAX_WORDS])]
+        return [
+            inner_call
+            for line in shell_words.parts(call.texts[0], _MAX_READ)
+            for inner_call in _calls(line[:_MAX_WORDS])
+        ]
     return [call._replace(runner=" ".join(runner))] if call.program else []
 
 

@@ -47,7 +47,7 @@ def parts(command: str, max_characters: int = MAX_CHARACTERS, depth: int = _MAX_
 
     Commands in `(…)`, in `$(…)` and in backquotes count too; the latter two stay a word of the command they are in.
     """
-    found: list[list[str]] = [[]]
+    lines: list[list[str]] = [[]]
     pieces: list[str] = []
     inner: list[str] = []
     for kind, text, _ in (*_tokens(command[:max_characters]), ("end", "", 0)):
@@ -55,32 +55,32 @@ def parts(command: str, max_characters: int = MAX_CHARACTERS, depth: int = _MAX_
             (pieces if kind == "word" else inner).append(text)
             continue
         if pieces:
-            found[-1].append("".join(pieces))
+            lines[-1].append("".join(pieces))
             pieces = []
         if kind == "operator" and (">" in text or "<" in text):
-            found[-1].append(text)
+            lines[-1].append(text)
         elif kind in ("operator", "end"):
-            found += [words for line in inner if depth for words in parts(line, max_characters, depth - 1)]
-            found.append([])
+            lines += [words for line in inner if depth for words in parts(line, max_characters, depth - 1)]
+            lines.append([])
             inner = []
-    return found
+    return lines
 
 
 def without_comments(command: str) -> str:
     """Return a command as it is typed, but without its here-documents, comments and continued lines."""
-    text, position, kept = without_documents(command), 0, []
+    text, position, pieces = without_documents(command), 0, []
     if "#" in text:
         for _, comment, start in _comments(text):
-            kept.append(text[position:start])
+            pieces.append(text[position:start])
             position = start + len(comment)
-    return "".join((*kept, text[position:])).replace("\\\n", "")
+    return "".join((*pieces, text[position:])).replace("\\\n", "")
 
 
 def has_comment(command: str, word: str) -> bool:
     """True if a comment of a command, as a shell reads it, has a word: not quoted text, nor a part of a longer word."""
     comments = _comments(without_documents(command)[:MAX_CHARACTERS]) if word in command else ()
-    words = (found for _, comment, _ in comments for found in comment.split())
-    return any(found.startswith(word) and not whole_words(found[len(word) : len(word) + 1]) for found in words)
+    words = (part for _, comment, _ in comments for part in comment.split())
+    return any(part.startswith(word) and not whole_words(part[len(word) : len(word) + 1]) for part in words)
 
 
 def _comments(command: str) -> Iterator[tuple[str, str, int]]:

@@ -61,8 +61,8 @@ def named_in(project: str, text: str) -> list[StoreRef]:
         return []
     bare = (word.strip("`'\"()[]{}<>*").rstrip(".,;:!?`'\")]}>*") for word in text.split())
     words = [word.removeprefix("./").rstrip("/") + "/" for word in bare]
-    named = [folder for folder in folders if any(word.startswith(folder + "/") for word in words)]
-    return at(project, named)
+    folders_in_text = [folder for folder in folders if any(word.startswith(folder + "/") for word in words)]
+    return at(project, folders_in_text)
 
 
 def at(project: str, folder_names: Iterable[str]) -> list[StoreRef]:
@@ -73,19 +73,19 @@ def at(project: str, folder_names: Iterable[str]) -> list[StoreRef]:
 
 def above(project: str) -> list[StoreRef]:
     """Return the stores of the folders above a project in its repository, the nearest first."""
-    found: list[StoreRef] = []
+    store_refs: list[StoreRef] = []
     here, up = project, ""
     home = os.path.realpath(os.path.expanduser("~"))
     for _ in range(_MAX_DEPTH):
         if os.path.lexists(os.path.join(here, ".git")):
-            return found[:MAX_STORES]
+            return store_refs[:MAX_STORES]
         parent = os.path.dirname(here)
         # The store in the home folder is the user's.
         if parent in (here, home) or not paths.is_same_owner(project, parent):
             break
         here, up = parent, f"../{up}"
         if _is_store(here):
-            found.append(StoreRef(os.path.join(here, paths.STORE), up + paths.PROJECT_PREFIX))
+            store_refs.append(StoreRef(os.path.join(here, paths.STORE), up + paths.PROJECT_PREFIX))
     # Without a repository nothing says that the folders belong together.
     return []
 
@@ -147,15 +147,15 @@ def _present(project: str, folder_names: Iterable[str]) -> list[str]:
 
 def _with_store(project: str, inner: str) -> list[str]:
     """Return the folders on the way from a project to `inner` that have a store, the nearest to `inner` first."""
-    found: list[str] = []
+    with_store: list[str] = []
     here, folder = project, ""
     for name in inner.split("/")[:_MAX_DEPTH] if inner else ():
         here, folder = os.path.join(here, name), f"{folder}/{name}".lstrip("/")
         if not _is_plain(name) or os.path.lexists(os.path.join(here, ".git")):
             break
         if _is_store(here) and paths.is_within(project, here) and paths.is_same_owner(project, here):
-            found.append(folder)
-    return found[::-1]
+            with_store.append(folder)
+    return with_store[::-1]
 
 
 def _is_plain(name: str) -> bool:
@@ -202,17 +202,17 @@ def _tracked(index_file: str, inner: str) -> Iterator[str]:
     except OSError:
         return
     mark = f"/{paths.PROJECT_PREFIX}".encode()
-    found: set[str] = set()
+    seen: set[str] = set()
     place = data.find(mark)
     for _ in range(_MAX_ENTRIES):
-        if place < 0 or len(found) >= MAX_KNOWN:
+        if place < 0 or len(seen) >= MAX_KNOWN:
             return
         # A path follows two bytes of flags, the first of which is nearly always 0; an index with compressed paths
         # has no such place, and gives nothing.
         start = data.rfind(b"\0", 0, place)
         for begin in (start + 2, start + 1):
             folder = data[begin:place].decode("utf-8", "replace")
-            if folder.startswith(inner) and folder not in found:
-                found.add(folder)
+            if folder.startswith(inner) and folder not in seen:
+                seen.add(folder)
                 yield folder[len(inner) :]
         place = data.find(mark, place + len(mark))

@@ -284,7 +284,7 @@ def per_record(store_root: str, since: str = "") -> dict[str, Counts]:
 
 
 class Corrections(NamedTuple):
-    """How often the user had to correct an agent with a record, the last day, and the hosts."""
+    """The number of times that the user had to correct an agent with a record, the last day, and the hosts."""
 
     times: int
     last_day: str
