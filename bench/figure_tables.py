@@ -63,7 +63,7 @@ _CONDITIONS = {
     "map-pointers": "the map, rules and pointers at prompts",
     "action": "rules at commands and files",
     "map-action": "the map, and rules at commands and files",
-    "part": "a map of 72 of 387 records",
+    "part": "four projects in one store: a map of a part",
     "part-context": "the same, each task a session on a branch of its own",
     "part-rules": "the same map, with rules and pointers at prompts",
 }

@@ -128,6 +128,20 @@ def test_the_pages_give_the_figures_that_were_measured() -> None:
     assert all(row["against"] == 0 for name, row in governed.items() if name != "none")
 
 
+def test_the_page_gives_the_figures_of_the_second_round() -> None:
+    page = " ".join((Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8").split())
+    kinds = results.load("agents-head")["kinds"]
+    none, first, now = (
+        f"{kinds['idle'][name]['needless']:.0%}".replace("%", " %") for name in ("none", "map-first", "map")
+    )
+    mean, low, high = kinds["idle"]["map"]["against_others"]["none"]["quality"]
+
+    assert f"work {none} with no memory, {first} with the first head, {now} with the new one" in page
+    assert f"quality against no memory −{-mean:.2f} [−{-low:.2f}, {high:+.2f}]" in page
+    assert f"still {kinds['governed']['map']['full']} followed fully, none against" in page
+    assert kinds["governed"]["map"]["against"] == 0
+
+
 DEFAULT = "the map, and rules at prompts (the default)"
 
 

@@ -62,7 +62,7 @@ def _record(store: Store, path: str, counts: Counts) -> dict[str, Any]:
         title = store.read(path).memory.title
     except OnrecordError:
         title = ""
-    name = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    name = record_names.record_id(path)
     return {"id": name, "path": path, "title": title, **_numbers(counts), "last_injected": counts.last_injected}
 
 

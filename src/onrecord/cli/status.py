@@ -20,7 +20,7 @@ from onrecord.search.index import Index
 from onrecord.session import holdout
 from onrecord.settings import OFF_VARIABLE, PROMPT_SWITCHES, OffSwitch, Settings, load_settings, off_switches
 from onrecord.shared import replicas
-from onrecord.store import waiting
+from onrecord.store import record_names, waiting
 from onrecord.store.store import Store
 from onrecord.text import plural
 from onrecord.usage.usage_log import EVENTS, Corrections, Counts, current_corrections, per_record
@@ -171,7 +171,8 @@ def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
         "anchored": status.anchored,
         "last_days": {"days": _DAYS, **{kind: getattr(status.usage, kind) for kind in EVENTS}},
         "corrections": [
-            {"id": _id(path), "path": path, **broken._asdict()} for path, broken in status.corrections.items()
+            {"id": record_names.record_id(path), "path": path, **broken._asdict()}
+            for path, broken in status.corrections.items()
         ],
         "agents": status.agents,
         "shared": status.shared,
@@ -232,13 +233,9 @@ def _changed_text(status: _Status) -> str:
 
 def _corrections_text(corrections: dict[str, Corrections]) -> str:
     """Return the rules that agents broke most often."""
-    texts = [f"{_id(path)} {broken.summary}" for path, broken in corrections.items()]
+    texts = [f"{record_names.record_id(path)} {broken.summary}" for path, broken in corrections.items()]
     more = f"; {len(texts) - _MAX_IDS:,} more rules" if len(texts) > _MAX_IDS else ""
     return f"agents broke {'; '.join(texts[:_MAX_IDS])}{more}"
-
-
-def _id(path: str) -> str:
-    return path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
 
 def _week(counts: Counts) -> str:

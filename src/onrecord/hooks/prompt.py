@@ -47,9 +47,10 @@ def _records(event: HostEvent, event_stores: EventStores) -> str:
     """Return the block of records that are relevant to the prompt."""
     settings = load_settings(event_stores.store)
     holdout.note_share(settings)
-    level = correction.strength(transcript.without_blocks(event.prompt))
+    own_text = transcript.without_blocks(event.prompt)
+    level = correction.strength(own_text)
     if event_stores.store and settings.text("capture.mode") != "off":
-        budget.attempt("note a correction", None, _note_correction, event, level)
+        budget.attempt("note a correction", None, _note_correction, own_text, level, event.session)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
     if holdout.holds_out(event, settings):
@@ -62,7 +63,7 @@ def _records(event: HostEvent, event_stores: EventStores) -> str:
     session = table.transcript(event.host, event.transcript)
     broken = ""
     if level and settings.flag("retrieval.corrections"):
-        broken = budget.attempt("look for a broken rule", "", _broken, stores, event, settings, level)
+        broken = budget.attempt("look for a broken rule", "", _broken, stores, event, own_text, level, settings)
     # What was broken is in the ledger by now, so it is not shown twice.
     block = for_prompt.answer(stores, event.prompt, settings, session=event.session, transcript=session)
     if not stores.has_words:
@@ -72,12 +73,12 @@ def _records(event: HostEvent, event_stores: EventStores) -> str:
     return join(broken, block)
 
 
-def _broken(stores: Stores, event: HostEvent, settings: Settings, level: int) -> str:
+def _broken(stores: Stores, event: HostEvent, own_text: str, level: int, settings: Settings) -> str:
     """Return the block of the rules that the user corrects the agent with."""
     from onrecord.recall import for_correction
 
-    prompt = for_correction.Correction(transcript.without_blocks(event.prompt), level, event.session, event.host)
-    return for_correction.block(stores, prompt, settings, table.transcript(event.host, event.transcript))
+    typed = for_correction.Correction(own_text, level, event.session, event.host)
+    return for_correction.block(stores, typed, settings, table.transcript(event.host, event.transcript))
 
 
 def _late_start(event: HostEvent, event_stores: EventStores) -> str:
@@ -113,12 +114,11 @@ def _warn_without_fts5(session: str) -> None:
     print(f"onrecord: {_NO_FTS5}", file=sys.stderr)
 
 
-def _note_correction(event: HostEvent, level: int) -> None:
+def _note_correction(own_text: str, level: int, session: str) -> None:
     """Record a correction in the ledger for the Stop hook, which reads only the last messages of a session."""
-    text = transcript.without_blocks(event.prompt)
     # What may be a key or a password must not be copied; then only the transcript has the correction.
-    if not (level or correction.is_instruction(text)) or len(text) > correction.MAX_CHARACTERS:
+    if not (level or correction.is_instruction(own_text)) or len(own_text) > correction.MAX_CHARACTERS:
         return
-    if not correction.may_have_secret(text):
-        with ledger.Ledger(event.session) as session_ledger:
-            session_ledger.add_correction(text)
+    if not correction.may_have_secret(own_text):
+        with ledger.Ledger(session) as session_ledger:
+            session_ledger.add_correction(own_text)

@@ -30,9 +30,14 @@ _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 """Characters that mean nothing special to a shell: agents run commands with these names, and strangers choose ids."""
 
 
+def record_id(path: str) -> str:
+    """Return the id of the record at a path, which is the name of its file."""
+    return path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+
 def short_name(path: str) -> str:
     """Return the short name of the record at `path`, relative to its store."""
-    stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    stem = record_id(path)
     plain = "".join(char for char in stem if char in _SAFE).lstrip("-_")
     if plain == stem and len(stem) <= _MAX_UNCHANGED:
         return stem

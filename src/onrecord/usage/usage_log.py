@@ -52,7 +52,7 @@ def was_opened(messages: Sequence[Message], path: str) -> bool:
     """True if the agent opened or changed a record after it was last shown; `path` is relative to the store."""
     name = record_names.short_name(path)
     marks = (f'{path}"', f"{path})", f"onrecord show {name}", f"onrecord show --user {name}")
-    names = (path.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower(), name.lower())
+    names = (record_names.record_id(path).lower(), name.lower())
     for message in reversed(messages):
         if message.kind == "context" and any(mark in message.text for mark in marks):
             return False
