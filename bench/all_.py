@@ -30,6 +30,7 @@ class Part(NamedTuple):
 
 PARTS = (
     Part("package", 0.2),
+    Part(f"words --clones {_CLONES}", 1),
     Part("past", 1),
     Part("failures", 0.5),
     Part(f"actions --clones {_CLONES}", 0.5),
@@ -43,6 +44,7 @@ PARTS = (
     Part(f"titles --clones {_CLONES}", 0.2),
     Part(f"banks --clones {_CLONES}", 0.2),
     Part(f"life --repositories {_CLONES}", 3),
+    Part("clones", 2),
     Part("latency", 6),
     Part("cost", 2),
     Part("stop", 1),
@@ -51,6 +53,7 @@ PARTS = (
     Part("scale", 12),
     Part("hub", 20),
     Part("fuzz", 15),
+    Part("faults", 40),
     Part("mutants", 45),
 )
 PAGES = ("report", "figures")

@@ -17,7 +17,7 @@ import numpy as np
 
 from bench import life_sets
 from bench.data import Prompt, Set
-from bench.stage import Stage, earlier_text
+from bench.stage import Stage
 from onrecord.record.memory import render
 from onrecord.search import coefficients, query, rank, relevance, vectors
 from onrecord.search.candidates import Filter
@@ -27,13 +27,22 @@ CANDIDATES = 30
 
 
 class Pool(NamedTuple):
-    """The candidates of one prompt: their features, and which of them answer it."""
+    """The candidates of one prompt, for it as a whole and for each of its passages, and which of them answer it.
+
+    A row is one record for one passage; a record may have several.
+    """
 
     id: str
     kind: str
     features: np.ndarray
     labels: np.ndarray
     maybe: np.ndarray
+    passages: np.ndarray
+    """The number of the passage of each row; 0 is the whole prompt."""
+    records: np.ndarray
+    """The number of the record of each row."""
+    subjects: np.ndarray
+    """The number of the subject of each row."""
     relevant: int
     """Records of the store that answer the prompt, found or not."""
     has_maybe: bool
@@ -79,14 +88,26 @@ def _neutral() -> Iterator[None]:
 
 def pool(stage: Stage, prompt: Prompt) -> Pool:
     """The candidates for a prompt, in the order of their ids."""
-    matches = rank.find(stage.index, query.parse(prompt.text, earlier_text(prompt)), Filter("auto"), CANDIDATES)
-    matches = sorted((match for match in matches if match.status == "active"), key=lambda match: match.id)
-    rows = [[match.features[name] for name in relevance.NAMES] for match in matches]
+    asked = query.parse_prompt(prompt.text)
+    rows, passages, ids, subjects = list[list[float]](), list[int](), list[str](), list[int]()
+    numbers: dict[object, int] = {}
+    for place, passage in enumerate((asked._replace(passages=()), *asked.passages)):
+        matches = rank.find(stage.index, passage, Filter("auto"), CANDIDATES)
+        for match in sorted((match for match in matches if match.status == "active"), key=lambda match: match.id):
+            rows.append([match.features[name] for name in relevance.NAMES])
+            passages.append(place)
+            ids.append(match.id)
+            subjects.append(numbers.setdefault(match.subject, len(numbers)))
     table = np.array(rows, dtype=float).reshape(-1, len(relevance.NAMES))
-    labels = np.array([match.id in prompt.relevant for match in matches], dtype=bool)
-    maybe = np.array([match.id in prompt.maybe for match in matches], dtype=bool)
+    labels = np.array([id in prompt.relevant for id in ids], dtype=bool)
+    maybe = np.array([id in prompt.maybe for id in ids], dtype=bool)
     present = prompt.relevant & stage.paths.keys()
-    return Pool(prompt.id, prompt.kind, table, labels, maybe, len(present), bool(prompt.maybe & stage.paths.keys()))
+    places = {id: place for place, id in enumerate(dict.fromkeys(ids))}
+    records = np.array([places[id] for id in ids], dtype=int)
+    about = (np.array(passages, dtype=int), records, np.array(subjects, dtype=int))
+    return Pool(
+        prompt.id, prompt.kind, table, labels, maybe, *about, len(present), bool(prompt.maybe & stage.paths.keys())
+    )
 
 
 def _removed(stage: Stage, prompt: Prompt) -> Pool:
@@ -105,6 +126,33 @@ def smaller(own: Set, size: int) -> Set:
         for prompt in rng.sample(own.prompts, min(200, len(own.prompts)))
     ]
     return Set(f"{own.name}-{size}", tuple(record._replace(supersedes=()) for record in records), tuple(prompts))
+
+
+def joined(own: Set) -> Set:
+    """A set of prompts that each ask for two things: pairs of its answerable ones, joined in three ways."""
+    rng = random.Random(own.name)
+    prompts = [
+        prompt for prompt in own.answerable if prompt.kind != life_sets.COMMIT and len(prompt.text) < _MAX_JOINED
+    ]
+    rng.shuffle(prompts)
+    pairs = [pair for pair in zip(prompts[::2], prompts[1::2]) if not pair[0].relevant & pair[1].relevant]
+    return own._replace(
+        name=f"{own.name}-joined",
+        prompts=tuple(_joined(*pair, _JOINTS[place % len(_JOINTS)]) for place, pair in enumerate(pairs)),
+    )
+
+
+_MAX_JOINED = 250
+_JOINTS = ("\n", ". ", " and also ")
+
+
+def _joined(first: Prompt, second: Prompt, joint: str) -> Prompt:
+    start, end = first.text.rstrip(" .") if joint != "\n" else first.text, second.text
+    if joint == " and also ":
+        start, end = start.rstrip("?!"), end[:1].lower() + end[1:]
+    relevant = first.relevant | second.relevant
+    maybe = (first.maybe | second.maybe) - relevant
+    return Prompt(f"{first.id}+{second.id}", f"{start}{joint}{end}", first.kind, relevant, maybe=maybe)
 
 
 def together(sets: Sequence[Set], name: str, most: int = 80) -> Set:

@@ -22,6 +22,43 @@ def _of(part: int, of: int) -> str:
     return f"{part} of {of}: {_percent(part / of, *wilson(part, of))}"
 
 
+def words(measured: Measured) -> str:
+    """What prompts got before and get now, and what whole sessions get."""
+    rows = (
+        ("rules that are relevant", "precision"),
+        ("rules that are relevant or defensible", "precision with maybe"),
+        ("prompts that need a record: its rule is shown", "served"),
+        ("the same: a rule or a pointer", "reached"),
+        ("prompts that no record is about: a rule is shown", "disturbed"),
+        ("the same: a pointer is shown", "pointed idle"),
+    )
+    variants = (measured["before"]["three"], *(measured["variants"][name]["all"] for name in ("three", "none")))
+    table = [[what, *(_in_life(each, key) for each in variants)] for what, key in rows]
+    ranked = [
+        f"{each['hit 1']:.2f} / {each['hit 3']:.2f} ({each['bm25 hit 1']:.2f} / {each['bm25 hit 3']:.2f})"
+        for each in variants
+    ]
+    table.append(["a record that is needed is first / among the first three (porter BM25)", *ranked])
+    parts = {**measured["sessions"], **{f"joined, {name}": part for name, part in measured["joined"].items()}}
+    shares = [
+        [_WORDS[name], f"{_of(part, of)} [{low:.2f}, {high:.2f}]"] for name, (part, of, low, high) in parts.items()
+    ]
+    kappas = ", ".join(f"{name} {value:.2f}" for name, value in measured["agreement"].items() if name != "prompts")
+    agreed = f"A second labeller read {measured['agreement']['prompts']} of the prompts; Cohen's kappa: {kappas}."
+    head = ["three triggers a record", "before", "now", "now, no triggers"]
+    return f"{page.table(head, table)}\n\n{page.table(['in whole sessions', ''], shares)}\n\n{agreed}"
+
+
+_WORDS = {
+    "relevant, by prompts": "records that prompts need: shown by a prompt, now or before",
+    "relevant, with the map": "the same, or named in the map",
+    "corrected, by prompts": "rules that people corrected the agent with: shown before by a prompt",
+    "corrected, with the map": "the same, or named in the map",
+    "joined, typed": "two of these prompts in one: rules kept of those that each gets alone",
+    "joined, written": "the same with written prompts",
+}
+
+
 def life(measured: Measured) -> str:
     rows = (
         ("rules that are relevant", "written prompts", "precision"),
@@ -45,10 +82,15 @@ def _in_life(figures: Measured, key: str) -> str:
 
 
 def past(measured: Measured) -> str:
-    variants = list(measured["variants"].values())
-    names = [name for name in variants[0] if name != "questions"]
-    rows = [[name, *(_spread(each[name]) for each in variants)] for name in names]
-    return page.table([f"{variants[0]['questions']} questions", "no triggers", "three", "ten"], rows)
+    """Shares with intervals; below each those before, and those of the English questions."""
+    variants, before, english = measured["variants"], measured["before"], measured["english"]
+    rows = []
+    for name, figure in next(iter(variants.values())).items():
+        rows.append([name, str(figure["of"]), *(_spread(each[name]) for each in variants.values())])
+        rows.append(["*before*", "", *(_spread(before[variant][name]) for variant in variants)])
+        count = str(english["none"][name]["of"])
+        rows.append(["*in English*", count, *(_spread(english[variant][name]) for variant in variants)])
+    return page.table(["", "questions", "no triggers", "three", "ten"], rows)
 
 
 def _spread(figure: Measured) -> str:
@@ -278,6 +320,21 @@ def scale(measured: Measured) -> str:
     return page.table(["CPU time", *(f"{int(size):,} records" for size in order)], rows)
 
 
+def clones(measured: Measured) -> str:
+    rows = [
+        [
+            f"{int(size):,}",
+            f"{each['session start']['cpu ratio']:.0f} ×, {1000 * each['session start']['cpu']:.0f} ms",
+            f"{each['indexed by it']:,}",
+            f"{each['worst prompt']['cpu ratio']:.1f} ×, {1000 * each['worst prompt']['cpu']:.0f} ms",
+            f"{each['complete after']:.1f} s",
+        ]
+        for size, each in sorted(measured["sizes"].items(), key=lambda item: int(item[0]))
+    ]
+    heads = ["records", "session start", "known by then", "the slowest prompt meanwhile", "all known after"]
+    return page.table(heads, rows)
+
+
 def mcp(measured: Measured) -> str:
     cases = {name: each for name, each in measured.items() if isinstance(each, dict) and "cpu ratio" in each}
     rows = [[name, f"{each['cpu ratio']:.1f} ×, {each['cpu ms']:.0f} ms"] for name, each in cases.items()]
@@ -377,3 +434,15 @@ def fuzz(measured: Measured) -> str:
         *([f"most: {name}", f"{value:,.0f}"] for name, value in sorted(measured["worst"].items())),
     ]
     return page.table([f"seed `{measured['seed']}`, {measured['minutes']:g} minutes", ""], rows)
+
+
+def faults(measured: Measured) -> str:
+    names = sorted(name for name in measured if name.isupper())
+    rows = [
+        ["commands", f"{measured['commands']:,}"],
+        ["faults", f"{measured['faults']:,}"],
+        *([f"of these {name}", f"{measured[name]:,}"] for name in names),
+        ["half done, or said wrongly", f"{measured['flaws']:,}"],
+    ]
+    share = "every fault" if measured["step"] == 1 else f"one fault in {measured['step']}"
+    return page.table([share, ""], rows)

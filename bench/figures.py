@@ -86,13 +86,34 @@ SECTIONS: Sequence[Section] = (
         figure_tables.agents,
     ),
     Section(
+        "What is shown for words that people typed",
+        "words",
+        "514 prompts that people typed to coding agents in five public projects (FSM1/cipher-box,"
+        " JanDeDobbeleer/oh-my-posh, JobiJoba/SchaerbeekMunicipality, guthubrx/bigmind, yutakobayashidev/repiq; 143 are"
+        " French or Japanese), verbatim, with records that one author wrote from documents and earlier sessions and"
+        " labels by another. Nothing of what prompts are shown was fitted or chosen on them. *Defensible*: a careful"
+        " colleague might mention it. *Before* is commit 2e692921. Each prompt is asked alone; then once more in its"
+        " session, with the map at the beginning. [How the sets were made](benchmarks.md#what-people-type).",
+        figure_tables.words,
+    ),
+    Section(
         "What is shown at a prompt",
         "life",
         "Four public projects on which nothing was fitted and nothing chosen. [Benchmarks](benchmarks.md) has every"
         " kind of prompt, the comparison with BM25, and how the projects were [labelled](benchmarks.md#life-sets).",
         figure_tables.life,
     ),
-    Section("Questions about the past", "past", "The same projects.", figure_tables.past),
+    Section(
+        "Questions about the past",
+        "past",
+        "Questions of seven public projects on which nothing of this was fitted and nothing chosen: the four above,"
+        " entireio/cli, JanDeDobbeleer/oh-my-posh and obsessiondb/chkit. Each is asked of the whole store, and"
+        " once more after the records that answer it were *removed*; *absent* are questions about what the project"
+        " never decided. Three in ten are in German, Spanish or French. A rule or a pointer without an answer on file"
+        " counts as wrong, however near its subject. *Before* are the same questions at commit 2e692921."
+        " [What is behind them](benchmarks.md#questions-about-the-past).",
+        figure_tables.past,
+    ),
     Section(
         "Before a command",
         "actions",
@@ -204,6 +225,15 @@ SECTIONS: Sequence[Section] = (
         " of a folder, and each record that it shows; a command checks at most 50,000.",
         figure_tables.scale,
     ),
+    Section(
+        "A fresh clone",
+        "clones",
+        "The first session in a project without an index. Its start indexes what it has time for, the most urgent"
+        " records first, and leaves the rest to a process of its own; prompts are asked while that runs. CPU time of"
+        " the hooks, as a multiple of `python3 -S -E -c pass`; *all known after*: seconds on the clock since the"
+        " session's start.",
+        figure_tables.clones,
+    ),
     Section("The MCP server", "mcp", "From its start, as a multiple of `python3 -S -E -c pass`.", figure_tables.mcp),
     Section(
         "The pages of `onrecord web`",
@@ -238,5 +268,11 @@ SECTIONS: Sequence[Section] = (
         "fuzz",
         "What is done to them, and what is checked: [security](security.md#what-was-tried).",
         figure_tables.fuzz,
+    ),
+    Section(
+        "Faults",
+        "faults",
+        "Kills and errors of the system at file calls: [what is checked](security.md#what-was-tried).",
+        figure_tables.faults,
     ),
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from multiprocessing import Pool as Workers
 from pathlib import Path
 
-from bench import coefficients_file, data, examples, learn, life_sets, results, thresholds
+from bench import coefficients_file, data, examples, languages, learn, life_sets, results, tags, thresholds, word_sets
 from bench.learn import Model, Part, Ranked
 from onrecord.search import word_features
 
@@ -23,16 +23,31 @@ _YOUNG, _MERGED, _TECHNICAL = 0.3, 0.5, 0.25
 """How much a prompt counts in a young store, in one store of all projects, and in a technical set. Without the last
 the relevance model trusts too much in large stores of long texts; with more it serves real projects less."""
 
+_TAGGED = 0.15
+"""How much a prompt counts whose only word of the record is in its tags: prompts that people wrote have hardly any."""
+
+_TRANSLATED = 1.0
+"""How much a prompt counts in another language than that of the records."""
+
+_JOINED = 0.5
+"""How much a prompt counts that asks for two things."""
+
+_REAL = 3.0
+"""How much a prompt counts that somebody typed at work: there are five times as many written ones."""
+
 _MOST_TECHNICAL, _MOST_STRANGE = 150, 50
 """Prompts of a technical set, and of each other set that are asked of it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, default=data.SHARED, help="folder of the sets that are not ours")
+    parser.add_argument("--clones", type=Path, help="a folder with clones, to read what people typed from first")
     parser.add_argument("--dry-run", action="store_true", help="show the figures, leave the coefficients alone")
 
 
 def run(options: argparse.Namespace) -> int:
+    for name in (*word_sets.FIT, *word_sets.CHOOSE) if options.clones else ():
+        word_sets.load(name, options.clones)
     missing = missing_sets(options.data)
     if missing:
         print(
@@ -40,12 +55,14 @@ def run(options: argparse.Namespace) -> int:
         )
         return 1
     parts = collect(options.data)
-    folds = {name: fit_both(without(name, parts)) for name in (*PROJECTS, *TECHNICAL, *_INVENTED)}
-    judged = judge_left_out(folds, options.data)
+    folds = {name: fit_both(without(name, parts)) for name in (*PROJECTS, *TECHNICAL, *_INVENTED, *word_sets.FIT)}
+    models = fit_both([part for each in parts.values() for part in each])
+    judged = judge_left_out(folds, options.data) + judge_typed(folds, models)
     chosen = thresholds.choose(judged)
     print(chosen)
+    for kinds in (thresholds.WRITTEN, thresholds.TYPED):
+        print(kinds, thresholds.show([each for each in judged if each.pool.kind in kinds], *chosen[:2]))
     if not options.dry_run:
-        models = fit_both([part for each in parts.values() for part in each])
         coefficients_file.write(coefficients_file.FILE, sorted(parts), chosen, models)
         results.save("fit", {**chosen._asdict(), "curve": thresholds.curve(judged)})
         results.save("folds", {name: coefficients_file.plain(each) for name, each in folds.items()})
@@ -64,9 +81,21 @@ def judge_left_out(folds: dict[str, dict[str, Model]], folder: Path) -> list[Ran
     return judged
 
 
+def judge_typed(folds: dict[str, dict[str, Model]], models: dict[str, Model]) -> list[Ranked]:
+    """What models that never saw a project make of what people typed there."""
+    judged: list[Ranked] = []
+    for name in (*word_sets.FIT, *word_sets.CHOOSE):
+        word_set = word_sets.load(name, None)
+        assert word_set
+        model = folds.get(name, models)["WITH_MEANING"]
+        judged += [learn.judge(model, pool) for pool in examples.gather(word_sets.as_set(name, word_set))]
+    return judged
+
+
 def missing_sets(folder: Path) -> list[str]:
     """What of the sets to learn from is not there."""
     absent = [str(folder / name) for name in (*life_sets.FIT, *TECHNICAL) if not (folder / name).is_dir()]
+    absent += [f"prompts of {name}" for name in (*word_sets.FIT, *word_sets.CHOOSE) if not word_sets.load(name, None)]
     return absent + [f"commit subjects of {name}" for name in life_sets.CHOOSE if not life_sets.has_subjects(name)]
 
 
@@ -86,6 +115,7 @@ def collect(folder: Path) -> dict[str, list[Part]]:
         *((project, name, folder) for name in PROJECTS),
         *((technical, name, folder) for name in TECHNICAL),
         *((invented, name, folder) for name in _INVENTED),
+        *((typed, name, folder) for name in word_sets.FIT),
         (together, "together", folder),
     ]
     with Workers(2) as workers:
@@ -105,7 +135,20 @@ def project(name: str, folder: Path) -> list[Part]:
     parts = [Part(examples.gather(each)) for each in sets.values()]
     for size in _SIZES:
         parts.append(Part(examples.gather(examples.smaller(sets["lean"], size)), _YOUNG))
-    return parts
+    parts.append(Part(examples.gather(examples.joined(sets["lean"])), _JOINED))
+    translated = languages.translated(sets["lean"])
+    if translated.prompts:
+        parts.append(Part(examples.gather(translated), _TRANSLATED))
+    asked = sets["lean"]._replace(name=f"{name}-tags", prompts=tuple(tags.prompts(sets["lean"].records)))
+    return [*parts, Part(examples.gather(asked), _TAGGED)]
+
+
+def typed(name: str, _: Path) -> list[Part]:
+    """What people typed in one project, with three triggers a record and with none."""
+    word_set = word_sets.load(name, None)
+    assert word_set
+    sets = (word_sets.as_set(name, word_set), word_sets.as_set(name, word_set, 0)._replace(name=f"words-{name}-none"))
+    return [Part(examples.gather(each), importance) for each, importance in zip(sets, (_REAL, _REAL / 3))]
 
 
 def technical(name: str, folder: Path) -> list[Part]:

@@ -22,12 +22,11 @@ from typing import Any
 
 from bench import hub_clients, plot, results
 from bench.hub_records import Generator
-from onrecord.coldstart import content_hash
 from onrecord.record import memory
 from onrecord.shared import engine, hub_connection, hub_schema, hub_search, hub_teams, remotes
 from onrecord.shared.hub_transport import PostgresTransport
 from onrecord.shared.replicas import Replica
-from onrecord.shared.transport import Push
+from onrecord.shared.transport import Push, version_hash
 from tests.postgres import Server
 
 CHART = Path(__file__).parents[1] / "docs" / "team" / "scale.svg"
@@ -39,7 +38,7 @@ _DATABASE = "bench"
 _TOGETHER = 50_000
 """Records that are loaded in one transaction: what is lost if the bench is ended."""
 
-_COPY = "COPY onrecord.records (team, path, number, data, hash) FROM STDIN (FORMAT BINARY)"
+_COPY = "COPY onrecord.records (team, path, number, data) FROM STDIN (FORMAT BINARY)"
 _COUNT = "SELECT count(*) FROM onrecord.records JOIN onrecord.teams USING (team) WHERE name ~ '^team-[0-9]+$'"
 _SIZE = """
 SELECT pg_table_size('onrecord.records'), pg_relation_size('onrecord.records_words'),
@@ -137,10 +136,10 @@ class Hub:
             rows = session.execute("SELECT name, team, number FROM onrecord.teams").fetchall()
             keys, numbers = {row[0]: row[1] for row in rows}, Counter({row[0]: row[2] for row in rows})
             with session.cursor().copy(_COPY) as copy:
-                copy.set_types(["int4", "text", "int8", "bytea", "text"])
+                copy.set_types(["int4", "text", "int8", "bytea"])
                 for team, path, data in self._new(size):
                     numbers[team] += 1
-                    copy.write_row((keys[team], path, numbers[team], data, content_hash(data)))
+                    copy.write_row((keys[team], path, numbers[team], data))
             for team, number in numbers.items():
                 session.execute("UPDATE onrecord.teams SET number = %s WHERE name = %s", (number, team))
         self.records = size
@@ -227,7 +226,7 @@ def _changes(hub: Hub, times: int) -> dict[str, Any]:
 
 def _changed(path: str, data: bytes) -> Push:
     record = memory.parse(data, path)
-    return Push(path, memory.render(record._replace(times_updated=record.times_updated + 1)), content_hash(data))
+    return Push(path, memory.render(record._replace(times_updated=record.times_updated + 1)), version_hash(data))
 
 
 def spread(work: Callable[[Any], object], values: Any) -> dict[str, float]:

@@ -37,7 +37,8 @@ class Generator:
         """One record of a repository."""
         self._random.seed(number)
         text = self._writer(repository)
-        tags = (f"repository-{repository:04}", *(word.strip(".,;:()").lower() for word in text(2).split()))
+        words = ("".join(filter(str.isalnum, word)).lower() for word in text(2).split())
+        tags = tuple(sorted({f"repository-{repository:04}", *filter(None, words)}))
         files = tuple(f"src/{word}/{number % 97}.py" for word in text(2).split())
         written = Memory("decision", f"r{repository:04}-{number:07}", text(8), {}, created_at=_DAY, updated_at=_DAY)
         written = written._replace(tags=tags, related_files=files)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bench import data, life_sets, page, results
 from bench.data import Prompt, Set
 from bench.shares import wilson
-from bench.stage import Stage, earlier_text
+from bench.stage import Stage
 from bench.verdicts import Meter, Recorder, Replay
 from onrecord import paths
 from onrecord.errors import OnrecordError
@@ -175,9 +175,7 @@ def _asked(stage: Stage, chosen: Set, settings: Settings) -> Iterator[Asked]:
 
 def _found(stage: Stage, prompt: Prompt, settings: Settings) -> list[Match]:
     limit = settings.count("retrieval.judge.max_candidates")
-    return rank.find(
-        stage.index, query.parse(prompt.text, earlier_text(prompt)), Filter("auto", settings=settings), limit
-    )
+    return rank.find(stage.index, query.parse_prompt(prompt.text), Filter("auto", settings=settings), limit)
 
 
 def _cut(found: Sequence[Match], threshold: float, settings: Settings) -> list[str]:

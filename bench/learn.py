@@ -17,6 +17,8 @@ TOP = 8
 _RANK_DECAY = 1e-2
 _GATE_DECAY = 1e-3
 _STEPS = 150
+_ROUNDS = 3
+"""Fits of the relevance model, each with the passages that the one before finds most probable."""
 
 
 class Part(NamedTuple):
@@ -65,52 +67,75 @@ def fit(parts: Sequence[Part], features: int = len(relevance.NAMES)) -> Model:
 
 
 def _fit_relevance(pools: Sequence[tuple[Pool, float]], rank: Line, features: int) -> Line:
-    rows, labels, weights = [], [], []
-    for pool, importance in pools:
-        table, truth, maybe = standing(pool, rank, features)
-        rows.append(table[~maybe])
-        labels.append(truth[~maybe])
-        weights.append(np.full(int((~maybe).sum()), importance))
-    return Line(*fit_logistic(np.vstack(rows), np.concatenate(labels), np.concatenate(weights)))
+    """The probability of a record by its best passage; which one that is depends on the fit before."""
+    line = None
+    for _ in range(_ROUNDS):
+        rows, labels, weights = [], [], []
+        for pool, importance in pools:
+            table, truth, maybe = standing(pool, rank, features, line)
+            rows.append(table[~maybe])
+            labels.append(truth[~maybe])
+            weights.append(np.full(int((~maybe).sum()), importance))
+        line = Line(*fit_logistic(np.vstack(rows), np.concatenate(labels), np.concatenate(weights)))
+    assert line
+    return line
 
 
-def standing(pool: Pool, rank: Line, features: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the features of the best matches of a pool, and which of them are relevant, and perhaps relevant."""
-    table = pool.features[:, :features]
-    scores = rank.of(table)
-    order = np.argsort(-scores, kind="stable")
-    best = order[:TOP]
-    compared = np.array(relevance.relative(list(scores[order]))[:TOP]).reshape(-1, len(relevance.RELATIVE))
-    return np.hstack([table[best], compared]), pool.labels[best], pool.maybe[best]
+def standing(
+    pool: Pool, rank: Line, features: int, line: Line | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the features of the best matches of a pool, and which of them are relevant, and perhaps relevant.
+
+    Each record has the passage that makes it most probable by `line`, or first without one.
+    """
+    rows, places, values = [], [], []
+    for passage in range(int(pool.passages.max(initial=0)) + 1):
+        inside = np.flatnonzero(pool.passages == passage)
+        table = pool.features[inside][:, :features]
+        scores = rank.of(table)
+        order = np.argsort(-scores, kind="stable")
+        compared = relevance.relative(list(scores[order]), list(pool.subjects[inside][order]))[:TOP]
+        best = order[: len(compared)]
+        stood = np.hstack([table[best], np.array(compared).reshape(-1, len(relevance.RELATIVE))])
+        rows.append(stood)
+        places.append(inside[best])
+        values.append(line.of(stood) if line else scores[best])
+    table, place, value = np.vstack(rows), np.concatenate(places).astype(int), np.concatenate(values)
+    order = np.argsort(-value, kind="stable")
+    _, first = np.unique(pool.records[place[order]], return_index=True)
+    best = order[np.sort(first)]
+    return table[best], pool.labels[place[best]], pool.maybe[place[best]]
 
 
 def judge(model: Model, pool: Pool) -> Ranked:
     """What a model makes of a pool, most probable first."""
-    table, labels, maybe = standing(pool, model.rank, model.features)
+    table, labels, maybe = standing(pool, model.rank, model.features, model.relevance)
     logits = model.relevance.of(table)
     return Ranked(1 / (1 + np.exp(-np.clip(logits, -30, 30))), labels, maybe, pool)
 
 
 def _fit_rank(parts: Sequence[Part], features: int) -> Line:
-    """Weights under which relevant candidates get the largest share of a softmax over their pool."""
+    """Weights under which relevant candidates get the largest share of a softmax over their passage."""
     pools = [
-        (pool, part.importance)
+        (pool.features[inside][:, :features], pool.labels[inside], part.importance / (pool.passages.max() + 1))
         for part in parts
         for pool in part.pools
-        if pool.labels.any() and not pool.labels.all() and pool.kind != life_sets.COMMIT
+        if pool.kind != life_sets.COMMIT
+        for inside in (pool.passages == passage for passage in range(int(pool.passages.max(initial=0)) + 1))
+        if pool.labels[inside].any() and not pool.labels[inside].all()
     ]
-    tables = np.vstack([pool.features[:, :features] for pool, _ in pools])
+    tables = np.vstack([table for table, _, _ in pools])
     middle, spread = tables.mean(0), tables.std(0) + 1e-6
-    longest = max(len(pool.labels) for pool, _ in pools)
+    longest = max(len(labels) for _, labels, _ in pools)
     x = np.zeros((len(pools), longest, features), dtype=np.float32)
     y = np.zeros((len(pools), longest), dtype=np.float32)
     absent = np.full((len(pools), longest), -1e9, dtype=np.float32)
-    for i, (pool, _) in enumerate(pools):
-        size = len(pool.labels)
-        x[i, :size] = (pool.features[:, :features] - middle) / spread
-        y[i, :size] = pool.labels / pool.labels.sum()
+    for i, (table, labels, _) in enumerate(pools):
+        size = len(labels)
+        x[i, :size] = (table - middle) / spread
+        y[i, :size] = labels / labels.sum()
         absent[i, :size] = 0
-    importance = np.array([weight for _, weight in pools], dtype=np.float32)
+    importance = np.array([weight for _, _, weight in pools], dtype=np.float32)
     raw = _descend(x, y, absent, importance / importance.sum()) / spread
     return Line(raw, -float(middle @ raw))
 

@@ -107,11 +107,11 @@ def count(name: str, variant: str) -> Counts:
         for prompt in own.prompts:
             decision = for_prompt.decide(stage.stores, Request(prompt.text), settings)
             best = [hit.id for hit in systems.porter(prompt)]
-            counts.setdefault(prompt.kind, []).append(_count(prompt, decision, best))
+            counts.setdefault(prompt.kind, []).append(count_prompt(prompt, decision, best))
     return counts
 
 
-def _count(prompt: Prompt, decision: Decision, best: Sequence[str]) -> Count:
+def count_prompt(prompt: Prompt, decision: Decision, best: Sequence[str]) -> Count:
     rules, pointers, ranked = (
         [candidate.match.id for candidate in listed]
         for listed in (decision.rules, decision.pointers, decision.candidates)
@@ -180,24 +180,6 @@ def shares(sums: np.ndarray) -> dict[str, float]:
     numbers = {name: int(getattr(total, name)) for name in ("prompts", "answerable", "idle", "rules", "pointers")}
     return {**numbers, **{key: round(float(value), 4) for key, value in figures.items()}}
 
-
-def readme_rows(variants: dict[str, dict[str, Any]]) -> list[str]:
-    """The rows of the README: with three triggers a record, and with ten."""
-    return [
-        f"| {text} | {' | '.join(f'{100 * variants[variant][row][key]:.0f}' for variant in ('lean', 'full'))} |"
-        for text, (row, key) in _README.items()
-    ]
-
-
-_README = {
-    "rules that are shown: relevant to the prompt": (WRITTEN, "precision"),
-    "prompts that a record answers: it is shown": (WRITTEN, "served"),
-    "prompts that no record is about: a rule is shown all the same": (WRITTEN, "disturbed"),
-    "rules that are shown for commit subjects: a colleague might mention them": (
-        "commit subjects",
-        "precision with maybe",
-    ),
-}
 
 _HEAD = (
     "triggers", "prompts", "number", "shown", "precision", "served", "disturbed", "reached with pointers",

@@ -38,7 +38,7 @@ def load(name: str, variant: str = "full", *, folder: Path | None = None) -> Set
     raw = list(data.lines(path / "records.jsonl"))
     successor = {each["supersedes"]: each["key"] for each in raw if each["supersedes"]}
     records = tuple(record_of(each, successor, VARIANTS[variant]) for each in raw)
-    prompts = [_prompt(each, successor) for each in data.lines(path / "prompts.jsonl")]
+    prompts = [prompt_of(each, successor) for each in data.lines(path / "prompts.jsonl")]
     return Set(name, records, (*prompts, *_commits(path, successor)))
 
 
@@ -59,7 +59,8 @@ def record_of(raw: dict[str, Any], successor: dict[str, str], triggers: int) -> 
     return from_json({**fixed, **named, **dates, **links, "triggers": raw["triggers"][:triggers]})
 
 
-def _prompt(raw: dict[str, Any], successor: dict[str, str], kind: str = "") -> Prompt:
+def prompt_of(raw: dict[str, Any], successor: dict[str, str], kind: str = "") -> Prompt:
+    """A prompt of a set; what it says is relevant is what holds in its place now."""
     relevant = _in_force(raw["relevant"], successor)
     maybe = _in_force(raw.get("maybe", ()), successor) - relevant
     return Prompt(raw["id"], raw["text"], kind or raw["kind"], relevant, maybe=maybe)
@@ -82,7 +83,7 @@ def _commits(path: Path, successor: dict[str, str]) -> list[Prompt]:
     for raw in data.lines(labels) if labels.exists() else ():
         text = raw.get("text") or subjects.get(raw["id"])
         if text:
-            prompts.append(_prompt({**raw, "text": text}, successor, COMMIT))
+            prompts.append(prompt_of({**raw, "text": text}, successor, COMMIT))
     return prompts
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import data, life, page, plot, results
+from bench import data, life, page, plot, results, words
 
 DOCS = Path(__file__).parents[1] / "docs"
+_HEADLINE = ("| out of 100 | typed | written |", "| --- | --- | --- |")
 _SYSTEMS = ("keyword scorer", "original rule", "porter BM25", "onrecord")
 
 
@@ -18,15 +19,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    measured, fitted, real = map(results.load, ("run", "fit", "life"))
-    if not measured or not fitted or not real:
-        print("nothing to report: run `python -m bench life`, `python -m bench fit` and `python -m bench run` first")
+    measured, fitted, real, typed = map(results.load, ("run", "fit", "life", "words"))
+    if not measured or not fitted or not real or not typed:
+        print("nothing to report: measure words, life, fit and run first, each with `python -m bench NAME`")
         return 1
     sets = measured["sets"]
     _draw_curve(fitted, options.folder)
     _draw_ranking(sets, options.folder)
     file = options.folder / "benchmarks.md"
     tables = {
+        "headline": "\n".join([*_HEADLINE, *words.headline(typed, real)]),
+        "words": words.table(typed).partition("\n\n")[0],
         "shown": _shown(real),
         "projects": _projects(real),
         "ranking": _ranking(sets),

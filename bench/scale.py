@@ -12,11 +12,14 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bench import latency, results
 
-SIZES = (1_000, 10_000, 100_000, 200_000)
+SIZES = (1_000, 10_000, 50_000, 100_000, 200_000)
+LONG, MAX_LONG = ("doctor", "audit", "improve", "freshness", "export"), 50_000
+"""Commands that read every record, and the largest store in which they are measured."""
+
 _FIELDS = ("--set=context=c", "--set=decision=d", "--set=rationale=r", "--force")
 
 
@@ -48,32 +51,35 @@ def measure(folder: Path, size: int) -> dict[str, dict[str, float]]:
     store = folder / "project" / ".claude" / "memory"
     if not store.exists():
         latency.write_store(store, size)
-    _make_work(folder / "project")
+    make_work(folder / "project")
     prepare(folder, store)
     found = {
-        "search": _median(folder, lambda turn: _command("search", "brock pom")),
-        "list --limit 5": _median(folder, lambda turn: _command("list", "--limit", "5")),
-        "save": _median(folder, lambda turn: _command("save", "decision", _title(turn), *_FIELDS)),
-        "prompt": _median(folder, lambda turn: _hook(folder, "user_prompt_submit", turn)),
-        "session start": _median(folder, lambda turn: _hook(folder, "session_start", turn)),
+        "search": median(folder, lambda turn: _command("search", "brock pom")),
+        "list --limit 5": median(folder, lambda turn: _command("list", "--limit", "5")),
+        "save": median(folder, lambda turn: _command("save", "decision", _title(turn), *_FIELDS)),
+        "prompt": median(folder, lambda turn: hook(folder, "user_prompt_submit", turn)),
+        "session start": median(folder, lambda turn: hook(folder, "session_start", turn)),
+        "failed command": median(folder, lambda turn: hook(folder, "post_tool_use_failure", turn)),
     }
+    for name in LONG if size <= MAX_LONG else ():
+        found[name] = median(folder, lambda turn, name=name: _command(name), times=1)
     _touch_all(store)
-    found["prompt, all files touched"] = _median(folder, lambda turn: _hook(folder, "user_prompt_submit", turn))
+    found["prompt, all files touched"] = median(folder, lambda turn: hook(folder, "user_prompt_submit", turn))
     # Once: the next search finds what this one has checked.
-    found["search, all files touched"] = _median(folder, lambda turn: _command("search", "brock pom"), times=1)
+    found["search, all files touched"] = median(folder, lambda turn: _command("search", "brock pom"), times=1)
     return found
 
 
 def prepare(folder: Path, store: Path) -> None:
     """An index of the whole store, and its index.md."""
     if not (store / "index.md").exists():
-        _timed(folder, _command("index", "rebuild"))
-    _timed(folder, _command("search", "brock"))
+        timed(folder, _command("index", "rebuild"))
+    timed(folder, _command("search", "brock"))
     time.sleep(2.1)  # A folder younger than this is listed again, as it may still change.
-    _timed(folder, _command("search", "brock"))
+    timed(folder, _command("search", "brock"))
 
 
-def _make_work(project: Path) -> None:
+def make_work(project: Path) -> None:
     """A repository with a changed file, so that a session's start has something to relate records to."""
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.com", "-C", str(project)]
     changed = project / "brock_pom.py"
@@ -89,27 +95,36 @@ def _command(*words: str) -> tuple[list[str], bytes]:
     return [sys.executable, "-m", "onrecord", *words], b""
 
 
-def _hook(folder: Path, name: str, turn: int) -> tuple[list[str], bytes]:
+def hook(folder: Path, name: str, turn: int) -> tuple[list[str], bytes]:
     event = {"cwd": str(folder / "project"), "session_id": f"{name}-{turn}-{time.time_ns()}"}
-    event.update(
-        {"source": "startup"} if name == "session_start" else {"prompt": "where do brock pom and fomip belong?"}
-    )
+    event.update(_EVENTS.get(name, {"prompt": "where do brock pom and fomip belong?"}))
     return latency.command(sys.executable, name), json.dumps(event).encode()
+
+
+_EVENTS: dict[str, dict[str, Any]] = {
+    "session_start": {"source": "startup"},
+    "post_tool_use_failure": {
+        "tool_name": "Bash",
+        "tool_input": {"command": "make"},
+        "error": "Exit code 1\nerror: brock pom refused: fomip is not there",
+    },
+}
+"""What an event has beside its session, for all but a prompt."""
 
 
 def _title(turn: int) -> str:
     return f"A new decision about scale {turn} {time.time_ns()}"
 
 
-def _median(folder: Path, process: Callable[[int], tuple[list[str], bytes]], times: int = 3) -> dict[str, float]:
-    costs = [_timed(folder, process(turn)) for turn in range(times)]
+def median(folder: Path, process: Callable[[int], tuple[list[str], bytes]], times: int = 3) -> dict[str, float]:
+    costs = [timed(folder, process(turn)) for turn in range(times)]
     return {
         "cpu": round(statistics.median(cost.cpu for cost in costs), 3),
         "wall": round(statistics.median(cost.wall for cost in costs), 3),
     }
 
 
-def _timed(folder: Path, process: tuple[Sequence[str], bytes]) -> Cost:
+def timed(folder: Path, process: tuple[Sequence[str], bytes]) -> Cost:
     command, data = process
     env = {**latency.environment(folder), "PYTHONPATH": str(latency.ROOT / "src")}
     began = time.perf_counter()

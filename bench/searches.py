@@ -41,8 +41,9 @@ _FEATURES = (
 )  # fmt: skip
 """All others together change AUC by less than .005."""
 
-_THRESHOLDS = {"FLOOR": 0.01, "ASKED": 0.2, "ASKED_POINTER": 0.04, "KEYWORD_ASKED": 0.05}
-"""What is listed at all; what a question about the past is shown, and pointed to; chosen on bevy and pandas."""
+_THRESHOLDS = {"FLOOR": 0.01, "KEYWORD_ASKED": 0.05, "FITS": 0.05, "FITS_LONG": 0.015}
+"""What is listed at all; what the keyword scorer shows for a past question; below which a search of up to three words,
+and a longer one, says that nothing fits; chosen on bevy and pandas."""
 
 
 _IDENTIFIER = re.compile(r"\b(?:[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+)\b")

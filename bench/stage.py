@@ -7,12 +7,11 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from bench.data import Prompt
 from onrecord import paths
 from onrecord.recall.stores import Stores
 from onrecord.record import memory
 from onrecord.record.memory import Memory
-from onrecord.search import index, indexing, query
+from onrecord.search import index, indexing
 from onrecord.search.index import Index
 
 
@@ -80,8 +79,3 @@ def write(root: str, records: Iterable[Memory]) -> None:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:
             file.write(memory.render(record))
-
-
-def earlier_text(prompt: Prompt) -> str:
-    """Return the earlier turns, if the prompt refers to them."""
-    return "\n".join(prompt.turns) if prompt.turns and query.is_referring(prompt.text) else ""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from bench.data import Prompt
-from bench.stage import Stage, earlier_text
+from bench.stage import Stage
 from onrecord.recall import for_prompt
 from onrecord.recall.for_prompt import Request
 from onrecord.record.memory import Memory
@@ -81,16 +81,14 @@ class Systems:
 
     def ours(self, prompt: Prompt) -> list[Hit]:
         """Ranked as for a prompt; injected is what the hook would show as a rule."""
-        ranked = rank.find(
-            self.stage.index, query.parse(prompt.text, earlier_text(prompt)), Filter("auto", now=_NOW), limit=20
-        )
-        request = Request(prompt.text, earlier_text=earlier_text(prompt))
+        ranked = rank.find(self.stage.index, query.parse_prompt(prompt.text), Filter("auto", now=_NOW), limit=20)
+        request = Request(prompt.text, last_prompt="\n".join(prompt.turns[-1:]))
         decision = for_prompt.decide(self.stage.stores, request, self._settings)
         shown = {candidate.match.id for candidate in decision.rules}
         return [Hit(match.id, match.probability, match.id in shown) for match in ranked if match.status == "active"]
 
     def keywords(self, prompt: Prompt) -> list[Hit]:
-        asked = query.parse(prompt.text, earlier_text(prompt))
+        asked = query.parse_prompt(prompt.text)
         found = rank.by_keywords(self.stage.index, asked, Filter(now=_NOW))[:20]
         return [Hit(one.id, one.score, place < MOST_SHOWN) for place, one in enumerate(found)]
 

@@ -1,8 +1,8 @@
 """What people typed to coding agents in public projects, and the commands that the agents ran, read from clones.
 
-Nothing of others is in this repository. Two forms of transcripts are read: those that `entire` keeps on a branch of
-their own, whole sessions of Claude Code, and the pages that SpecStory exports. A command or a prompt is named after its
-session and its place in it.
+Nothing of others is in this repository. Three forms of transcripts are read: those that `entire` keeps on a branch of
+their own, whole sessions of Claude Code, the pages that SpecStory exports, and the history that Aider writes. A command
+or a prompt is named after its session and its place in it; a session without an identity of its own, after a hash.
 """
 
 from __future__ import annotations
@@ -18,11 +18,20 @@ from typing import Any
 CHECKPOINTS = "entire/checkpoints/v1"
 _PAGES = ".specstory/history/"
 _SHELL = re.compile(r'^<tool-use data-tool-type="shell".*?\n\n?`(.+?)`\n', re.MULTILINE | re.DOTALL)
-_PERSON = re.compile(r"(/Users|/home)/[^/\s'\"]+")
+_SPEAKER = re.compile(r"^_\*\*(User|Human|Assistant|Agent)\b[^\n]*\*\*_[ \t\r]*$", re.MULTILINE)
+_SESSION = re.compile(r"^<!--.*?\bSession ([0-9a-f-]{32,36})\b", re.MULTILINE)
+_RULE = re.compile(r"(\s*^-{3,}[ \t\r]*$)+\s*\Z", re.MULTILINE)
+_AIDER = ".aider.chat.history.md"
+_CHAT = re.compile(r"^# aider chat started at [^\n]*\n", re.MULTILINE)
+_TYPED = re.compile(r"(?:^#### ?[^\n]*(?:\n|\Z))+", re.MULTILINE)
+_SLASH = re.compile(r"/[\w:-]+\s*(⎿|\Z)")
+_ASKING = re.compile(r"/(ask|code|architect|chat-mode)\s+\S")
+_PERSON = re.compile(r"((?:/|\\+)(?:Users|home)(?:/|\\+))[^/\\\s'\"]+")
+_USER = r"\1user"
 MAX_CHARACTERS = 4_000
 _NOT_TYPED = (
     "<", "[Request interrupted", "Caveat:", "This session is being continued", "Implement the following plan", "# ",
-    "Base directory for this skill", "You are ",
+    "Base directory for this skill", "You are ", "@agent Try Again", "@agent Continue",
 )  # fmt: skip
 """Beginnings of texts that a program or an earlier plan wrote."""
 
@@ -39,14 +48,54 @@ def commands(clone: Path) -> dict[str, str]:
     return _named(_entire(clone, _commands_in) if CHECKPOINTS in refs else _specstory(clone))
 
 
-def prompts(clone: Path) -> dict[str, str]:
-    """The prompts that people typed in the sessions of a clone, by name."""
-    return _named(_entire(clone, _prompts_in))
+def prompts(clone: Path, ref: str = CHECKPOINTS) -> dict[str, str]:
+    """The prompts that people typed in the sessions that a branch or a commit of a clone has, by name."""
+    sessions = _entire(clone, _prompts_in, ref)
+    for path, data in blobs(clone, ref, lambda path: _is_page(path) or path.endswith(_AIDER)):
+        text = data.decode("utf-8", "replace")
+        parts = page(path, text) if _is_page(path) else chats(path, text)
+        for session, texts in parts.items():
+            if len(texts) > len(sessions.get(session, ())):
+                sessions[session] = texts
+    return _named(sessions)
+
+
+def page(path: str, text: str) -> dict[str, list[str]]:
+    """The prompts of a page of SpecStory, under the name of its session."""
+    heads = list(_SPEAKER.finditer(text))
+    ends = [head.start() for head in heads[1:]] + [len(text)]
+    said = [
+        _RULE.sub("", text[head.end() : end]).strip() for head, end in zip(heads, ends) if head[1] in ("User", "Human")
+    ]
+    session = _SESSION.search(text)
+    return {session[1] if session else hash_of(path): [prompt for prompt in said if _is_typed(prompt)]}
+
+
+def chats(path: str, text: str) -> dict[str, list[str]]:
+    """The prompts of each chat in a history of Aider; a chat is named after its file and its start."""
+    starts = list(_CHAT.finditer(text))
+    ends = [start.start() for start in starts[1:]] + [len(text)]
+    found: dict[str, list[str]] = {}
+    for start, end in zip(starts, ends):
+        blocks = (block[0] for block in _TYPED.finditer(text[start.end() : end]))
+        said = ("\n".join(line[4:].strip() for line in block.splitlines()).strip() for block in blocks)
+        found[hash_of(path + start[0])] = [
+            prompt for prompt in said if _is_typed(prompt) and (prompt[0] not in "/!" or _ASKING.match(prompt))
+        ]
+    return found
+
+
+def _is_page(path: str) -> bool:
+    return _PAGES in path and path.endswith(".md")
+
+
+def _is_typed(text: str) -> bool:
+    return bool(text) and not text.startswith(_NOT_TYPED) and not _SLASH.match(text)
 
 
 def _named(sessions: dict[str, list[str]]) -> dict[str, str]:
     return {
-        f"{session}:{number}": _PERSON.sub(r"\1/user", text)[:MAX_CHARACTERS]
+        f"{session}:{number}": _PERSON.sub(_USER, text)[:MAX_CHARACTERS]
         for session, texts in sessions.items()
         for number, text in enumerate(texts, 1)
     }
@@ -65,27 +114,24 @@ def blobs(clone: Path, ref: str, is_wanted: Callable[[str], bool]) -> Iterator[t
     """Paths and contents of the wanted files of a ref; those that the clone does not have are left out."""
     listing = _git(clone, "ls-tree", "-r", "-z", ref).decode("utf-8", "replace").split("\0")[:-1]
     entries = [line.split("\t", 1) for line in listing]
-    batch = subprocess.Popen(
-        ["git", "-C", str(clone), "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert batch.stdin and batch.stdout
-    for about, path in entries:
-        if not is_wanted(path):
-            continue
-        batch.stdin.write(about.split()[2].encode() + b"\n")
-        batch.stdin.flush()
-        head = batch.stdout.readline().split()
-        if len(head) == 3:
-            yield path, batch.stdout.read(int(head[2]))
-            batch.stdout.read(1)
-    batch.stdin.close()
-    batch.wait()
+    words = ["git", "-C", str(clone), "cat-file", "--batch"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as batch:
+        assert batch.stdin and batch.stdout
+        for about, path in entries:
+            if not is_wanted(path):
+                continue
+            batch.stdin.write(about.split()[2].encode() + b"\n")
+            batch.stdin.flush()
+            head = batch.stdout.readline().split()
+            if len(head) == 3:
+                yield path, batch.stdout.read(int(head[2]))
+                batch.stdout.read(1)
 
 
-def _entire(clone: Path, read: Callable[[dict[str, Any]], list[str]]) -> dict[str, list[str]]:
+def _entire(clone: Path, read: Callable[[dict[str, Any]], list[str]], ref: str = CHECKPOINTS) -> dict[str, list[str]]:
     """What `read` finds in each session: of its checkpoints, the one that has most."""
     sessions: dict[str, list[str]] = {}
-    for _, data in blobs(clone, CHECKPOINTS, lambda path: path.endswith("/full.jsonl")):
+    for _, data in blobs(clone, ref, lambda path: path.endswith("/full.jsonl")):
         session, texts = "", list[str]()
         for entry in _objects(data):
             session = session or str(entry.get("sessionId") or "")
@@ -132,5 +178,5 @@ def _objects(data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _specstory(clone: Path) -> dict[str, list[str]]:
-    pages = blobs(clone, "HEAD", lambda path: _PAGES in path and path.endswith(".md"))
+    pages = blobs(clone, "HEAD", _is_page)
     return {path.rsplit("/", 1)[1]: _SHELL.findall(data.decode("utf-8", "replace")) for path, data in pages}

@@ -43,7 +43,7 @@ def main(repositories: str, wordnet: str, out: str) -> None:
     sentences = rng.sample(sorted(_definitions(Path(wordnet))), DEFINITIONS)
     pairs: list[tuple[str, str]] = []
     for name, commit in chosen["texts"].items():
-        git = ["git", "-C", str(_git_dir(Path(repositories), name))]
+        git = ["git", "-C", str(git_dir(Path(repositories), name))]
         messages = list(_messages(git, commit))
         sections = list(_sections(git, commit))
         both = [*_of_messages(messages), *_of_sections(sections)]
@@ -54,7 +54,7 @@ def main(repositories: str, wordnet: str, out: str) -> None:
         print(f"{name}: {len(split)} sentences, {len(unique)} pairs")
     translated: list[tuple[str, str]] = []
     for name, commit in chosen["translations"].items():
-        git = ["git", "-C", str(_git_dir(Path(repositories), name))]
+        git = ["git", "-C", str(git_dir(Path(repositories), name))]
         is_translation = name.endswith(("-de", "-es"))
         texts = _translations(git, commit, is_translation=is_translation)
         usable = sorted({pair for pair in texts if parallel.is_useful(pair)})
@@ -67,7 +67,7 @@ def main(repositories: str, wordnet: str, out: str) -> None:
         _write(folder / f"{name}.jsonl.gz", [json.dumps(row, ensure_ascii=False) for row in rows])
 
 
-def _git_dir(folder: Path, name: str) -> Path:
+def git_dir(folder: Path, name: str) -> Path:
     for path in (folder / name, folder / name.replace("/", "+") / "repo"):
         if path.is_dir():
             return path
@@ -86,8 +86,7 @@ def _messages(git: list[str], commit: str) -> Iterator[str]:
 
 def _sections(git: list[str], commit: str) -> Iterator[tuple[str, str]]:
     """Heading and first paragraph of the sections of Markdown pages."""
-    names = _run(git, "ls-tree", "-r", "--name-only", commit).decode("utf-8", "replace").splitlines()
-    pages = [name for name in names if name.endswith((".md", ".mdx"))][:4_000]
+    pages = [name for name in names(git, commit) if name.endswith((".md", ".mdx"))][:4_000]
     for page in pages:
         text = _run(git, "show", f"{commit}:{page}")[:200_000].decode("utf-8", "replace")
         heading = ""
@@ -101,8 +100,17 @@ def _sections(git: list[str], commit: str) -> Iterator[tuple[str, str]]:
 
 
 def _translations(git: list[str], commit: str, *, is_translation: bool) -> Iterator[tuple[str, str]]:
-    names = _run(git, "ls-tree", "-r", "--name-only", commit).decode("utf-8", "replace").splitlines()
-    return parallel.pairs(names, lambda name: _text(git, f"{commit}:{name}"), is_translation=is_translation)
+    return parallel.pairs(names(git, commit), shower(git, commit), is_translation=is_translation)
+
+
+def names(git: list[str], commit: str) -> list[str]:
+    """The names of all files of a commit."""
+    return _run(git, "ls-tree", "-r", "--name-only", commit).decode("utf-8", "replace").splitlines()
+
+
+def shower(git: list[str], commit: str) -> parallel.Show:
+    """How a file of a commit is read."""
+    return lambda name: _text(git, f"{commit}:{name}")
 
 
 def _text(git: list[str], name: str) -> str:

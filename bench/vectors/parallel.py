@@ -1,4 +1,4 @@
-"""Texts in German and Spanish with their English original: the translations that public repositories carry.
+"""Texts in other languages with their English original: the translations that public repositories carry.
 
 The student learns to give the foreign text the teacher's vector of the English one, so that a prompt in these languages
 is near the English record it is about.
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 _SHORTEST, _LONGEST = 6, 400
-_FOREIGN = re.compile(r"(?P<before>.*?[/_.-])(?P<language>de|es|de-DE|es-ES)(?P<after>[/.].*)")
 _PO = re.compile(r'^(msgid|msgstr) ((?:".*"\n)+)', re.M)
 _NOISE = re.compile(r"<[^>]{1,80}>|%\(\w+\)[sd]|%[sd]|\{[^}]{0,60}\}|\[/?[a-z]+\]|`{1,2}|\\[nt]|:\w+:|[&_*|]")
 
@@ -22,14 +21,21 @@ _STEP = "\0"
 Show = Callable[[str], str]
 
 
-def pairs(names: list[str], show: Show, *, is_translation: bool) -> Iterator[tuple[str, str]]:
+FIRST_CODES = ("de", "es", "de-DE", "es-ES")
+"""The languages that the first training of the table read, as files name them."""
+
+
+def pairs(
+    names: list[str], show: Show, *, is_translation: bool, codes: tuple[str, ...] = FIRST_CODES
+) -> Iterator[tuple[str, str]]:
     """(foreign, English) texts of a repository, given the names of its files and how to read one.
 
-    Of a repository that is a translation all files count, otherwise those whose name tells a language.
+    Of a repository that is a translation all files count, otherwise those whose name has one of the `codes`.
     """
     present = set(names)
+    foreign_name = re.compile(rf"(?P<before>.*?[/_.-])(?P<language>{'|'.join(codes)})(?P<after>[/.].*)")
     for name in names:
-        match = _FOREIGN.fullmatch(name)
+        match = foreign_name.fullmatch(name)
         if name.endswith(".po") and (match or is_translation):
             yield from map(_plain, _po(show(name)))
         elif match and name.endswith((".json", ".properties")) and not name.startswith("."):
