@@ -30,10 +30,24 @@ def __getattr__(name: str) -> Any:
     try:
         library = _sqlite()
     except ImportError:
-        import sqlite3 as library
+        library = _standard_sqlite()
     names = {"Connection": library.Connection, "SqliteError": library.Error, "connect": library.connect}
     globals().update(names)
     return names[name]
+
+
+def _standard_sqlite() -> Any:
+    """Return the standard module. Raises NoSqlite if this Python was built without it, as some are."""
+    try:
+        import sqlite3
+    except ImportError as error:
+        import sys
+
+        from onrecord.errors import NoSqlite
+
+        fix = "use another Python, 3.9 or later, that can `import sqlite3`"
+        raise NoSqlite(f"{sys.executable or 'this Python'} has no sqlite3: {error}", fix=fix) from error
+    return sqlite3
 
 
 def _sqlite() -> Any:

@@ -9,7 +9,7 @@ from onrecord import state_file, timestamps
 from onrecord.capture import triage
 from onrecord.capture.conversation import Activity
 from onrecord.errors import OnrecordError
-from onrecord.record import compose, naming
+from onrecord.record import author, compose, naming
 from onrecord.record.drafts import Draft
 from onrecord.session import transcript as transcripts
 from onrecord.session.transcript import Ending, Transcript
@@ -41,7 +41,8 @@ def draft(*, project: str, store: str, session: str, transcript: Transcript, set
     fields = _summary(activity, goal, triage.open_tasks(Ending(messages, is_whole=False)), project)
     fields["source"] = f"session {session}, summed up by onrecord from its transcript"
     try:
-        record = compose.compose("session_summary", fields, now=timestamps.now())
+        written_by = author.detect()._replace(origin=author.TOOL)
+        record = compose.compose("session_summary", fields, now=timestamps.now(), written_by=written_by)
         name = f"{_PREFIX}{naming.slug(session)[:40] or 'unnamed'}"
         summary = box.put(Draft(name, record, made_at=record.created_at, session=session), replacing=True)
     except OnrecordError as error:
@@ -61,7 +62,6 @@ def _summary(activity: Activity, goal: str, tasks: list[str], project: str) -> d
         "title": f"Session: {cut(goal, 90)}",
         "tags": ["machine-made", "session"],
         "related_files": [path for path in files if not path.startswith("/")][:_MAX_FILES],
-        "origin": "tool",
         "confidence": 0.3,
         "content": {
             "goal": goal,

@@ -58,7 +58,7 @@ def find(store: Store, record: Memory, limit: int = 2) -> list[Similar]:
     """Return the current records that are similar to `record`: duplicates first, then the closest."""
     if not store.exists:
         return []
-    text = f"{record.title}\n{summary_line.render(record)}"
+    text = f"{record.title}\n{summary_line.unmarked(record)}"
     entries = [
         entry
         for entry in _matches(store, text, _MAX_CANDIDATES, hook=False)
@@ -74,7 +74,7 @@ def compare(record: Memory, entry: Entry) -> Similar | None:
     if record.category != other.category:
         return None
     text_wording = _common_wording(_text(record), _text(other))
-    wording = max(text_wording, _common_wording(summary_line.render(record), summary_line.render(other)))
+    wording = max(text_wording, _common_wording(summary_line.unmarked(record), summary_line.unmarked(other)))
     is_same = wording >= SAME_WORDING and bool(_title_terms(record) & _title_terms(other))
     if not is_same and (text_wording < MIN_WORDING or not CATEGORIES[record.category].is_rule):
         return None

@@ -63,7 +63,7 @@ def suggest(
         if similar.find_restated(store, candidate.core):
             continue
         add(project, "suggested", candidate.category, session, candidate.evidence)
-        return note(candidate)
+        return note(candidate, _wanted_triggers(project))
     return ""
 
 
@@ -74,15 +74,24 @@ def is_new(candidate: SaveCandidate, earlier: list[Suggestion], session: str) ->
     return not any_suggested(earlier, [candidate.core]) and not any_suggested(in_session, around)
 
 
-def note(candidate: SaveCandidate) -> str:
+def note(candidate: SaveCandidate, wanted_triggers: str = "") -> str:
     """Return two lines for the agent: the quotation, and instructions. The user sees them too."""
     kind = "a correction" if candidate.is_correction else CATEGORIES[candidate.category].noun
     quote = flat(cut(" … ".join(candidate.evidence), _MAX_QUOTE_CHARS))
     # The note asks for an answer, because the host asks an agent that answers nothing again: another request.
     return (
         f'Memory: later sessions may need to know this ({kind}): "{quote}"\n'
-        'If so, save it as suggested, with the memory:save skill. If not, answer "Nothing to save." and stop.'
+        f"If so, save it as suggested, with the memory:save skill{wanted_triggers}."
+        ' If not, answer "Nothing to save." and stop.'
     )
+
+
+def _wanted_triggers(project: str) -> str:
+    """Return in which languages triggers are wanted, beside English."""
+    from onrecord.capture import prompt_languages
+
+    names = " and ".join(prompt_languages.typed(project))
+    return f", with triggers in {names} too" if names else ""
 
 
 def _has_secret(candidate: SaveCandidate) -> bool:

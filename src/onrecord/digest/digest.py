@@ -57,6 +57,8 @@ class DigestPage(NamedTuple):
     """The entries with a line in the map."""
     left_out: int = 0
     """How many entries in force have no line."""
+    is_partial: bool = False
+    """True if not all records are indexed yet."""
 
     @property
     def entries(self) -> list[DigestCandidate]:
@@ -66,7 +68,7 @@ class DigestPage(NamedTuple):
     @property
     def is_whole(self) -> bool:
         """True if the map has all that is on record here."""
-        return bool(self.lines) and not self.left_out
+        return bool(self.lines) and not self.left_out and not self.is_partial
 
 
 class Digest(NamedTuple):
@@ -89,6 +91,8 @@ class Digest(NamedTuple):
     """True if the session has a map already."""
     relevance: str = "inactive"
     """`active` where relevance decides; `inactive` where there is nothing to be relevant to, or no way to tell."""
+    building: str = ""
+    """The line that says how many records are known so far, if not all of them are indexed."""
 
     @property
     def words(self) -> str:
@@ -115,6 +119,8 @@ def make(project: str, store_refs: Sequence[StoreRef], settings: Settings, only:
     With `only`, the prefix of one of them, the others are read for nothing but what they hide of it.
     """
     latest = time.monotonic() + LATEST_FOR_GIT
+    waiting = [store_ref for store_ref in store_refs if not store_ref.is_trusted]
+    store_refs = [store_ref for store_ref in store_refs if store_ref.is_trusted]
     branch = work_context.branch(project)
     # Before git is asked: indexing a store for the first time takes what time there is.
     all_records = _stores(store_refs, project, settings, only)
@@ -124,6 +130,7 @@ def make(project: str, store_refs: Sequence[StoreRef], settings: Settings, only:
     from_banks = list[DigestCandidate]()
     if not only:
         from_banks = budget.attempt("knowledge banks", from_banks, lessons, project, seconds=STEP_SECONDS)
+        from_banks = [lesson for lesson in from_banks if not (waiting and lesson.is_local)]
     digest = compose(context, all_records, from_banks, settings)
     # The index may be a moment behind: what is about to be shown is looked at, and chosen again if it has changed.
     map_picks = selection.choose(digest.picks, digest.limit, digest.pinned)
@@ -131,9 +138,21 @@ def make(project: str, store_refs: Sequence[StoreRef], settings: Settings, only:
     if [each for each in all_records if each.have_changed(about_to_show)]:
         digest = compose(context, all_records, from_banks, settings)
     digest = budget.attempt("check files", digest, _checked, digest, all_records, seconds=CHECK_SECONDS)
+    if settings.flag("session_start.map") and digest.limit:
+        digest = digest._replace(building=_building(all_records))
     for each in all_records:
         each.close()
     return digest
+
+
+def _building(all_records: Sequence[Records]) -> str:
+    """Return the line that says how many records are known so far; empty if all are."""
+    partial = [each for each in all_records if not each.is_complete]
+    if not partial:
+        return ""
+    counts = [each.progress for each in partial]
+    indexed, records = (sum(numbers) for numbers in zip(*counts))
+    return map_page.building_line(indexed, records, can_be_kept=not any(each.is_in_memory for each in partial))
 
 
 def compose(
@@ -335,9 +354,10 @@ def _page(digest: Digest, max_characters: int) -> DigestPage:
             above.append(pick)
     map_text = map_page.MapText((), (), 0)
     if digest.picks:
-        room = tokens - _size(above) - _LAST_LINE_TOKENS
+        room = tokens - _size(above) - _LAST_LINE_TOKENS * (2 if digest.building else 1)
         map_text = map_page.compose(digest.picks, digest.pinned, digest.limit, room, digest.areas)
-    if not above and not map_text.picks:
+    building = [digest.building] if digest.building else []
+    if not above and not map_text.picks and not building:
         return DigestPage("")
     last = map_page.last_line(map_text.picks, digest.words, digest.weight, is_active=digest.relevance == "active")
     body: list[str] = []
@@ -347,8 +367,8 @@ def _page(digest: Digest, max_characters: int) -> DigestPage:
         body = [*map_text.lines, last]
     shows = [pick.candidate.title for pick in above]
     shows += [f"map of {plural(len(map_text.picks), 'record')}"] if body else []
-    text = fence(_ATTRIBUTES, [*(_item(pick).render() for pick in above), *body], shows=shows)
-    return DigestPage(text, above, map_text.picks, map_text.left_out)
+    text = fence(_ATTRIBUTES, [*(_item(pick).render() for pick in above), *building, *body], shows=shows)
+    return DigestPage(text, above, map_text.picks, map_text.left_out, bool(building))
 
 
 def _size(above: Sequence[Pick]) -> int:

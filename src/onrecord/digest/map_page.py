@@ -1,6 +1,6 @@
 """The map: one line for each entry, grouped by category, as many as the budget allows; and what was left out.
 
-- never-expand: Never use Stripe's expand; wrap Stripe calls in our library (high severity)
+- never-expand: (high severity) Never use Stripe's expand; wrap Stripe calls in our library
 """
 
 from __future__ import annotations
@@ -139,14 +139,23 @@ def _place(lesson: DigestCandidate, counts: Mapping[str, int]) -> tuple[bool, st
 
 def _line(pick: Pick, width: int) -> str:
     candidate = pick.candidate
-    mark = f" ({candidate.mark})" if candidate.mark else ""
+    # What is not plain about an entry comes first, and is never cut.
+    mark = f"({candidate.mark}) " if candidate.mark else ""
     source = f" [{candidate.shared}]" if candidate.shared else ""
-    return f"- {candidate.name}: {cut(candidate.line or candidate.title, width)}{mark}{source}"
+    return f"- {candidate.name}: {mark}{cut(candidate.line or candidate.title, width)}{source}"
 
 
 def _cost(lines: Iterable[str]) -> int:
     """Return the tokens of lines as an agent gets them."""
     return sum(count_tokens(escape(line)) + 1 for line in lines)
+
+
+def building_line(count: int, records: int, *, can_be_kept: bool) -> str:
+    """Return the line that says that not all records are known, and whether more will be."""
+    counts = f"{count:,} of {records:,} records"
+    if can_be_kept:
+        return f"The index is being built: {counts} are known so far, the most urgent ones first."
+    return f"No index can be kept here: only {counts} are known, the most urgent ones; the reason: onrecord doctor"
 
 
 def last_line(picks: Sequence[Pick], described: str, weight: float, *, is_active: bool) -> str:

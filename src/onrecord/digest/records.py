@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from onrecord import globs, paths, scopes, timestamps
+from onrecord import coldstart, globs, paths, scopes, timestamps
 from onrecord.categories import CATEGORIES
 from onrecord.digest.selection import DigestCandidate, Unavailable
 from onrecord.recall import stores
 from onrecord.recall.stores import HigherStore
-from onrecord.search import index, indexing, overview, query
+from onrecord.search import index, indexing, overview, query, refresh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Records:
         inner: str = "",
     ) -> None:
         self._index = index.open(store_ref.root, hook=True)
-        self.root, self.prefix = store_ref
+        self.root, self.prefix = store_ref.root, store_ref.prefix
         self.inner = inner
         """The path of the project in the folder of a store above it; empty for other stores."""
         self._is_local = paths.is_project(store_ref.prefix)
@@ -137,16 +137,33 @@ class Records:
         return [candidate.key[len(root) :] for candidate in candidates if candidate.key.startswith(root)]
 
     def have_changed(self, candidates: Sequence[DigestCandidate]) -> bool:
-        """True if the index is behind the files of the shown records; if so these are indexed again."""
+        """True if the index is behind the files of the shown records; if so these are indexed again.
+
+        While another process writes the index, they are shown as they were.
+        """
         stale = indexing.changed_since(self._index, self._paths(candidates))
-        if stale:
+        if not stale:
+            return False
+        try:
             indexing.reread(self._index, stale)
-        return bool(stale)
+        except coldstart.SqliteError:
+            return False
+        return True
 
     @property
     def is_complete(self) -> bool:
         """True if all records of the store were read, so that it is known what they hide in others."""
         return indexing.is_complete(self._index)
+
+    @property
+    def is_in_memory(self) -> bool:
+        """True if what was indexed cannot be kept for the next hook."""
+        return self._index.in_memory
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many records of the store are indexed, and how many there are."""
+        return refresh.progress(self._index)
 
     @property
     def has_words(self) -> bool:
@@ -226,4 +243,4 @@ def _urgency(row: MapRow, state: str, soon: str) -> str:
     expiry = _expiry(row.expires)
     if expiry and row.expires[:10] <= soon:
         return expiry
-    return row.mark if row.mark == category.map_marks.get((category.severity_field, "high")) else ""
+    return row.mark if row.mark == category.marks.get((category.severity_field, "high")) else ""

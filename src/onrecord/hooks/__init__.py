@@ -53,20 +53,45 @@ def main(arguments: list[str]) -> int:
     Always returns 0: a failure goes to the log, never to the session.
     """
     name, host = [*arguments, "", ""][:2]
+    # An index is completed even if the reply has failed: the time may have been up because of it.
+    for step in (_answer, _complete_indexes):
+        try:
+            step(name, host)
+        except BaseException as error:
+            _report(name, error)
+    return 0
+
+
+def _report(name: str, error: BaseException) -> None:
+    """Write a failure to the log, if that is possible."""
     try:
-        reply = _reply(name, host, sys.stdin.buffer.read(MAX_EVENT_BYTES + 1))
-        if reply:
-            sys.stdout.buffer.write(reply.encode("ascii"))
-        sys.stdout.flush()
-        if reply is not None:
-            _prune()
-    except BaseException as error:
         from onrecord import state_file
 
         state_file.log_failure(f"hook {name}", f"{type(error).__name__}: {error}")
         # Python flushes stdout again when it exits, which would turn a broken pipe into a failure.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    return 0
+    except BaseException:
+        # Nothing is left to tell anyone with: a session goes on.
+        return
+
+
+def _answer(name: str, host_name: str) -> None:
+    """Print the reply to an event, then delete expired state."""
+    reply = _reply(name, host_name, sys.stdin.buffer.read(MAX_EVENT_BYTES + 1))
+    if reply:
+        sys.stdout.buffer.write(reply.encode("ascii"))
+    sys.stdout.flush()
+    if reply is not None:
+        _prune()
+
+
+def _complete_indexes(name: str, host_name: str) -> None:
+    """Start a process that completes the indexes for which this hook had no time. Called after the reply is printed."""
+    refresh = sys.modules.get("onrecord.search.refresh")
+    if refresh and refresh.unfinished:
+        from onrecord.search import builder
+
+        builder.start_unfinished()
 
 
 def _prune() -> None:

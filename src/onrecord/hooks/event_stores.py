@@ -40,11 +40,17 @@ class EventStores(coldstart.NamedTuple):
     def store_refs(self, settings: Settings) -> list[StoreRef]:
         """Return the stores that apply, in order of precedence."""
         user_store = self.user_store if _has_records(self.user_store) else ""
-        if not self.replicas:
-            return self._refs(user_store, ())
-        from onrecord.shared import replicas as shared
+        replicas: Sequence[StoreRef] = ()
+        if self.replicas:
+            from onrecord.shared import replicas as shared
 
-        return self._refs(user_store, shared.select(self.replicas, settings))
+            replicas = shared.select(self.replicas, settings)
+        refs = self._refs(user_store, replicas)
+        if settings.text("trust.clones") != "ask":
+            return refs
+        from onrecord.recall import trust
+
+        return trust.marked(refs, self.project, settings)
 
     def _refs(self, user_store: str, replicas: Sequence[StoreRef]) -> list[StoreRef]:
         above: Sequence[StoreRef] = ()

@@ -37,6 +37,7 @@ _WRITING_CODE = (
     "'w", '"w', "'a'", '"a"', "write", "dump(", "unlink", "remove", "rename", "replace(", "rmtree", "copy",
     "> ", ">>", " rm ", "mv ", "-i ", "-pi",
 )  # fmt: skip
+_MAX_REASON_CHARACTERS = 300
 _RECENT_SECONDS = 120.0
 """A file that changed in this time may have been written by the last command: hosts stop one after two minutes."""
 
@@ -143,7 +144,8 @@ def check_written(root: str, file: str = "", now: float | None = None) -> list[s
         path = os.path.relpath(os.path.realpath(file), os.path.realpath(root)).replace(os.sep, "/")
         sentences = [_set_aside(root, path) or _problem(store, path)] if path in record_names.paths(root) else []
     else:
-        sentences = [_problem(store, path) for path in _recent(root, time.time() if now is None else now)]
+        recent = _recent(root, time.time() if now is None else now)
+        sentences = [_named(path) for path in recent if _problem(store, path)]
     return [sentence for sentence in sentences if sentence]
 
 
@@ -154,8 +156,30 @@ def _problem(store: Store, path: str) -> str:
     try:
         store.read(path)
     except OnrecordError as error:
-        return f"{error.message} ({error.fix})."
+        return f"{_reason(error.message, path)} ({error.fix.replace(path, _label(path))})."
     return ""
+
+
+def _named(path: str) -> str:
+    """Return that a file which a command brought cannot be read: the reason would quote what a stranger wrote."""
+    return f"{_label(path)} cannot be read as a record; to see why: onrecord doctor."
+
+
+def _label(path: str) -> str:
+    """Return the path of a record file as the program would write it; of any other only the folder."""
+    from onrecord.store import record_names
+
+    folder, _, name = path.rpartition("/")
+    is_ours = record_names.is_slug(name.removesuffix(".json"))
+    return path if is_ours else f"a file in {folder}/ with a name that is not a record's"
+
+
+def _reason(error_text: str, path: str) -> str:
+    """Return the message of an error without a file name that may be text for the agent."""
+    from onrecord.text import cut
+
+    reason = error_text[len(path) :] if error_text.startswith(path) else error_text.partition(".json")[2]
+    return cut(f"{_label(path)}{reason}", _MAX_REASON_CHARACTERS)
 
 
 def _set_aside(root: str, path: str) -> str:
@@ -170,8 +194,9 @@ def _set_aside(root: str, path: str) -> str:
     except BadRecord as error:
         aside = _free_name(root, path)
         os.rename(full, os.path.join(root, aside))
+        moved = aside if _label(path) == path else "another name beside it"
         return (
-            f"{error.message}. It was moved to {aside}, nothing is lost. Save it again with"
+            f"{_reason(error.message, path)}. It was moved to {moved}, nothing is lost. Save it again with"
             " `onrecord save`, which says what is missing."
         )
     except OSError:

@@ -51,6 +51,7 @@ def _records(event: HostEvent, event_stores: EventStores) -> str:
     level = correction.strength(own_text)
     if event_stores.store and settings.text("capture.mode") != "off":
         budget.attempt("note a correction", None, _note_correction, own_text, level, event.session)
+        budget.attempt("note a language", None, _note_language, event_stores.project, own_text)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
     if holdout.holds_out(event, settings):
@@ -114,11 +115,27 @@ def _warn_without_fts5(session: str) -> None:
     print(f"onrecord: {_NO_FTS5}", file=sys.stderr)
 
 
+def _note_language(project: str, own_text: str) -> None:
+    """Count the language of a prompt, so that saving asks for triggers in it."""
+    from onrecord.capture import prompt_languages
+
+    prompt_languages.note(project, own_text)
+
+
 def _note_correction(own_text: str, level: int, session: str) -> None:
     """Record a correction in the ledger for the Stop hook, which reads only the last messages of a session."""
     # What may be a key or a password must not be copied; then only the transcript has the correction.
     if not (level or correction.is_instruction(own_text)) or len(own_text) > correction.MAX_CHARACTERS:
         return
-    if not correction.may_have_secret(own_text):
+    if not _may_have_secret(own_text):
         with ledger.Ledger(session) as session_ledger:
             session_ledger.add_correction(own_text)
+
+
+def _may_have_secret(text: str) -> bool:
+    """True if a text must not be copied: it names a password or a key, or the detector of secrets finds one in it."""
+    if correction.may_have_secret(text):
+        return True
+    from onrecord.record import secrets
+
+    return any(True for _ in secrets.find_leaks(text))

@@ -122,9 +122,12 @@ def _digest(event: HostEvent, event_stores: EventStores, max_characters: int) ->
         return ""
     from onrecord.digest.digest import make as make_digest
 
-    digest = make_digest(event_stores.project, event_stores.store_refs(settings), settings)
+    store_refs = event_stores.store_refs(settings)
+    digest = make_digest(event_stores.project, store_refs, settings)
     _warn(digest)
     nested_line = _nested(event_stores)
+    if not all(store_ref.is_trusted for store_ref in store_refs):
+        nested_line = _NOT_ACCEPTED
     room = max_characters - _MAX_DRAFTS_CHARACTERS - len(nested_line)
     page = _new_page(digest, event.session, room, source)
     if page.above:
@@ -132,6 +135,12 @@ def _digest(event: HostEvent, event_stores: EventStores, max_characters: int) ->
     from onrecord.text import join
 
     return join(join(_draft_count(event, event_stores), nested_line), page.text)
+
+
+_NOT_ACCEPTED = (
+    "Memory: this repository has records that the user has not accepted on this machine, so they are not shown. The "
+    "user can accept them with: onrecord trust"
+)
 
 
 def _nested(event_stores: EventStores) -> str:
@@ -158,9 +167,9 @@ def _drafts(event: HostEvent, event_stores: EventStores) -> str:
 
     command = "/memory:review" if event.host == "claude-code" else "onrecord review"
     lines = [waiting.line(event_stores.store, command)] if event_stores.store else []
-    for root, prefix in event_stores.replicas[:_MAX_REPLICAS]:
+    for root, prefix, _ in event_stores.replicas[:_MAX_REPLICAS]:
         name = paths.store_name(prefix)
-        line = waiting.line(root, f"onrecord review --remote {name}")
+        line = waiting.line(paths.working_root(root), f"onrecord review --remote {name}")
         lines += [f"in {name} {line}"] if line else []
     return "\n".join(f"Memory: {line}" for line in lines if line)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onrecord import budget
+from onrecord import budget, paths
 from onrecord.hosts.events import ADD, ASK, DENY, NOTHING, POWERSHELL, READ, SHELL, WRITE, HookReply
 from onrecord.session.action import COMMAND, EDIT, TASK, Action
 
@@ -164,9 +164,10 @@ def _damage(event: HostEvent, event_stores: EventStores) -> str:
     from onrecord.text import flat
 
     messages: list[str] = []
-    shared, text = {replica.root for replica in event_stores.replicas}, _call_text(event)
+    shared = {paths.working_root(replica.root) for replica in event_stores.replicas}
+    text, stores = _call_text(event), map(paths.working_root, event_stores.stores)
     # A replica may have tens of thousands of files: they are checked only if the call names it.
-    for store in (store for store in event_stores.stores if store not in shared or store in text):
+    for store in (store for store in stores if store not in shared or store in text):
         for file in event.files if event.tool == WRITE else ("",):
             messages += budget.attempt(f"check records in {store}", [], guard.check_written, store, file)
     return flat(f"Memory: {' '.join(list(dict.fromkeys(messages))[:5])}") if messages else ""

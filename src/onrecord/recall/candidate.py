@@ -10,7 +10,7 @@ import os
 from onrecord import budget, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.session import ledger
-from onrecord.text import AgentMarkup, count_tokens, cut, element, fence
+from onrecord.text import AgentMarkup, count_tokens, cut, cut_at_sentence, element, fence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from onrecord.search.rank import Match
 
 NOTHING_ON_FILE = "Nothing on file: no record in the project memory matches this question."
-_FRAME_TOKENS = 25
+_FRAME_TOKENS = 41
+_MAX_TITLE_CHARACTERS = 60
 _MIN_SUMMARY_TOKENS = 45
 """Tokens below which a summary says too little to be worth showing."""
 
@@ -67,6 +68,8 @@ class Candidate(NamedTuple):
     """Warning that the files it is about have changed since."""
     form: str = ""
     """The form to show it in, `RULE` or `POINTER`; empty if it is not to be shown."""
+    is_accepted: bool = True
+    """False for a record of a repository that the user has yet to accept: it is pointed to, never shown."""
 
     @property
     def record(self) -> str:
@@ -91,6 +94,12 @@ class Candidate(NamedTuple):
         # A record that belongs to a file, or was shown before, has no probability of relevance.
         confidence = match.confidence if match.query else ""
         shared = paths.store_name(self.prefix) if paths.is_shared(self.prefix) else ""
+        if not self.is_accepted:
+            from onrecord.recall import trust
+            from onrecord.store import record_names
+
+            text = f"{cut(match.title, _MAX_TITLE_CHARACTERS)}: onrecord show {record_names.short_name(match.path)}"
+            return Item(match.category, text, path, confidence, note=trust.NOTE, title=match.title)
         return Item(match.category, match.summary_line, path, confidence, match.updated_at, note, shared, match.title)
 
 
@@ -157,7 +166,7 @@ def fitting_items(items: list[Item], budget: int) -> list[Item]:
         share = max(room // waiting, _MIN_SUMMARY_TOKENS)
         cost = count_tokens(item.text)
         if cost > share:
-            fitting[place] = item._replace(text=cut(item.text, len(item.text) * share // cost))
+            fitting[place] = item._replace(text=cut_at_sentence(item.text, len(item.text) * share // cost))
         room -= min(cost, share)
         waiting -= 1
     return fitting

@@ -15,7 +15,7 @@ from onrecord.search.rank import Match
 from onrecord.session import transcript
 from onrecord.settings import PROMPT_SWITCHES, Settings, off_switches
 from onrecord.store.store import Store
-from onrecord.text import plural
+from onrecord.text import cut, flat, plural
 
 _MIN_MEANING = 0.4
 """The cosine from which on two texts are called close in meaning: unrelated ones seldom reach it."""
@@ -32,7 +32,7 @@ _NUMBERS = ("no", "one", "two", "three")
 _MAX_EXPLAINED = 5
 """Candidates whose reasons are given, beside those that are shown: further down they are all alike."""
 
-_MAX_EARLIER_CHARACTERS = 200
+_MAX_EARLIER_CHARACTERS, _MAX_PASSAGE_CHARACTERS = 200, 60
 
 
 class _Closest(NamedTuple):
@@ -73,23 +73,29 @@ def silence(prompt: str, settings: Settings, switches: Sequence[str] = PROMPT_SW
 
 
 def thresholds(decision: Decision) -> str:
-    """Return the scores at which a record is shown as a rule or pointer, in words."""
+    """Return the scores at which a record is shown as a rule or pointer, in words; or that summaries answer."""
+    if decision.work:
+        return f"A question about the work, answered from session summaries. {decision.work}."
     rule, pointer = decision.thresholds
     pointed = f", as a pointer from {pointer:.2f} on" if decision.thresholds.has_pointers else ""
-    prefix = "A question about the past, answered like a search. " if decision.is_past else ""
+    prefix = ""
+    if decision.is_past:
+        topic = next((candidate.match.query.text for candidate in decision.candidates if candidate.match.query), "")
+        topic = topic.strip("?.!, ")
+        prefix = f"A question about the past{f' (topic: {topic})' if topic else ''}: an answer is about its topic. "
     return f"{prefix}Shown as a rule from a score of {rule:.2f} on{pointed}."
 
 
-def earlier_words(decision: Decision) -> str:
-    """Return a sentence with the earlier prompts that a prompt refers to; empty if there are none."""
-    words = decision.earlier_text[:_MAX_EARLIER_CHARACTERS]
-    return f"The prompt refers back; terms were borrowed from: {words}" if words else ""
+def borrowed_words(decision: Decision) -> str:
+    """Return a sentence with the prompt that was searched for in place of this one; empty if none was."""
+    words = decision.borrowed[:_MAX_EARLIER_CHARACTERS]
+    return f"No record has a word of it. Searched for the prompt before, to point to at most: {words}" if words else ""
 
 
 def outcome(candidate: Candidate, decision: Decision) -> str:
     """Return the outcome of a candidate, in words."""
     if candidate.shown_form:
-        return f"shown as a {candidate.shown_form}"
+        return "shown" if decision.work else f"shown as a {candidate.shown_form}"
     if candidate.outcome != BELOW_THRESHOLD:
         return f"not shown: {candidate.outcome}"
     return f"not shown: below {min(decision.thresholds):.2f}"
@@ -101,6 +107,13 @@ def conclusion(decision: Decision, *, is_silent: bool) -> str:
         return "The agent is shown nothing."
     if decision.text == NOTHING_ON_FILE:
         return "The agent is shown that nothing is on file."
+    if decision.work and decision.text:
+        count = len(decision.shown_candidates)
+        return (
+            f"The agent is shown {plural(count, 'session summary')}."
+            if count
+            else f"The agent is told: {decision.text}"
+        )
     parts = [
         plural(len(part), name) for part, name in ((decision.rules, "rule"), (decision.pointers, "pointer")) if part
     ]
@@ -118,7 +131,7 @@ def reasons(match: Match, others: Sequence[Match]) -> list[str]:
     if match.query is None:
         return []
     query = match.query
-    texts = [_of_via(match), _of_trigger(record, query), _of_words(record, query)]
+    texts = [_of_via(match), _of_passage(query), _of_trigger(record, query), _of_words(record, query)]
     if match.is_by_keywords:
         texts.append(_of_points(match))
     else:
@@ -150,6 +163,11 @@ def _of_via(match: Match) -> str:
     return f"found by the text of “{match.via[1]}”, which it replaces" if match.via else ""
 
 
+def _of_passage(query: Query) -> str:
+    """Return the passage of the prompt that counted, if it was not the whole prompt."""
+    return f"by one passage of the prompt: “{flat(cut(query.text, _MAX_PASSAGE_CHARACTERS))}”" if query.others else ""
+
+
 def _of_trigger(record: Memory, query: Query) -> str:
     """Return the trigger that the query has most of, if it has at least half of it."""
     best, most = "", 0.0
@@ -165,12 +183,11 @@ def _of_trigger(record: Memory, query: Query) -> str:
 
 def _of_words(record: Memory, query: Query) -> str:
     """Return the words of the prompt that the record has, and where; and those that it lacks."""
-    fields = document.build(record)
-    title = frozenset(fields.title.split())
-    rest = frozenset((*fields.tags.split(), *fields.triggers.split(), *fields.body.split()))
-    spelled = {word: terms.of_word(word) for word in _words(query.text)}
+    title, *others = (terms.respelled(field, query.terms, query.names).split() for field in document.build(record))
+    rest = frozenset(term for field in others for term in field)
+    spelled = {word.lower(): terms.of_word(word) for word in terms.words(query.text)}
     topical = {word: parts for word, parts in spelled.items() if set(parts).intersection(query.terms)}
-    in_title = [word for word, parts in topical.items() if title.issuperset(parts)]
+    in_title = [word for word, parts in topical.items() if set(title).issuperset(parts)]
     elsewhere = [word for word, parts in topical.items() if word not in in_title and rest.issuperset(parts)]
     missing = [word for word in topical if word not in in_title and word not in elsewhere]
     places = (("in its title", in_title), ("in its text", elsewhere), ("not in it", missing))
@@ -192,10 +209,10 @@ def _of_meaning(record: Memory, query: Query) -> str:
         vectorizer = vectors.shared()
     except (OSError, ValueError):
         return ""
-    prompt = vectorizer.vector(vectors.words(query.text))
+    prompt = vectorizer.vector(vectorizer.words(query.text))
     texts = [("title", record.title), *(("trigger", trigger) for trigger in record.triggers)]
     texts += [("text", part) for part in record_vectors.sentences(record)]
-    cosines = (_cosine(prompt, vectorizer.vector(vectors.words(text))) for _, text in texts)
+    cosines = (_cosine(prompt, vectorizer.vector(vectorizer.words(text))) for _, text in texts)
     closest = max((_Closest(*text, cosine) for text, cosine in zip(texts, cosines)), key=lambda text: text.cosine)
     if closest.cosine < _MIN_MEANING:
         return "not close in meaning"

@@ -290,7 +290,8 @@ def _in_force(searched_store: SearchedStore, project: str, settings: Settings) -
 
     index = searched_store.open()
     filter = Filter("auto", settings=settings, fits=searched_store.fits)
-    indexed_checks = index.all_checks()
+    # No check of a repository that the user has yet to accept is carried out.
+    indexed_checks = index.all_checks() if searched_store.store_ref.is_trusted else []
     rows = _current(index, index.rows({indexed.n for indexed in indexed_checks}), filter)
     visible = searched_store.visible(rank.match(row, searched_store.store_ref.root) for row in rows.values())
     by_path = {candidate.match.path: candidate for candidate in visible}
@@ -328,6 +329,9 @@ def _search(
     from onrecord.search import rank
     from onrecord.search.candidates import Filter
 
+    if not searched_store.store_ref.is_trusted:
+        searched_store.open()
+        return []
     filter = Filter("auto", settings=settings, fits=searched_store.fits)
     own = checked_action.within(_below(searched_store, checked_action.project), searched_store.inner)
     matched = searched_store.open().run(_unchanged, own, words, filter, hook=True)

@@ -10,7 +10,7 @@ from onrecord import paths
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.session import transcript as transcripts
-from onrecord.session.correction import REPROACH, parts
+from onrecord.session.correction import REPROACH
 from onrecord.session.ledger import Ledger
 
 TYPE_CHECKING = False
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from onrecord.session.transcript import Transcript
     from onrecord.settings import Settings
 
-THRESHOLD, REPROACH_THRESHOLD = 0.65, 0.4
-"""The lowest probability, by the whole prompt or one of its sentences; a user who says it again knows of a rule."""
+THRESHOLD, REPROACH_THRESHOLD = 0.45, 0.25
+"""The lowest probability; a user who says it again knows of a rule."""
 
-_SECOND_THRESHOLD = 0.7
+_SECOND_THRESHOLD = 0.55
 _LATER_PROMPTS = 2
 """Prompts during which a correction without a topic is about the rule that was corrected before."""
 
-_FAINT = 0.3
+_FAINT = 0.2
 """The probability below which a correction names no topic of a rule."""
 
 _SHOWN_LOGITS = 1.0
@@ -85,15 +85,13 @@ def find(stores: Stores, typed: Correction, settings: Settings, ledger: Ledger) 
     from onrecord.search import query, relevance
 
     best: dict[str, CorrectedRule] = {}
-    for part in map(query.parse, (typed.prompt, *parts(typed.prompt))):
-        for candidate in for_prompt.find(stores, part, settings) if part.terms else ():
-            if not CATEGORIES[candidate.match.category].is_rule:
-                continue
+    parsed = query.parse_prompt(typed.prompt)
+    for candidate in for_prompt.find(stores, parsed, settings) if parsed.terms else ():
+        if CATEGORIES[candidate.match.category].is_rule:
             is_known = ledger.has_named(candidate.record) or candidate.record in ledger.pointed
             shift = _SHOWN_LOGITS if is_known else 0.0
             probability = relevance.shifted(candidate.match.probability, shift)
-            if candidate.record not in best or best[candidate.record].probability < probability:
-                best[candidate.record] = CorrectedRule(candidate, probability)
+            best[candidate.record] = CorrectedRule(candidate, probability)
     threshold = REPROACH_THRESHOLD if typed.level == REPROACH else THRESHOLD
     ranked = sorted(best.values(), key=lambda rule: -rule.probability)
     broken = [rule for rule in ranked[:1] if rule.probability >= threshold]

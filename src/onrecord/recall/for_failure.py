@@ -7,6 +7,7 @@ them. So a runbook is shown for what it quotes of the output.
 from __future__ import annotations
 
 import re
+from math import prod
 
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
@@ -20,7 +21,7 @@ from onrecord.store.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from onrecord.record.memory import Memory
     from onrecord.search.index import Index, Row
@@ -104,8 +105,11 @@ _MIN_COVERED = 0.75
 """The share of a phrase that the output must have; names and numbers in it differ from run to run."""
 
 _MAX_PHRASES, _MAX_PHRASE_CHARACTERS, _MAX_STEPS_CHARACTERS = 40, 300, 20_000
-_MAX_OCCURRENCES = 8_000
-"""Occurrences in the index that are looked at before commoner words are left out: what bounds a large store."""
+_MAX_OCCURRENCES = 600
+"""Records with the same words that are looked at before commoner words are left out: what bounds a large store."""
+
+_MAX_RUNBOOKS, _MAX_OPENED, _MAX_HEAVY_RUN = 200, 12, 8
+"""Runbooks whose terms are compared, those of them that are read, and terms of a run that is looked for as a whole."""
 
 _EVERYDAY = frozenset(
     "error err fail failur fatal warn except code statu exit file found line call caus invalid unexpect messag"
@@ -202,7 +206,7 @@ def _quoting_runbooks(
 ) -> list[tuple[Candidate, QuotationThreshold]]:
     """Return the runbooks of one store that reach a threshold, each with it; `queries` is filled when first needed."""
     index = searched_store.open()
-    if not index.run(may_be_in, lines, RUN.quoted, hook=True):
+    if not any(_quotes(index, path, lines) for path in index.run(may_quote, lines, RUN.quoted, hook=True)):
         return []
     if not queries:
         queries += [query.parse(text) for text in (symptoms, *_queries(lines))]
@@ -231,7 +235,7 @@ def _matches(index: Index, queries: list[Query], filter: Filter) -> list[Match]:
 
 def _quoting(index: Index, match: Match, lines: list[str]) -> QuotationThreshold | None:
     """Return the threshold that a runbook reaches, if any."""
-    memory = _read(match)
+    memory = _read(match.root, match.path)
     if memory is None:
         return None
     if whole_phrase(index, memory, lines) >= PHRASE.quoted:
@@ -240,25 +244,26 @@ def _quoting(index: Index, match: Match, lines: list[str]) -> QuotationThreshold
     return RUN if is_probable and rarest_run(index, memory, lines) >= RUN.quoted else None
 
 
-def _read(match: Match) -> Memory | None:
+def _read(store_root: str, path: str) -> Memory | None:
     try:
-        return Store(match.root).read(match.path).memory
+        return Store(store_root).read(path).memory
     except OnrecordError:
         return None
 
 
 def _steps(match: Match) -> str:
     """Return the steps of a runbook in full, in place of the summary that a prompt is shown."""
-    memory = _read(match)
+    memory = _read(match.root, match.path)
     if memory is None:
         return ""
     cause = memory.text("root_cause").rstrip(".")
     steps = " ".join(f"{number}. {step.rstrip('.')}." for number, step in enumerate(memory.lines("steps"), 1))
-    return f"{memory.title}. {f'Cause: {cause}. ' if cause else ''}{steps} Check: {memory.text('verification')}"
+    text = f"{memory.title}. {f'Cause: {cause}. ' if cause else ''}{steps} Check: {memory.text('verification')}"
+    return f"({match.mark}) {text}" if match.mark else text
 
 
-def may_be_in(index: Index, lines: Sequence[str], min_weight: float) -> bool:
-    """True if a runbook of a store may quote the output, by its index alone: a search takes far longer.
+def may_quote(index: Index, lines: Sequence[str], min_weight: float) -> list[str]:
+    """Return the paths of the runbooks that may quote the output, by the index alone, the likeliest first.
 
     What quotes it has two terms side by side as a line has them, one of them distinctive; or it has the error's name.
     """
@@ -269,30 +274,56 @@ def may_be_in(index: Index, lines: Sequence[str], min_weight: float) -> bool:
     weights = _weights(index, _distinctive(term for stream in streams for term in stream), codes | numbers)
     pairs = {pair for stream in streams for pair in zip(stream, stream[1:]) if not weights.keys().isdisjoint(pair)}
     pairs.update((marker, number) for marker in _BEFORE_CODES for number in numbers)
-    return any(
-        sum(weights.get(term, 0.0) for term in _side_by_side(row, pairs, codes)) >= min_weight
-        for row in _runbooks(index, [*pairs, *((code,) for code in codes)])
-    )
+    runs = {run for stream in streams for run in _heavy_runs(stream, weights, min_weight)}
+    rows = _runbooks(index, [*runs, *pairs, *((code,) for code in codes)])
+    found = [(sum(weights.get(term, 0.0) for term in _side_by_side(row, pairs, codes)), row.path) for row in rows]
+    return [path for weight, path in sorted(found, reverse=True)[:_MAX_OPENED] if weight >= min_weight]
+
+
+def _quotes(index: Index, path: str, lines: Sequence[str]) -> bool:
+    """True if a runbook quotes the output, whatever its probability: a search in a large store takes far longer."""
+    memory = _read(index.root, path)
+    if memory is None:
+        return False
+    return whole_phrase(index, memory, lines) >= PHRASE.quoted or rarest_run(index, memory, lines) >= RUN.quoted
+
+
+def _heavy_runs(
+    stream: Sequence[str], term_weights: Mapping[str, float], min_weight: float
+) -> Iterator[tuple[str, ...]]:
+    """Yield the shortest runs of terms that are rare enough together: what quotes common words has one of these."""
+    for start in range(len(stream)):
+        weight = 0.0
+        for end in range(start, min(start + _MAX_HEAVY_RUN, len(stream))):
+            weight += term_weights.get(stream[end], 0.0)
+            if weight >= min_weight:
+                yield tuple(stream[start : end + 1])
+                break
 
 
 def _runbooks(index: Index, together: Iterable[tuple[str, ...]]) -> list[Row]:
     """Return the active runbooks that have all terms of one of the tuples, the rarest first, within a bound."""
     tuples = list(together)
     counts = index.term_counts({term for group in tuples for term in group})
-    rarest = {
-        group: min(counts[term][0] for term in group) for group in tuples if all(term in counts for term in group)
-    }
-    groups, occurrences = list[tuple[str, ...]](), 0
-    for group in sorted(rarest, key=lambda group: (rarest[group], group)):
-        occurrences += rarest[group]
+    records = max(index.totals()[0], 1)
+    expected: dict[tuple[str, ...], float] = {}
+    for group in tuples:
+        if all(term in counts for term in group):
+            shares = sorted(counts[term][0] / records for term in set(group))
+            # Terms come together more often than by chance; the more of them, the less that says.
+            expected[group] = records * prod([shares[0], *(share**0.5 for share in shares[1:])])
+    groups, occurrences = list[tuple[str, ...]](), 0.0
+    for group in sorted(expected, key=lambda group: (expected[group], group)):
+        occurrences += expected[group]
         if occurrences > _MAX_OCCURRENCES and groups:
             break
         groups.append(group)
-    return index.records_with_terms("runbook", groups) if groups else []
+    return index.records_with_terms("runbook", groups, _MAX_RUNBOOKS) if groups else []
 
 
 def _side_by_side(row: Row, pairs: Iterable[tuple[str, str]], codes: Iterable[str]) -> set[str]:
     """Return the terms of the pairs that are neighbours in a runbook, and the codes that it has."""
+    row = row.respelled()
     text = f" {' '.join(_lasting(f'{row.title_terms} {row.trigger_terms} {row.body_terms}'.split()))} "
     together = {term for first, second in pairs if f" {first} {second} " in text for term in (first, second)}
     return together.union(code for code in codes if f" {code} " in text)

@@ -19,8 +19,10 @@ from onrecord.session.ledger import Ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
+    from onrecord.recall.past_question import PastQuestion
+    from onrecord.recall.work_question import WorkQuestion
     from onrecord.search.query import Query
     from onrecord.search.rank import Match
     from onrecord.session.transcript import Transcript
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 _MAX_CANDIDATES = 12
 """Candidates of one store, if no judge is to see more."""
 
-_MAX_EARLIER_CHARACTERS = 2_000
-"""Characters of each earlier prompt that a prompt refers to."""
+_MAX_REFERRING_TERMS = 3
+"""Terms of a prompt that may refer to the one before it: one with more is about something else."""
 
 _MAX_ANSWERS = 3
 """Records shown for a question about the past."""
@@ -47,8 +49,8 @@ class Request(NamedTuple):
 
     prompt: str
     is_first: bool = False
-    earlier_text: str = ""
-    """The last prompts of the user, for a prompt that refers to them."""
+    last_prompt: str = ""
+    """The prompt before, for one that may refer to it."""
     turns: Sequence[str] = ()
     """The last turns of both sides, which only a judge is shown."""
 
@@ -59,11 +61,13 @@ class Decision(NamedTuple):
     text: str
     is_first: bool
     thresholds: Thresholds
-    earlier_text: str
-    """The earlier prompts whose words were searched for, too; empty if the prompt does not refer to them."""
+    borrowed: str
+    """The prompt before, if it was searched for in place of this one, whose own words are on no record."""
     candidates: tuple[Candidate, ...]
     is_past: bool = False
-    """True if the prompt asks about the past, so that it is answered like a search."""
+    """True if the prompt asks about the past, so that what counts is its topic."""
+    work: str = ""
+    """For a question about the work, which is answered from session summaries: which ones, in words."""
 
     @property
     def threshold(self) -> float:
@@ -88,16 +92,33 @@ class PromptSearch(NamedTuple):
     """The result of searching all stores for a prompt."""
 
     query: Query
-    is_past: bool
-    """True if the prompt asks about the past; then `query` is the topic of the question."""
+    question: PastQuestion | None
+    """The question about the past that the prompt is, if it is one; then `query` is its topic."""
     candidates: list[Candidate]
+    borrowed: str = ""
+    """The prompt before, if it was searched for instead; what it finds is only pointed to."""
+    work: WorkQuestion | None = None
+    """The question about the work that the prompt is, if it is one; then `candidates` are not searched for."""
+
+    @property
+    def is_past(self) -> bool:
+        return self.question is not None
 
 
 def search(stores: Stores, request: Request, settings: Settings) -> PromptSearch:
     """Search all stores for a prompt."""
-    topic = past_question.topic(request.prompt)
-    parsed = query.parse(topic or request.prompt, request.earlier_text)
-    return PromptSearch(parsed, bool(topic), find(stores, parsed, settings, is_past=bool(topic)))
+    from onrecord.recall.work_question import parse
+
+    work = parse(request.prompt)
+    if work and (not work.topic or _has_work(stores, work, settings)):
+        return PromptSearch(query.parse(""), None, [], work=work)
+    question = past_question.parse(request.prompt)
+    parsed = query.parse(question.topic) if question else query.parse_prompt(request.prompt)
+    candidates = find(stores, parsed, settings, is_past=bool(question))
+    if candidates or question or not request.last_prompt:
+        return PromptSearch(parsed, question, candidates)
+    parsed = query.parse_prompt(request.last_prompt)
+    return PromptSearch(parsed, None, find(stores, parsed, settings), request.last_prompt)
 
 
 def find(stores: Stores, query: Query, settings: Settings, *, is_past: bool = False) -> list[Candidate]:
@@ -133,8 +154,9 @@ def choose(
     even_if_off: bool = False,
 ) -> Decision:
     """Decide what to show of the candidates of a search; what is shown is noted in `ledger`, which must be open."""
-    matches = [candidate.match for candidate in prompt_search.candidates]
-    thresholds = selection.thresholds_for(settings, matches, is_first=request.is_first, is_past=prompt_search.is_past)
+    if prompt_search.work:
+        return _of_work(stores, request, prompt_search.work, settings, ledger, even_if_off=even_if_off)
+    thresholds = _thresholds(request, prompt_search, settings)
     with_map = settings.text("retrieval.with_map")
     with_map = with_map if ledger.map_is_whole and not prompt_search.is_past else ""
     if with_map == "rules":
@@ -146,9 +168,47 @@ def choose(
     elif any(candidate.form for candidate in candidates):
         room = _room(settings, request, prompt_search.is_past)
         text, candidates = selection.show(candidates, thresholds, room, ledger)
-    elif prompt_search.is_past and not candidates and stores.have_no_match(prompt_search.query, settings):
+    elif prompt_search.question and past_question.is_missing(
+        stores, prompt_search.question, prompt_search.query, prompt_search.candidates, settings
+    ):
         text = NOTHING_ON_FILE
-    return Decision(text, request.is_first, thresholds, request.earlier_text, tuple(candidates), prompt_search.is_past)
+    borrowed, is_past = prompt_search.borrowed, prompt_search.is_past
+    return Decision(text, request.is_first, thresholds, borrowed, tuple(candidates), is_past)
+
+
+def _has_work(stores: Stores, work_question: WorkQuestion, settings: Settings) -> bool:
+    from onrecord.recall import work_answer
+
+    return bool(work_answer.about(work_question, work_answer.find(stores, work_question, settings)).all)
+
+
+def _of_work(
+    stores: Stores,
+    request: Request,
+    work_question: WorkQuestion,
+    settings: Settings,
+    ledger: Ledger,
+    *,
+    even_if_off: bool,
+) -> Decision:
+    """Decide what a question about the work is shown, from session summaries."""
+    from onrecord.recall import work_answer
+
+    off = "" if even_if_off else turned_off(settings)
+    summaries = work_answer.about(work_question, work_answer.find(stores, work_question, settings))
+    answer = work_answer.Answer("", ())
+    if not off:
+        answer = work_answer.show(work_question, summaries, selection.room(settings, is_first=request.is_first), ledger)
+    heading = work_answer.heading(work_question)
+    return Decision(answer.text, request.is_first, Thresholds(0.0), "", tuple(answer.candidates), work=heading)
+
+
+def _thresholds(request: Request, prompt_search: PromptSearch, settings: Settings) -> Thresholds:
+    if prompt_search.question:
+        return past_question.thresholds(prompt_search.question, prompt_search.candidates, settings)
+    matches = [candidate.match for candidate in prompt_search.candidates]
+    thresholds = selection.thresholds_for(settings, matches, is_first=request.is_first)
+    return thresholds.without_rules if prompt_search.borrowed else thresholds
 
 
 def _room(settings: Settings, request: Request, is_past: bool) -> Room:
@@ -164,10 +224,11 @@ def _with_forms(
     A judge decides what ranking is not sure of, so beside one there are no pointers.
     """
     if judge is None:
-        return [
+        in_forms = [
             selection.in_form(candidate, thresholds.form(candidate.match.probability), BELOW_THRESHOLD)
             for candidate in candidates
         ]
+        return selection.with_siblings_pointed_to(in_forms) if thresholds.has_pointers else in_forms
     matches = judge(request.prompt, [candidate.match for candidate in candidates], request.turns, thresholds.rule)
     # By identity: two stores may have equal records.
     is_kept = set(map(id, matches))
@@ -215,14 +276,13 @@ def _max_turns(judge: Judge | None, settings: Settings) -> int:
 
 def request_for(prompt: str, transcript: Transcript, *, is_first: bool, max_turns: int) -> Request:
     """Return a prompt with what its transcript adds to it."""
-    is_referring = bool(transcript.path) and query.is_referring(prompt)
-    earlier_text = join_prompts(transcripts.last_prompts(transcript)) if is_referring else ""
-    return Request(prompt, is_first, earlier_text, transcripts.last_turns(transcript, max_turns) if max_turns else ())
+    last_prompt = transcripts.last_prompt(transcript, prompt) if transcript.path and may_refer(prompt) else ""
+    return Request(prompt, is_first, last_prompt, transcripts.last_turns(transcript, max_turns) if max_turns else ())
 
 
-def join_prompts(prompts: Iterable[str]) -> str:
-    """Return earlier prompts as the text that is searched for with a prompt that refers to them."""
-    return "\n".join(prompt[:_MAX_EARLIER_CHARACTERS] for prompt in prompts)
+def may_refer(prompt: str) -> bool:
+    """True if a prompt names so little that it may be about what the one before it named."""
+    return len(query.parse(prompt).terms) <= _MAX_REFERRING_TERMS
 
 
 def configured_judge(settings: Settings) -> Judge | None:

@@ -21,7 +21,7 @@ from onrecord.recall.for_prompt import Decision, Request
 from onrecord.recall.stores import Stores
 from onrecord.record import memory
 from onrecord.record.memory import Memory
-from onrecord.search import index, query
+from onrecord.search import index
 from onrecord.search.index import Index
 from onrecord.session import transcript
 from onrecord.session.ledger import Ledger
@@ -31,9 +31,6 @@ from onrecord.text import count_tokens
 
 MAX_PROMPTS = 300
 """Prompts of one session that are replayed; of a longer one the last."""
-
-_MAX_EARLIER_PROMPTS = 3
-"""Earlier prompts whose words are searched for with a prompt that refers to them."""
 
 
 class ReplayTurn(NamedTuple):
@@ -52,7 +49,9 @@ class ReplayTurn(NamedTuple):
         """
         if self.decision is None:
             return "skipped"
-        if self.decision.text == NOTHING_ON_FILE:
+        if self.decision.text == NOTHING_ON_FILE or (
+            self.decision.work and self.decision.text and not self.decision.rules
+        ):
             return "denied"
         if self.decision.text:
             return "shown" if self.decision.rules else "pointed"
@@ -139,22 +138,19 @@ def private_folders() -> Iterator[None]:
 def _turns(old_session: Session, stores: Stores, settings: Settings) -> Iterator[ReplayTurn]:
     """Yield the prompts of one session, each decided with what those before it were shown."""
     ledger = Ledger("")
-    earlier: list[str] = []
+    last = ""
     prompts = old_session.prompts[-MAX_PROMPTS:]
     if not old_session.is_whole or len(prompts) < len(old_session.prompts):
         ledger.count_prompt()
     for prompt in prompts:
         turn = ReplayTurn(old_session.name, prompt, ledger.is_first_prompt)
         if not transcript.wants_silence(prompt.text):
-            earlier_text = (
-                for_prompt.join_prompts(earlier[-_MAX_EARLIER_PROMPTS:]) if query.is_referring(prompt.text) else ""
-            )
-            request = Request(prompt.text, ledger.is_first_prompt, earlier_text)
+            request = Request(prompt.text, ledger.is_first_prompt, last if for_prompt.may_refer(prompt.text) else "")
             ledger.count_prompt()
             decision = for_prompt.decide(stores, request, settings, ledger=ledger, even_if_off=True)
             turn = turn._replace(decision=decision)
         yield turn
-        earlier.append(prompt.text)
+        last = prompt.text
 
 
 def _last(turns: Iterable[ReplayTurn], limit: int) -> list[ReplayTurn]:

@@ -54,6 +54,11 @@ class Thresholds(NamedTuple):
     def has_pointers(self) -> bool:
         return self.pointer < self.rule
 
+    @property
+    def without_rules(self) -> Thresholds:
+        """The same, with pointers only."""
+        return Thresholds(_UNREACHABLE, self.pointer)
+
     def form(self, probability: float) -> str:
         """Return the form for a probability; empty if it is not shown."""
         return RULE if probability >= self.rule else POINTER if probability >= self.pointer else ""
@@ -66,31 +71,19 @@ class Room(NamedTuple):
     tokens: int
 
 
-def thresholds_for(
-    settings: Settings, matches: Iterable[Match], *, is_first: bool, is_past: bool = False
-) -> Thresholds:
-    """Return the thresholds for the matches of a prompt, or of a question about the past."""
+def thresholds_for(settings: Settings, matches: Iterable[Match], *, is_first: bool) -> Thresholds:
+    """Return the thresholds for the matches of a prompt."""
     # The probabilities of the keyword scorer are lower, and have thresholds of their own.
     is_by_keywords = any(match.is_by_keywords for match in matches)
-    if is_past:
-        return _for_past_question(is_by_keywords=is_by_keywords, has_pointers=settings.flag("retrieval.pointers"))
     default = coefficients.KEYWORD_THRESHOLD if is_by_keywords else coefficients.THRESHOLD
     rule = settings.number("retrieval.min_probability") or default
+    if settings.is_from_project("retrieval.min_probability"):
+        # A project may ask for more certainty, never for less than was measured.
+        rule = max(rule, default)
     if is_first:
         rule = max(rule - settings.number("retrieval.first_prompt_relief"), _MIN_THRESHOLD)
     pointer = coefficients.KEYWORD_POINTER if is_by_keywords else coefficients.POINTER
     return Thresholds(rule, pointer if settings.flag("retrieval.pointers") else _UNREACHABLE)
-
-
-def _for_past_question(*, is_by_keywords: bool, has_pointers: bool) -> Thresholds:
-    """Return the thresholds of a search: an answer needs the text of a rule, and a weak match is better than none."""
-    from onrecord.search import search_coefficients
-
-    if is_by_keywords:
-        return Thresholds(search_coefficients.KEYWORD_ASKED)
-    if has_pointers:
-        return Thresholds(search_coefficients.ASKED, search_coefficients.ASKED_POINTER)
-    return Thresholds(search_coefficients.ASKED_POINTER)
 
 
 def room(settings: Settings, *, is_first: bool) -> Room:
@@ -108,7 +101,7 @@ def show(
     candidates: list[Candidate], thresholds: Thresholds, room: Room, ledger: Ledger
 ) -> tuple[str, list[Candidate]]:
     """Return the block, and all candidates with their outcome; what is shown is noted in `ledger`."""
-    text, results = _rendered(_checked(candidates, ledger, thresholds), room)
+    text, results = _rendered(_checked([_if_accepted(one) for one in candidates], ledger, thresholds), room)
     for candidate in results:
         if candidate.shown_form == RULE:
             ledger.add_shown(candidate.record, candidate.text_hash)
@@ -120,6 +113,21 @@ def show(
 def in_form(candidate: Candidate, form: str, otherwise: str) -> Candidate:
     """Return the candidate with `form`, or if that is empty, with `otherwise` as its outcome."""
     return candidate._replace(form=form, outcome="" if form else otherwise)
+
+
+def with_siblings_pointed_to(candidates: list[Candidate]) -> list[Candidate]:
+    """Return the candidates; of rules on one subject, those after the first as pointers.
+
+    Nothing tells which of them is meant. A second rule is for other words of the prompt.
+    """
+    subjects: set[object] = set()
+    results: list[Candidate] = []
+    for candidate in candidates:
+        is_rule, subject = candidate.form == RULE, (candidate.prefix, candidate.match.subject)
+        results.append(candidate._replace(form=POINTER) if is_rule and subject in subjects else candidate)
+        if is_rule:
+            subjects.add(subject)
+    return results
 
 
 def _checked(candidates: list[Candidate], ledger: Ledger, thresholds: Thresholds) -> list[Candidate]:
@@ -142,6 +150,11 @@ def _checked(candidates: list[Candidate], ledger: Ledger, thresholds: Thresholds
     checked = [candidate if candidate.outcome else check(candidate) for candidate in new]
     # A rule may have become a pointer.
     return [_if_new(candidate, ledger) for candidate in checked]
+
+
+def _if_accepted(candidate: Candidate) -> Candidate:
+    """Return the candidate as a pointer if the user has yet to accept its repository."""
+    return candidate._replace(form=POINTER) if candidate.form == RULE and not candidate.is_accepted else candidate
 
 
 def _if_new(candidate: Candidate, ledger: Ledger) -> Candidate:
@@ -196,8 +209,9 @@ def pointer(candidate: Candidate) -> str:
     command = f"onrecord show {paths.store_flag(candidate.prefix)}{record_names.short_name(match.path)}"
     # A title that has no such quotes itself cannot pose as a command between them.
     title = match.title.replace("“", '"').replace("”", '"')
+    mark = f"({match.mark}) " if match.mark else ""
     for max_characters in range(len(title), min(len(title), _MIN_TITLE_CHARACTERS) - 1, -4):
-        line = f"- {match.category} “{cut(title, max_characters)}”: {command}"
+        line = f"- {mark}{match.category} “{cut(title, max_characters)}”: {command}"
         if count_tokens(line) <= _MAX_POINTER_TOKENS:
             return line
-    return f"- {match.category}: {command}"
+    return f"- {mark}{match.category}: {command}"

@@ -31,6 +31,13 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 
+_MIN_COVERAGE = 0.5
+"""The share of a topic's words that a retired record must have to be about it."""
+
+_MAX_RETIRED = 6
+"""Records that are looked at beside the candidates, before it is said that nothing is on file."""
+
+
 class HigherStore(NamedTuple):
     """A store before another one, which may hide records of it."""
 
@@ -106,7 +113,8 @@ class SearchedStore:
 
     def visible(self, matches: Iterable[Match]) -> list[Candidate]:
         """Return the matches that no store before this one hides, as candidates."""
-        candidates = [Candidate(match, self.store_ref.prefix) for match in matches]
+        is_accepted = self.store_ref.is_trusted
+        candidates = [Candidate(match, self.store_ref.prefix, is_accepted=is_accepted) for match in matches]
         ids = hidden([candidate.match.id for candidate in candidates], self.store_ref.prefix, self._higher)
         return [candidate for candidate in candidates if candidate.match.id not in ids]
 
@@ -195,7 +203,7 @@ class Stores:
                 indexes.append(store.index)
             if store.index and store.hides_others:
                 higher.append(HigherStore(store.index, store_ref.prefix, self.applies(store_ref)))
-            elif not paths.is_shared(store_ref.prefix):
+            elif not paths.is_shared(store_ref.prefix) and store_ref.is_trusted:
                 # It cannot tell which records of the others it replaces: none of them may be shown as current.
                 break
         for search_index in indexes:
@@ -203,7 +211,7 @@ class Stores:
 
     def may_hide(self, store_ref: StoreRef, index: Index) -> bool:
         """True if a store may hide records of those after it, and all of its records are known."""
-        if paths.is_shared(store_ref.prefix) or store_ref == self.store_refs[-1]:
+        if paths.is_shared(store_ref.prefix) or store_ref == self.store_refs[-1] or not store_ref.is_trusted:
             return False
         return not self._hook or indexing.is_complete(index)
 
@@ -216,34 +224,43 @@ class Stores:
             candidates += store.attempt(_search, query, filter, limit, min_probability)
         return distinct(candidates)
 
-    def have_no_match(self, query: Query, settings: Settings) -> bool:
-        """True if there are records, and not even a retired one matches `query`."""
+    def have_no_match(self, query: Query, settings: Settings, candidates: Sequence[Candidate] = ()) -> bool:
+        """True if there are records, none matches beside `candidates`, and none that is not in force has the topic."""
         if not query.terms:
             return False
-        records = 0
+        records, known = 0, {candidate.record for candidate in candidates}
         for store_ref in self.store_refs:
             count = budget.attempt(
-                f"search {store_ref.root}", None, self._count_without_match, store_ref, query, settings
+                f"search {store_ref.root}", None, self._count_without_match, store_ref, query, settings, known
             )
             if count is None:
                 return False
             records += count
         return records > 0
 
-    def _count_without_match(self, store_ref: StoreRef, query: Query, settings: Settings) -> int | None:
+    def _count_without_match(
+        self, store_ref: StoreRef, query: Query, settings: Settings, known: Collection[str]
+    ) -> int | None:
         """Return the number of records of a store if none matches; None if one does, or not all could be searched."""
-        index = self.open(store_ref.root)
-        filter = Filter(include_retired=True, settings=settings, fits=self.fits(store_ref))
         from onrecord.search import rank
 
-        matches = rank.find(index, query, filter, limit=1)
-        count = index.totals()[0] if not matches and indexing.is_complete(index) else None
+        index = self.open(store_ref.root)
+        filter = Filter(include_retired=True, settings=settings, fits=self.fits(store_ref))
+        others = [
+            match
+            for match in rank.find(index, query, filter, limit=len(known) + _MAX_RETIRED)
+            if os.path.join(match.root, match.path) not in known
+            and match.features.get("coverage", 1.0) >= _MIN_COVERAGE
+        ]
+        # What is in force was a candidate, or less likely than all that were.
+        has_match = any(rank.is_void(index, match, settings) for match in others) if known else bool(others)
+        count = index.totals()[0] if not has_match and indexing.is_complete(index) else None
         self.close(index)
         return count
 
     def hidden(self, prefix: str, ids: Sequence[str]) -> dict[str, str]:
         """Return those of `ids` of the store with `prefix` that are hidden here, each with the path that hides it."""
-        own = [store_ref for store_ref in self.store_refs if not paths.is_shared(store_ref.prefix)]
+        own = [ref for ref in self.store_refs if not paths.is_shared(ref.prefix) and ref.is_trusted]
         position = next((number for number, store_ref in enumerate(own) if store_ref.prefix == prefix), len(own))
         higher = [
             HigherStore(self.open(store_ref.root), store_ref.prefix, self.applies(store_ref))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import log
 
 from onrecord import coldstart
+from onrecord.search import terms as analysis
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from onrecord.search.index import Index, Row
     from onrecord.search.query import Query
@@ -64,6 +65,12 @@ class WeightedQuery(coldstart.NamedTuple):
     """The inverse document frequency of each concept as BM25 has it: next to nothing for what every record has."""
     filler: float
     """The share of the query's words that name no topic."""
+    others: int
+    """Of a passage: how many others its prompt has."""
+    printed: float
+    """The share of it that a program printed."""
+    names: Mapping[str, str]
+    """The joined words of the query's names, each with its parts."""
 
 
 class Filter(coldstart.NamedTuple):
@@ -143,7 +150,7 @@ def _scarcity(frequency: int, records: int) -> float:
 def weigh(index: Index, query: Query, *, is_typed: bool = False) -> WeightedQuery:
     """Return the query weighed by the index; each of a few typed words may be the beginning of a longer one."""
     records, title_terms, body_terms = index.totals()
-    counts = index.term_counts(query.terms)
+    counts = index.term_counts((*query.terms, *query.names))
     alike = _alike(index, query, counts, is_typed=is_typed and len(query.terms) <= _MAX_TYPED_TERMS)
     corpus = Corpus(
         records,
@@ -159,6 +166,9 @@ def weighted(query: Query, corpus: Corpus, alike: dict[str, list[str]]) -> Weigh
     """Return the query weighed by a corpus; `alike` has, for a term, the terms that begin alike."""
     variants = [(term, *alike.get(term, ())) for term in query.terms]
     frequencies = [sum(corpus.frequency.get(t, 0) for t in terms) for terms in variants]
+    for name, place in _places(query.names, query.terms):
+        frequencies[place] = max(frequencies[place], corpus.frequency.get(name, 0))
+        variants[place] = (*variants[place], name)
     weights = [rarity(frequency, corpus.records) for frequency in frequencies]
     titled = [i for i, terms in enumerate(variants) if any(corpus.title_frequency.get(t) for t in terms)]
     concept = {term: i for i, term in enumerate(query.terms)}
@@ -171,17 +181,40 @@ def weighted(query: Query, corpus: Corpus, alike: dict[str, list[str]]) -> Weigh
         for other in others:
             concept.setdefault(other, concept[term])
     scarce = [_scarcity(frequency, corpus.records) for frequency in frequencies]
-    return WeightedQuery(corpus, concept, weights, sum(weights) or 1.0, titled, pairs, scarce, query.filler)
+    return WeightedQuery(
+        corpus,
+        concept,
+        weights,
+        sum(weights) or 1.0,
+        titled,
+        pairs,
+        scarce,
+        query.filler,
+        query.others,
+        query.printed,
+        query.names,
+    )
+
+
+def _places(names: Mapping[str, str], query_terms: list[str]) -> list[tuple[str, int]]:
+    """Return each name with the place of each of its parts among the terms of the query."""
+    return [
+        (name, query_terms.index(part))
+        for name, parts in names.items()
+        for part in dict.fromkeys(parts.split())
+        if part in query_terms
+    ]
 
 
 def _alike(
     index: Index, query: Query, term_counts: dict[str, tuple[int, int]], *, is_typed: bool
 ) -> dict[str, list[str]]:
-    """Return, for terms that the index does not have, those that begin alike: `auth` for `authentication`, and back.
+    """Return, for terms that the index does not have, those that begin alike: `conn` for `connection`, and back.
 
+    A known abbreviation also stands for its word where the index has both.
     Of what was typed, only for the longest shorter one: `authoriz` is `author`, the stem of authorization, not `auth`.
     """
-    alike: dict[str, list[str]] = {}
+    alike = _abbreviated(index, query.terms, term_counts)
     parts = {part for pair in query.compounds for part in pair}
     for term in query.terms:
         if (
@@ -196,18 +229,28 @@ def _alike(
             shorter = index.term_counts(term[:end] for end in range(_MIN_PREFIX_LETTERS, len(term)))
             similar.update({other: shorter[other] for other in sorted(shorter, key=len)[-1 if is_typed else 0 :]})
         if similar:
-            alike[term] = list(similar)
+            alike[term] = list(dict.fromkeys((*alike.get(term, ()), *similar)))
             term_counts.update(similar)
     return alike
+
+
+def _abbreviated(index: Index, query_terms: list[str], term_counts: dict[str, tuple[int, int]]) -> dict[str, list[str]]:
+    """Return the terms of the index that are abbreviations of those of a query, or that these abbreviate."""
+    variants = {term: others for term in query_terms if (others := analysis.variants(term))}
+    if not variants:
+        return {}
+    term_counts.update(index.term_counts({other for others in variants.values() for other in others}))
+    present = {term: [other for other in others if other in term_counts] for term, others in variants.items()}
+    return {term: others for term, others in present.items() if others}
 
 
 def find(index: Index, query: WeightedQuery, filter: Filter) -> list[int]:
     """Return the numbers of the best records by the weight of their terms, counted twice in title and triggers."""
     scores = _scores(index, query)
     if filter.include_retired:
-        for term, concept in list(query.concept.items())[:_MAX_TERMS]:
+        for term, weight in list(_term_weights(query).items())[:_MAX_TERMS]:
             for n in index.records_with(term, retired=True):
-                scores[n] = scores.get(n, 0.0) + query.weights[concept]
+                scores[n] = scores.get(n, 0.0) + weight
     limit = _MAX_FILTERED if filter.is_narrow else MAX_FOR_PROMPT if filter.in_force_only else MAX_FOR_SEARCH
     best = sorted(scores, key=lambda n: (-scores[n], int(n)))
     return [int(n) for n in (_fitting(index, best, filter.fits, limit) if filter.fits else best[:limit])]
@@ -238,7 +281,8 @@ def _fitting(index: Index, numbers: list[str], fits: Callable[[str], bool], limi
 def _scores(index: Index, query: WeightedQuery) -> dict[str, float]:
     """Return the weight of each record, by its number. Raises ValueError if the tables disagree."""
     frequency, titles = query.corpus.frequency, query.corpus.title_frequency
-    present = sorted((term for term in query.concept if frequency.get(term)), key=lambda term: frequency[term])
+    weights = _term_weights(query)
+    present = sorted((term for term in weights if frequency.get(term)), key=lambda term: frequency[term])
     scores: dict[str, float] = {}
     occurrences = 0
     for term in present[:_MAX_TERMS]:
@@ -248,12 +292,20 @@ def _scores(index: Index, query: WeightedQuery) -> dict[str, float]:
         numbers = index.records_with(term)
         if len(numbers) != frequency[term]:
             raise ValueError(f"the index counts {frequency[term]} records with {term}, and has {len(numbers)}")
-        weight = query.weights[query.concept[term]]
+        weight = weights[term]
         for n in numbers:
             scores[n] = scores.get(n, 0.0) + weight
         for n in index.records_with(term, in_title=True) if titles.get(term) else ():
             scores[n] += weight
     return scores
+
+
+def _term_weights(query: WeightedQuery) -> dict[str, float]:
+    """Return the weight of each term; a joined word has those of its parts."""
+    weights = {term: query.weights[concept] for term, concept in query.concept.items()}
+    for name, parts in query.names.items():
+        weights[name] = sum(query.weights[query.concept[part]] for part in parts.split() if part in query.concept)
+    return weights
 
 
 def successors(index: Index, rows: Sequence[Row]) -> dict[int, Row | None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from onrecord import coldstart, paths
+from onrecord.search import terms
 from onrecord.session import shell_words
 
 TYPE_CHECKING = False
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _HEAD_BYTES = 1_024
-_VERSION = 4
+_VERSION = 5
 _MIN_BYTES, _MAX_BYTES = 1 << 16, 1 << 23
 _BYTES_FOR_RECORD = 256
 """Bytes for each record: some 150 keys of 12 bits, so that one key in 300 is found by mistake."""
@@ -25,16 +26,19 @@ _BYTES_FOR_RECORD = 256
 _ANY_CHECK = "!!"
 """The key that says that a record has a check: most stores have none."""
 
+_PROBES = (0, 1, 2, 3)
+_BITS = (1, 2, 4, 8, 16, 32, 64, 128)
+
 _MAX_WORDS = 400
 """Words of a command that are looked up."""
 
-_MAX_SINGLE_BYTES = 4_000
-"""Bytes that are changed one by one: the filter of a large store has megabytes."""
+_MAX_SINGLE_BITS = 4_000
+"""Bits that are set one by one: the filter of a large store has megabytes."""
 
 
 def file_of(store_root: str) -> str:
     """Return the file of a store's filter."""
-    return paths.index_file(store_root)[: -len(".sqlite")] + ".words"
+    return paths.index_file(store_root, _VERSION, ".words")
 
 
 def folder_times(store_root: str) -> dict[str, int]:
@@ -121,35 +125,46 @@ def _has(handle: int, size: int, key: str) -> bool:
     return all(_read_at(handle, 1, _HEAD_BYTES + bit // 8)[0] & 1 << bit % 8 for bit in _probes(size, key))
 
 
-def add(store_root: str, keys: Iterable[str], records: int) -> None:
-    """Put keys into the filter; a missing one is made for a store of `records`. The caller holds the index's lock.
-
-    Raises OSError.
-    """
-    handle = os.open(file_of(store_root), os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+def add(store_root: str, keys: Iterable[str]) -> None:
+    """Put keys into the filter. The caller holds the index's lock. Raises OSError."""
+    handle = os.open(file_of(store_root), os.O_RDWR | getattr(os, "O_BINARY", 0))
     try:
         size = max(os.fstat(handle).st_size - _HEAD_BYTES, 0) * 8
-        masks = _masks(keys, size or _bytes_for(records) * 8)
-        if size and len(masks) <= _MAX_SINGLE_BYTES:
-            for position, mask in masks.items():
-                _write_at(handle, bytes([_read_at(handle, 1, position)[0] | mask]), position)
+        bit_numbers = [bit for key in keys for bit in _probes(size, key)] if size else []
+        if len(bit_numbers) <= _MAX_SINGLE_BITS:
+            for bit in bit_numbers:
+                position = _HEAD_BYTES + bit // 8
+                _write_at(handle, bytes([_read_at(handle, 1, position)[0] | 1 << bit % 8]), position)
             return
-        bits = bytearray(_read_at(handle, size // 8, _HEAD_BYTES) if size else _bytes_for(records))
-        for position, mask in masks.items():
-            bits[position - _HEAD_BYTES] |= mask
+        bits = bytearray(_read_at(handle, size // 8, _HEAD_BYTES))
+        for bit in bit_numbers:
+            bits[bit // 8] |= 1 << bit % 8
         _write_at(handle, bytes(bits), _HEAD_BYTES)
     finally:
         os.close(handle)
 
 
-def _masks(keys: Iterable[str], size: int) -> dict[int, int]:
-    """Return, by the position of a byte in the file, the bits to set in it."""
-    masks: dict[int, int] = {}
-    for key in keys:
-        for bit in _probes(size, key):
-            position = _HEAD_BYTES + bit // 8
-            masks[position] = masks.get(position, 0) | 1 << bit % 8
-    return masks
+def make(store_root: str, key_sets: Iterable[set[str]], records: int) -> None:
+    """Make the filter of a store of `records`, without the times of its folders. Raises OSError."""
+    bits = bytearray(_bytes_for(records))
+    size = len(bits) * 8
+    number_of = coldstart.number_of
+    for keys in key_sets:
+        for key in keys:
+            # As in `_probes`, which would take twice as long for millions of keys.
+            number = number_of(key.encode("utf-8", "replace"))
+            bit, step = (number >> 32) % size, (number & 0xFFFFFFFF | 1) % size
+            for _ in _PROBES:
+                bits[bit >> 3] |= _BITS[bit & 7]
+                bit += step
+                if bit >= size:
+                    bit -= size
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+    handle = os.open(file_of(store_root), flags, 0o600)
+    try:
+        _write_at(handle, bytes(bits), _HEAD_BYTES)
+    finally:
+        os.close(handle)
 
 
 def _write_at(handle: int, data: bytes, position: int) -> None:
@@ -208,11 +223,11 @@ def record_keys(title: str, triggers: str, body_terms: str, file_gravities: Iter
     """Return the keys of a record, from its indexed terms and the files it is about, each with how grave it is."""
     keys: set[str] = set()
     for stream in (title, *triggers.split(" | "), body_terms):
-        words = stream.split()
-        keys.update(words)
+        words = terms.respelled(stream).split()
+        keys.update(stream.replace(terms.JOINED, "").split())
         pairs = zip(words, words[1:])
         keys.update(f"{first} {second}" for first, second in pairs if first not in _STOP and second not in _STOP)
-    keys.update(f"={trigger}" for trigger in triggers.split(" | "))
+    keys.update(f"={trigger}" for trigger in terms.respelled(triggers).split(" | "))
     for pattern, gravity in file_gravities:
         keys.update(_pattern_keys(pattern))
         keys.update([GRAVE_FILES] if gravity == 0 else [])

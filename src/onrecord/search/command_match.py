@@ -141,7 +141,7 @@ def _compared(
 ) -> list[Row]:
     """Return the records with the heaviest share of what a call names: program, subcommands, concepts, options."""
     if not index.has_words:
-        return index.not_replaced()[:_MAX_WITHOUT_WORDS]
+        return [row.respelled(term_counts) for row in index.not_replaced()[:_MAX_WITHOUT_WORDS]]
     options = [term for option in called.options for term in option]
     names = [term for term in dict.fromkeys((*called.head, *called.concepts, *options)) if term_counts.get(term)]
     scores: dict[str, float] = {}
@@ -155,7 +155,7 @@ def _compared(
         for n in index.records_with(term, in_title=True) if term_counts[term][1] else ():
             scores[n] = scores.get(n, 0.0) + _TITLED * rarities[term]
     best = sorted(scores, key=lambda n: (-scores[n], int(n)))[:MAX_COMPARED]
-    return index.rows(map(int, best))
+    return [row.respelled(term_counts) for row in index.rows(map(int, best))]
 
 
 def streams_of(row: Row) -> _Streams:

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from onrecord import coldstart, scopes
 from onrecord.categories import CATEGORIES
 from onrecord.errors import OnrecordError
-from onrecord.record import check, rule_title
+from onrecord.record import check, naming, rule_title, summary_line
 from onrecord.record.memory import Memory
-from onrecord.record.schema import Day, ListOf, Object, Text, content_fields
+from onrecord.record.schema import Day, ListOf, Object, Text, content_fields, max_items
 from onrecord.search import query, terms
 from onrecord.store.store import Store
 
@@ -17,6 +17,9 @@ MAX_BODY_TERMS = 1_500
 """Terms of a body that are indexed; a longer one says what it is about before that."""
 
 MAX_PATHS = 40
+MAX_CHANGES = max_items("changes")
+"""Updates that count for prominence: as many as a record can show."""
+
 _SNIPPET_WORDS = 28
 _MAX_AREAS = 6
 
@@ -39,18 +42,20 @@ class Document(coldstart.NamedTuple):
 def build(memory: Memory) -> Document:
     """Return the analysed fields of a record."""
     return Document(
-        " ".join(terms.stream(memory.title)),
-        " ".join(terms.stream(" ".join(memory.tags))),
-        " | ".join(" ".join(_topic_terms(trigger)) for trigger in memory.triggers),
-        " ".join(terms.stream("\n".join(passages(memory)))[:MAX_BODY_TERMS]),
+        " ".join(terms.field(memory.title)),
+        " ".join(terms.field(" ".join(memory.tags))),
+        " | ".join(" ".join(_topic_terms(trigger)) for trigger in memory.triggers if not naming.is_generic(trigger)),
+        # Of a trigger that fits any prompt, the words count no more than those of the body.
+        " ".join(
+            terms.field("\n".join((*passages(memory), *filter(naming.is_generic, memory.triggers))))[:MAX_BODY_TERMS]
+        ),
     )
 
 
 def _topic_terms(trigger: str) -> list[str]:
     """Return the terms of a trigger without the words that every question has."""
-    words = terms.words(trigger)
-    stop = query.stop_words([word.lower() for word in words])
-    return [term for word in words if word.lower() not in stop for term in terms.of_word(word)] or terms.stream(trigger)
+    stop = query.stop_words([word.lower() for word in terms.words(trigger)])
+    return terms.field(trigger, stop) or terms.field(trigger)
 
 
 def passages(memory: Memory) -> list[str]:
@@ -97,8 +102,7 @@ class InMap(coldstart.NamedTuple):
 
 def in_map(memory: Memory) -> InMap:
     """Return what the map says of a record."""
-    category = CATEGORIES[memory.category]
-    marks = [mark for (field, value), mark in category.map_marks.items() if memory.text(field) == value]
+    marks = summary_line.marks(memory)
     folders = [path.partition("/")[0] for path in memory.related_files if "/" in path]
     areas = "\n".join(memory.tags[:_MAX_AREAS] or folders[:1])
     return InMap(rule_title.of_record(memory), ", ".join(marks), areas, round(_confidence(memory)))
@@ -120,7 +124,13 @@ def pack_facts(memory: Memory) -> str:
     confidence = _confidence(memory)
     branches = memory.scope.branches[:MAX_PATHS]
     return coldstart.dumps(
-        [memory.times_updated + 1, confidence, files, branches, CATEGORIES[memory.category].open_state(memory)]
+        [
+            min(memory.times_updated, MAX_CHANGES) + 1,
+            confidence,
+            files,
+            branches,
+            CATEGORIES[memory.category].open_state(memory),
+        ]
     )
 
 
@@ -145,7 +155,7 @@ def checks(memory: Memory) -> list[tuple[str, int, str]]:
 
     One that could never be broken, or disagrees with its own examples, is left out: a hand may have written it.
     """
-    if memory.record_status != "active" or memory.superseded_by:
+    if memory.record_status != "active":
         return []
     is_firm = int(memory.content.get("status") != "proposed")
     sound = [one for one in memory.checks[: check.MAX_CHECKS] if not any(check.problems(one))]
@@ -169,8 +179,13 @@ def marked(memory: Memory, query_terms: frozenset[str], mark: tuple[str, str]) -
     """Return the same for a record that is in no file."""
     best = best_passage(passages(memory), query_terms)
     return " ".join(
-        f"{mark[0]}{word}{mark[1]}" if query_terms.intersection(terms.stream(word)) else word for word in best.split()
+        f"{mark[0]}{word}{mark[1]}" if query_terms.intersection(_spellings(word)) else word for word in best.split()
     )
+
+
+def _spellings(word: str) -> list[str]:
+    """Return the terms of a word, and the joined words of its names."""
+    return [term.lstrip(terms.JOINED) for term in terms.field(word)]
 
 
 def best_passage(texts: Iterable[str], query_terms: frozenset[str]) -> str:
@@ -178,7 +193,7 @@ def best_passage(texts: Iterable[str], query_terms: frozenset[str]) -> str:
     best, most = "", (0, 0)
     for text in texts:
         words = text.split()
-        hits = [query_terms.intersection(terms.stream(word)) for word in words]
+        hits = [query_terms.intersection(_spellings(word)) for word in words]
         for start in range(0, max(1, len(words) - _SNIPPET_WORDS // 2), _SNIPPET_WORDS // 4):
             inside = hits[start : start + _SNIPPET_WORDS]
             count = (len(frozenset().union(*inside)), sum(map(len, inside)))

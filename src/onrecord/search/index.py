@@ -8,74 +8,22 @@ memory if need be.
 from __future__ import annotations
 
 import os
+import time
 
 from onrecord import coldstart, paths
-from onrecord.search import command_filter, indexing
+from onrecord.search import command_filter, refresh, tables, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import TypeVar
 
     Result = TypeVar("Result")
-    Watch = Callable[[Iterable[str]], Iterable[str]]
 
-VERSION = 28
-"""Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
+_NO_NAMES: Mapping[str, str] = {}
 
-# `term` counts the active records that have a term anywhere (records), and in title or triggers (titles).
-# `rule_line`, `mark`, `areas` and `standing` are what the map at session start says of a record, and chooses it by;
-# `area` counts the records that may be in a map, by each of their areas and by their scope.
-# `vector` has the vectors of a record's texts, and the rows of its words in the table of word vectors; `vector_head`
-# and `vector_tail` the gists of records, a block of them column by column;
-# `vector_source` which table all vectors were made with.
-# `record_file` lists the files, folders and globs that a record is about; `name` is the file name, empty for a glob.
-# `record_check` has the sound checks of active records, once for each of the words of which an action must have one to
-# break the check; it is not firm if the record is only proposed.
-# `succession` tells which record replaces which; `cycle_winner` lists the ids that are current although another record
-# claims to replace them: the newest of each cycle of claims.
-_SCHEMA = """
-CREATE TABLE folder (name TEXT PRIMARY KEY, mtime INTEGER) WITHOUT ROWID;
-CREATE TABLE total (id INTEGER PRIMARY KEY, records INTEGER, title_terms INTEGER, body_terms INTEGER);
-INSERT INTO total VALUES (1, 0, 0, 0);
-CREATE TABLE record (
-    n INTEGER PRIMARY KEY, path TEXT UNIQUE, mtime INTEGER, size INTEGER, hash TEXT, id TEXT, category TEXT, title TEXT,
-    tags TEXT, status TEXT, updated_at TEXT, expires TEXT, void INTEGER, rule_line TEXT, mark TEXT, areas TEXT,
-    standing INTEGER, scope TEXT, facts TEXT, summary_line TEXT, anchors TEXT, title_terms TEXT, tag_terms TEXT,
-    trigger_terms TEXT, body_terms TEXT, created_at TEXT
-);
-CREATE INDEX record_by_id ON record (id);
-CREATE INDEX record_by_date ON record (updated_at, id, category, status);
-CREATE INDEX record_by_standing ON record (category, standing, updated_at, id) WHERE status = 'active' AND NOT void;
-CREATE TABLE area (name TEXT, scope TEXT, records INTEGER, PRIMARY KEY (name, scope)) WITHOUT ROWID;
-CREATE TABLE succession (old TEXT, new TEXT, n INTEGER);
-CREATE INDEX succession_by_old ON succession (old);
-CREATE INDEX succession_by_record ON succession (n);
-CREATE TABLE cycle_winner (id TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE record_file (pattern TEXT, name TEXT, gravity INTEGER, n INTEGER);
-CREATE INDEX record_file_by_pattern ON record_file (pattern);
-CREATE INDEX record_file_by_name ON record_file (name);
-CREATE INDEX record_file_by_record ON record_file (n);
-CREATE TABLE record_check (word TEXT, n INTEGER, is_firm INTEGER, body TEXT);
-CREATE INDEX record_check_by_word ON record_check (word);
-CREATE INDEX record_check_by_record ON record_check (n);
-CREATE TABLE vector (n INTEGER PRIMARY KEY, triggers INTEGER, vectors BLOB, words BLOB);
-CREATE TABLE vector_head (block INTEGER PRIMARY KEY, gists BLOB);
-CREATE TABLE vector_tail (block INTEGER PRIMARY KEY, gists BLOB);
-CREATE TABLE vector_source (id INTEGER PRIMARY KEY, identity TEXT);
-CREATE TABLE term (term TEXT PRIMARY KEY, records INTEGER, titles INTEGER) WITHOUT ROWID;
-"""
-
-# The streams have nothing but terms and spaces, so the plainest tokeniser reads back exactly what was analysed.
-# Ranking reads the streams themselves, so the table need not know positions or lengths.
-_FULL_TEXT_TABLE = """
-CREATE VIRTUAL TABLE {0} USING fts5(
-    title_terms, tag_terms, trigger_terms, body_terms,
-    content='record', content_rowid='n', tokenize='ascii', detail=column, columnsize=0
-)
-"""
-_FULL_TEXT_NAMES = ("active_text", "inactive_text")
-"""Of the active records, and of the others."""
+VERSION = 32
+"""Of the tables (`search.tables`) and of the analysis behind them: if either changes, raise it to make files anew."""
 
 
 class Row(coldstart.NamedTuple):
@@ -95,6 +43,8 @@ class Row(coldstart.NamedTuple):
     void: int
     """1 if the record itself says that it is no longer in force."""
     summary_line: str
+    mark: str
+    """What is not plain about it, such as `proposed`; the summary line begins with it."""
     anchors: str
     scope: str
     """Where it applies, as `scopes.unpack` reads it; empty for everywhere."""
@@ -103,6 +53,12 @@ class Row(coldstart.NamedTuple):
     tag_terms: str
     trigger_terms: str
     body_terms: str
+
+    def respelled(self, query_terms: Collection[str] = (), query_names: Mapping[str, str] = _NO_NAMES) -> Row:
+        """Return the record with its names spelled as a query spells them: see `terms.respelled`."""
+        fields = (self.title_terms, self.tag_terms, self.trigger_terms, self.body_terms)
+        spelled = [terms.respelled(field, query_terms, query_names) for field in fields]
+        return Row(*self[:-4], *spelled)
 
 
 class RecordFile(coldstart.NamedTuple):
@@ -137,7 +93,11 @@ _SAME_ID = """
 SELECT id, path, scope FROM record
 WHERE id IN ({}) AND status = 'active' AND (expires = '' OR substr(expires, 1, 10) >= date('now'))
 """
-_SUPERSEDES = "SELECT old, path, scope FROM succession JOIN record USING (n) WHERE old IN ({}) AND status = 'active'"
+# A record of a shared store cannot link back: its full name, such as `platform:use-uv`, is enough, an id alone is not.
+_SUPERSEDES = """
+SELECT old, path, scope FROM claim JOIN record USING (n)
+WHERE old IN ({}) AND side = 1 AND instr(old, ':') AND status = 'active'
+"""
 
 _MAX_VALUES = 400
 """Values in one statement: the oldest SQLite takes 999."""
@@ -148,6 +108,8 @@ _MAX_FILES = 1_000
 _MAX_CHECKS = 1_000
 """Checks that are compared with one action; each takes some 20 microseconds."""
 
+_DAY = 86_400
+
 _DAMAGE = (TypeError, ValueError, AttributeError, LookupError)
 """Errors that content we never wrote leads to, beside those of SQLite."""
 
@@ -155,32 +117,61 @@ _DAMAGE = (TypeError, ValueError, AttributeError, LookupError)
 class Index:
     """An open index of one store."""
 
-    def __init__(self, root: str, connection: coldstart.Connection, *, has_words: bool, in_memory: bool) -> None:
+    def __init__(self, root: str, connection: coldstart.Connection, *, has_words: bool, file: str = "") -> None:
         self.root = root
+        self.file = file
+        """The file on disk; empty for an index in memory."""
         self._connection = connection
         self.has_words = has_words
         """True if SQLite has FTS5; without it the keyword scorer is used."""
-        self.in_memory = in_memory
+        self.records = 0
+        """How many records the store has, if a hook had no time to index all of them."""
 
-    def refresh(self, *, hook: bool = False, watch: Watch = iter) -> bool:
+    def refresh(self, *, hook: bool = False) -> bool:
         """Make the index agree with the files, within a hook's time limit or completely; True if it changed."""
-        return indexing.refresh(self, hook=hook, watch=watch)
+        return refresh.refresh(self, hook=hook)
 
     def reopen(self, *, hook: bool = False) -> None:
-        """Start over with a new file after SQLite found this one damaged or lost its lock."""
+        """Start over with a new file after SQLite found this one damaged."""
         self._connection.close()
         if not self.in_memory:
             _discard(self.root)
-        fresh = open(self.root, hook=hook)
-        self._connection, self.has_words, self.in_memory = fresh._connection, fresh.has_words, fresh.in_memory
+        self._become(open(self.root, hook=hook))
+
+    def _become(self, fresh: Index) -> None:
+        self._connection, self.has_words, self.file = fresh._connection, fresh.has_words, fresh.file
+        self.records = fresh.records
+
+    @property
+    def in_memory(self) -> bool:
+        """True if it is nowhere on disk."""
+        return not self.file
 
     def run(self, read: Callable[..., Result], *args: object, hook: bool = False) -> Result:
-        """Return `search(self, *args)`; if the index is damaged, rebuild it and run the search again."""
+        """Return `search(self, *args)`; if the index is damaged, rebuild it and run the search again.
+
+        If another process is writing it, run the search in memory: its file is not damaged, or not ours to delete.
+        """
+        try:
+            return self._read_one_state(read, *args)
+        except (coldstart.SqliteError, *_DAMAGE) as error:
+            if _is_in_use(self.file, error):
+                self._connection.close()
+                self._become(in_memory(self.root, hook=hook))
+            else:
+                self.reopen(hook=hook)
+            return self._read_one_state(read, *args)
+
+    def _read_one_state(self, read: Callable[..., Result], *args: object) -> Result:
+        """Return `read(self, *args)`, all of it from one state: counts differ from the records of a moment later."""
+        if self._connection.in_transaction:
+            return read(self, *args)
+        self._connection.execute("BEGIN")
         try:
             return read(self, *args)
-        except (coldstart.SqliteError, *_DAMAGE):
-            self.reopen(hook=hook)
-            return read(self, *args)
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
 
     def close(self) -> None:
         self._connection.close()
@@ -227,19 +218,19 @@ class Index:
         """Return all records that can be read and that no other record replaces."""
         return self._select(f"WHERE status <> 'broken' AND {NOT_REPLACED}")
 
-    def records_with_terms(self, category: str, term_groups: Iterable[Sequence[str]]) -> list[Row]:
-        """Return the active records of `category` that have all terms of one of `term_groups`.
+    def records_with_terms(self, category: str, term_groups: Iterable[Sequence[str]], limit: int) -> list[Row]:
+        """Return up to `limit` active records of `category` that have all terms of one of `term_groups`.
 
-        Without a full-text table, return all active records of `category`.
+        Without a full-text table, return up to `limit` active records of `category`.
         """
         where = "WHERE category = ? AND status = 'active'"
         if not self.has_words:
-            return self._select(where, (category,))
+            return self._select(f"{where} LIMIT ?", (category, limit))
         groups = ["(" + " AND ".join(f'"{term}"' for term in group) + ")" for group in term_groups]
         if not groups:
             return []
         matching = "n IN (SELECT rowid FROM active_text WHERE active_text MATCH ?)"
-        return self._select(f"{where} AND {matching}", (category, " OR ".join(groups)))
+        return self._select(f"{where} AND {matching} LIMIT ?", (category, " OR ".join(groups), limit))
 
     def files_with_pattern(self, patterns: Sequence[str]) -> list[RecordFile]:
         """Return the record files whose pattern is one of `patterns`."""
@@ -295,7 +286,7 @@ class Index:
     def records_hiding(self, names: Sequence[str]) -> list[tuple[str, str, str]]:
         """Return name, path and scope of the active records that have one of `names` as their id, or supersede it.
 
-        An expired record hides only what it supersedes.
+        Only a full name such as `platform:use-uv` is superseded. An expired record hides only what it supersedes.
         """
         hiding: list[tuple[str, str, str]] = []
         for start in range(0, len(names), _MAX_VALUES):
@@ -335,31 +326,46 @@ def unpack_facts(text: str) -> tuple[int, float, list[str], list[str], str]:
     return observations, confidence, files, branches, state
 
 
-def open(store_root: str, *, hook: bool = False, watch: Watch = iter) -> Index:
-    """Return the index of a store, refreshed as far as a hook has time for, or completely; `watch` may count reads."""
+def open(store_root: str, *, hook: bool = False) -> Index:
+    """Return the index of a store, refreshed as far as a hook has time for, or completely."""
     for is_second_try in (False, True):
         try:
-            index = _open_file(store_root, anew=is_second_try, patience=0.25 if hook else 5.0)
-            index.refresh(hook=hook, watch=watch)
+            index = open_file(store_root, anew=is_second_try, patience=0.25 if hook else 5.0)
+            index.refresh(hook=hook)
             return index
-        except (coldstart.SqliteError, OSError):
-            continue
+        except (coldstart.SqliteError, OSError) as error:
+            if _is_in_use(file_of(store_root), error):
+                break
     return in_memory(store_root, hook=hook)
+
+
+def _is_in_use(index_file: str, error: BaseException) -> bool:
+    """True if an error says that another process writes the index, or if one completes it: that is no fault of it."""
+    from onrecord.search import build_lock
+
+    is_locked = isinstance(error, coldstart.SqliteError) and "locked" in str(error)
+    return is_locked or bool(index_file and build_lock.state(build_lock.file_of(index_file)).is_running)
+
+
+def file_of(store_root: str) -> str:
+    """Return the file of a store's index."""
+    return paths.index_file(store_root, VERSION, ".sqlite")
 
 
 def in_memory(store_root: str, *, hook: bool = False) -> Index:
     """Return an index that is nowhere on disk, for when the cache cannot be used."""
     connection = coldstart.connect(":memory:", isolation_level=None)
-    index = Index(store_root, connection, has_words=prepare(connection), in_memory=True)
+    index = Index(store_root, connection, has_words=prepare(connection))
     index.refresh(hook=hook)
     return index
 
 
-def _open_file(store_root: str, *, anew: bool, patience: float) -> Index:
-    file = paths.index_file(store_root)
+def open_file(store_root: str, *, anew: bool = False, patience: float = 5.0) -> Index:
+    """Return the index in the file of a store, as it is, or empty. Raises SqliteError."""
+    file = file_of(store_root)
     if anew:
         _discard(store_root)
-    if not os.path.exists(file):
+    if not _is_there(file, store_root):
         _make_private(file)
     connection = coldstart.connect(file, timeout=patience, isolation_level=None)
     try:
@@ -368,7 +374,19 @@ def _open_file(store_root: str, *, anew: bool, patience: float) -> Index:
     except coldstart.SqliteError:
         connection.close()
         raise
-    return Index(store_root, connection, has_words=has_words, in_memory=False)
+    return Index(store_root, connection, has_words=has_words, file=file)
+
+
+def _is_there(file: str, store_root: str) -> bool:
+    """True if a store has an index in this file. Note once a day that it is in use: others are deleted some day."""
+    try:
+        if time.time() - os.stat(file).st_mtime > _DAY:
+            for part in (file, command_filter.file_of(store_root)):
+                os.utime(part)
+    except OSError:
+        # It may be there, on a disk that cannot be written: nothing is deleted there either.
+        return os.path.exists(file)
+    return True
 
 
 def _make_private(file: str) -> None:
@@ -386,7 +404,7 @@ def _make_private(file: str) -> None:
 
 
 def _discard(store_root: str) -> None:
-    file = paths.index_file(store_root)
+    file = file_of(store_root)
     for name in (file, file + "-journal", command_filter.file_of(store_root)):
         try:
             os.unlink(name)
@@ -400,41 +418,14 @@ def prepare(connection: coldstart.Connection) -> bool:
     A table, trigger or view that we did not make could run for ever, or change what a search returns.
     """
     # Under the lock only if there is something to make: reading alone must not wait for a writer.
-    if not _schema(connection):
+    if not tables.schema(connection):
         connection.execute("BEGIN IMMEDIATE")
         with connection:
-            if not _schema(connection):
-                _create(connection)
+            if not tables.schema(connection):
+                tables.create(connection)
                 connection.execute(f"PRAGMA user_version={VERSION}")
-    tables, words = _statements(_SCHEMA), {_words(table) for table in _FULL_TEXT_NAMES}
-    present = _schema(connection)
+    present = tables.schema(connection)
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version != VERSION or present not in (tables, tables | words):
+    if version != VERSION or present not in (tables.PLAIN, tables.PLAIN | tables.FULL_TEXT):
         raise coldstart.SqliteError("the index is of another version, or not ours")
-    return present != tables
-
-
-def _schema(connection: coldstart.Connection) -> set[str]:
-    """Return the statements in the file's schema, without those of FTS5's own tables."""
-    rows = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-    own_of_fts5 = tuple(f"{table}_" for table in _FULL_TEXT_NAMES)
-    return {sql for kind, name, sql in rows if kind != "table" or not name.startswith(own_of_fts5)}
-
-
-def _statements(text: str) -> set[str]:
-    return {statement.strip() for statement in text.split(";\n") if statement.strip().startswith("CREATE")}
-
-
-def _words(table: str) -> str:
-    return _FULL_TEXT_TABLE.format(table).strip()
-
-
-def _create(connection: coldstart.Connection) -> None:
-    for statement in _SCHEMA.split(";\n"):
-        connection.execute(statement.strip())
-    try:
-        for table in _FULL_TEXT_NAMES:
-            connection.execute(_words(table))
-    except coldstart.SqliteError as error:
-        if "fts5" not in str(error):
-            raise
+    return present != tables.PLAIN

@@ -1,8 +1,7 @@
-"""Keeping the index in step with the files: added, removed and edited records get into it and out of it.
+"""Putting records into the index: added, removed and edited records get into it and out of it.
 
-A store of thousands is not checked file by file before every prompt. A hook checks the folders' times, which show added
-and removed files, and a slice of the files; a record about to be shown is always checked. What it takes to read a
-record is imported only when a file has changed.
+`search.refresh` finds out which files have changed; a record about to be shown is always checked. What it takes to read
+a record is imported only when a file has changed.
 """
 
 from __future__ import annotations
@@ -12,41 +11,23 @@ import time
 
 from onrecord import coldstart
 from onrecord.categories import CATEGORIES
-from onrecord.search import command_filter
+from onrecord.search import command_filter, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
+    from onrecord.errors import Unwritable
     from onrecord.record.memory import Memory
     from onrecord.search.document import Document
     from onrecord.search.index import Index
 
-    Watch = Callable[[Iterable[str]], Iterable[str]]
-
 FOLDERS = tuple(category.folder for category in CATEGORIES.values())
 
-HOOK_SECONDS = 1.5
-"""Time that a hook may spend on indexing; what is left is for the next one."""
-
-SLICE, LARGER_SLICE = 64, 512
-"""Files that a hook checks when no folder has changed, and when one has: then others were probably edited too."""
-
-_MAX_CHECKED_FILES = 50_000
-"""Files that a command checks: all in any store but a huge one, where checking them would take seconds."""
-
-_LARGE_BYTES = 8_000
+LARGE_BYTES = 8_000
 """Bytes of a file that is larger than nearly all records."""
 
-_YOUNG_NANOSECONDS = 2_000_000_000
-"""Nanoseconds: a folder changed this recently may change again within the same tick of its clock."""
-
-HOOK_CPU_SECONDS = 0.12
-"""Seconds of computing that a hook may spend reading records: some 100. Writing them takes half as long again, and a
-whole hook must stay below 60 bare interpreters, on machines where one takes 8 ms, too."""
-
-_MAX_FILTERED_BY_HOOK = 600
-"""Records from which a hook makes a missing filter, in some 0.1 s."""
+_ENDLESS = float("inf")
 
 _MAX_IN_CIRCLES = 1_000
 """Records in cycles of supersession that are resolved; only a hostile store has more."""
@@ -60,69 +41,26 @@ _COUNT = (
     "INSERT INTO term VALUES (?, ?, ?) ON CONFLICT (term)"
     " DO UPDATE SET records = records + excluded.records, titles = titles + excluded.titles"
 )
+_LINK = """
+INSERT INTO succession SELECT c.old, c.new, c.n FROM claim c WHERE c.side = 0 AND (
+    EXISTS (SELECT 1 FROM claim d WHERE d.old = c.old AND d.new = c.new AND d.side = 1)
+    OR NOT EXISTS (SELECT 1 FROM record WHERE id = c.new)
+)"""
+"""Links what both records claim; one whose successor is not there was withdrawn (`record.links`)."""
+
+_NOT_LINKED = "NOT EXISTS (SELECT 1 FROM succession s WHERE s.old = c.old AND s.new = c.new AND s.n = c.n)"
+_MAX_RELINKED = 500
+"""Changed records whose links are made one by one; for more, all links are made anew."""
+
 _COUNT_AREA = (
     "INSERT INTO area VALUES (?, ?, ?) ON CONFLICT (name, scope) DO UPDATE SET records = records + excluded.records"
 )
 _TOTAL = "UPDATE total SET records = records + ?, title_terms = title_terms + ?, body_terms = body_terms + ?"
 
 
-def refresh(index: Index, *, hook: bool, watch: Watch = iter) -> bool:
-    """Bring the index in step; True if anything changed. A hook leaves it as it is while another process writes."""
-    before = _folder_times(index)
-    now = command_filter.folder_times(index.root)
-    moved = [folder for folder in FOLDERS if now[folder] != before.get(folder)]
-    edited = _edited(index, (LARGER_SLICE if moved else SLICE) if hook else _MAX_CHECKED_FILES)
-    if not moved and not edited:
-        _confirm_filter(index, hook=hook)
-        return False
-    try:
-        index._connection.execute("BEGIN IMMEDIATE")
-    except coldstart.SqliteError:
-        if hook and before:
-            return False
-        raise
-    with index._connection:
-        changed = [*edited, *(path for folder in moved for path in _added_and_removed(index, folder))]
-        deadline = time.monotonic() + HOOK_SECONDS if hook else None
-        _apply(index, watch(dict.fromkeys(changed)), {folder: now[folder] for folder in moved}, deadline)
-    _confirm_filter(index, hook=hook)
-    return True
-
-
-def _confirm_filter(index: Index, *, hook: bool) -> None:
-    """Bring the filter of commands in step with the index; make a missing one."""
-    if index.in_memory:
-        return
-    try:
-        if not command_filter.exists(index.root):
-            _make_filter(index, hook=hook)
-        command_filter.confirm(index.root, _folder_times(index))
-    except OSError:
-        # Without a filter the index is opened for every command.
-        command_filter.discard(index.root)
-
-
-def _make_filter(index: Index, *, hook: bool) -> None:
-    """Make the filter from what is indexed. A hook has no time for a large store, so a command makes it."""
-    execute = index._connection.execute
-    (count,) = execute("SELECT count(*) FROM record").fetchone()
-    command_filter.discard(index.root)
-    if hook and count > _MAX_FILTERED_BY_HOOK:
-        return
-    files: dict[int, list[tuple[str, int]]] = {}
-    for pattern, gravity, n in execute("SELECT pattern, gravity, n FROM record_file"):
-        files.setdefault(n, []).append((pattern, gravity))
-    rows = execute("SELECT n, title_terms, trigger_terms, body_terms FROM record WHERE status = 'active'")
-    keys: set[str] = set()
-    for n, title, triggers, body in rows:
-        keys |= command_filter.record_keys(title, triggers, body, files.get(n, ()))
-    keys |= command_filter.check_keys(word for (word,) in execute("SELECT DISTINCT word FROM record_check"))
-    command_filter.add(index.root, keys, count)
-
-
 def is_complete(index: Index) -> bool:
     """True if every file was indexed: a hook that ran out of time has left some for the next one."""
-    indexed = _folder_times(index)
+    indexed = folder_times(index)
     now = command_filter.folder_times(index.root)
     return all(indexed.get(folder, 0) in (-1, now[folder]) for folder in FOLDERS)
 
@@ -141,10 +79,18 @@ def changed_since(index: Index, record_paths: Sequence[str]) -> list[str]:
 
 
 def reread(index: Index, names: Iterable[str]) -> None:
-    """Index the records at these paths again, whatever the index has of them."""
-    index._connection.execute("BEGIN IMMEDIATE")
-    with index._connection:
-        replace(index, names, None)
+    """Index the records at these paths again, whatever the index has of them. Raises SqliteError if it is locked."""
+    is_reading = index._connection.in_transaction
+    if is_reading:
+        index._connection.execute("ROLLBACK")
+    try:
+        index._connection.execute("BEGIN IMMEDIATE")
+        with index._connection:
+            replace(index, names)
+    finally:
+        if is_reading:
+            # What is read from now on is one state again, a later one.
+            index._connection.execute("BEGIN")
 
 
 def stamp(root: str, path: str) -> tuple[int, int] | None:
@@ -157,54 +103,36 @@ def stamp(root: str, path: str) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def _folder_times(index: Index) -> dict[str, int]:
+def folder_times(index: Index) -> dict[str, int]:
     return dict(index._connection.execute("SELECT name, mtime FROM folder").fetchall())
 
 
-def _edited(index: Index, limit: int) -> list[str]:
-    """Return the records whose file is not the indexed one, in a slice that moves with the clock."""
-    execute = index._connection.execute
-    last = execute("SELECT max(n) FROM record").fetchone()[0] or 0
-    start = time.time_ns() // 1_000_000 % last if last > limit else 0
-    rows = execute("SELECT path, mtime, size FROM record WHERE n >= ? LIMIT ?", (start, limit))
-    return [path for path, mtime, size in rows.fetchall() if stamp(index.root, path) != (mtime, size)]
+def replace(
+    index: Index,
+    record_paths: Iterable[str],
+    deadline: float = _ENDLESS,
+    most_cpu: float = _ENDLESS,
+    *,
+    is_part: bool = False,
+    is_strict: bool = False,
+) -> int:
+    """Index the files at these paths as they are now; return how many were left when the time was up.
 
-
-def _apply(index: Index, changed_paths: Iterable[str], folders: dict[str, int], deadline: float | None) -> None:
-    if replace(index, changed_paths, deadline):
-        settled = time.time_ns() - _YOUNG_NANOSECONDS
-        index._connection.executemany(
-            "INSERT OR REPLACE INTO folder VALUES (?, ?)",
-            [(folder, mtime if mtime < settled else -1) for folder, mtime in folders.items()],
-        )
-
-
-def _added_and_removed(index: Index, folder: str) -> list[str]:
-    from onrecord.store import record_names
-
-    # The names of records are ASCII; another could have bytes that are no text, which SQLite refuses.
-    there = {f"{folder}/{name}" for name in record_names.in_folder(index.root, folder) if name.isascii()}
-    rows = index._connection.execute(
-        "SELECT path FROM record WHERE path > ? AND path < ?", (folder + "/", folder + "0")
-    ).fetchall()
-    changed = there.symmetric_difference(path for (path,) in rows)
-    # In order, so that equal stores have equal indexes: ties in a search are settled by the number of a record. Large
-    # ones last: one that takes all of a hook's time must not keep the others out.
-    return sorted(changed, key=lambda path: ((stamp(index.root, path) or (0, 0))[1] > _LARGE_BYTES, path))
-
-
-def replace(index: Index, paths: Iterable[str], deadline: float | None) -> bool:
-    """Index the files at `paths` as they are now; True if all were done before the deadline."""
+    `is_part` says that others follow, so that what concerns all records is done at the end. Raises Unwritable with
+    `is_strict` if the disk does not give one of the files.
+    """
     changes = _Changes(index)
-    is_complete = True
-    most_cpu = time.process_time() + HOOK_CPU_SECONDS
-    for path in paths:
-        if deadline is not None and (time.monotonic() > deadline or time.process_time() > most_cpu):
-            is_complete = False
+    names = list(record_paths)
+    done = 0
+    for path in names:
+        if time.monotonic() > deadline or time.process_time() > most_cpu:
             break
         changes.renew(path)
-    changes.finish()
-    return is_complete
+        done += 1
+    changes.finish(is_part=is_part)
+    if changes.unread and is_strict:
+        raise changes.unread
+    return len(names) - done
 
 
 def remove(index: Index, paths: Iterable[str]) -> None:
@@ -228,9 +156,14 @@ class _Changes:
         self._terms: dict[str, list[int]] = {}
         self._areas: dict[tuple[str, str], int] = {}
         self._totals = [0, 0, 0]
+        self._has_filter = not index.in_memory and command_filter.exists(index.root)
         self._keys: set[str] = set()
-        """Keys of the added records for the filter of commands."""
+        """Keys of the added records for the filter of commands, if there is one; a missing one is made later."""
         self._vectors = record_vectors.Blocks(index)
+        self._relinked: set[str] = set()
+        """Ids of records that were added or removed, so that their links may count now, or no longer."""
+        self.unread: Unwritable | None = None
+        """Why a file could not be read, if the disk is to blame."""
 
     def remove(self, path: str) -> int | None:
         """Take a record out; return its number, which the next version of it gets."""
@@ -250,7 +183,8 @@ class _Changes:
             if row.status == "active":
                 self._count(fields, -1)
                 self._count_areas(row.category, row.areas, row.scope, 0 if row.void else -1)
-            for name in ("record", "succession", "record_file", "record_check"):
+            self._relinked.add(row.id)
+            for name in ("record", "claim", "record_file", "record_check"):
                 self._execute(f"DELETE FROM {name} WHERE n = ?", (row.n,))
             self._vectors.remove(row.n)
             n = row.n
@@ -281,7 +215,7 @@ class _Changes:
 
     def add(self, path: str, file_stamp: tuple[int, int], n: int | None) -> None:
         """Index the record at `path`, whose stamp is `file_stamp`, under number `n`."""
-        from onrecord.errors import OnrecordError
+        from onrecord.errors import OnrecordError, Unwritable
         from onrecord.freshness import anchors
         from onrecord.record import summary_line
         from onrecord.search import document
@@ -299,6 +233,9 @@ class _Changes:
                 from onrecord import state_file
 
                 state_file.log_failure(f"index {path}", f"{type(error).__name__}: {error}")
+            elif isinstance(error, Unwritable):
+                # The disk did not give the file: with this stamp it is read again next time.
+                self.unread, file_stamp = error, (-1, -1)
             self._execute(_INSERT, (n, path, *file_stamp, "", "", "", "", "", "broken", *[""] * 16))
             return
         head = (memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
@@ -318,6 +255,7 @@ class _Changes:
             )
         if memory.record_status == "active":
             self._count(text, 1)
+        if memory.record_status == "active" and self._has_filter:
             patterns = [(pattern, gravity) for pattern, _, gravity in record_files]
             self._keys |= command_filter.record_keys(text.title, text.triggers, text.body, patterns)
         many = self._index._connection.executemany
@@ -325,18 +263,20 @@ class _Changes:
         from onrecord.search import document
 
         checks = [(word, n, is_firm, body) for word, is_firm, body in document.checks(memory)]
-        self._keys |= command_filter.check_keys(word for word, *_ in document.checks(memory))
+        self._keys |= command_filter.check_keys(word for word, *_ in checks)
         many("INSERT INTO record_check VALUES (?, ?, ?, ?)", checks)
-        links = [(memory.id, memory.superseded_by)] if memory.superseded_by else []
-        links += [(old, memory.id) for old in memory.supersedes]
-        many("INSERT INTO succession VALUES (?, ?, ?)", [(old, new, n) for old, new in links if old != new])
+        claims = [(memory.id, memory.superseded_by, 0)] if memory.superseded_by else []
+        claims += [(old, memory.id, 1) for old in memory.supersedes]
+        many("INSERT INTO claim VALUES (?, ?, ?, ?)", [(old, new, n, side) for old, new, side in claims if old != new])
+        self._relinked.add(memory.id)
 
     def _count(self, text: Document, sign: int) -> None:
-        title, body = text.title.split(), text.body.split()
-        counts = (1, len(title), len(body))
+        # A joined word counts as a term of the record and adds nothing to its length.
+        counts = (1, *(len(terms.respelled(field).split()) for field in (text.title, text.body)))
+        title, tags, triggers, body = (field.replace(terms.JOINED, "").split() for field in text)
         self._totals = [total + sign * count for total, count in zip(self._totals, counts)]
-        in_title = {*title, *text.triggers.split()} - {"|"}
-        for term in in_title.union(text.tags.split(), body):
+        in_title = {*title, *triggers} - {"|"}
+        for term in in_title.union(tags, body):
             self._terms.setdefault(term, [0, 0])[0] += sign
         for term in in_title:
             self._terms[term][1] += sign
@@ -346,7 +286,8 @@ class _Changes:
         for area in ("", *filter(None, areas.split("\n"))) if CATEGORIES[category].is_in_map else ():
             self._areas[area, scope] = self._areas.get((area, scope), 0) + sign
 
-    def finish(self) -> None:
+    def finish(self, *, is_part: bool = False) -> None:
+        """Write what was gathered. If others follow (`is_part`), cycles of supersession are left to the last run."""
         many = self._index._connection.executemany
         many(_COUNT, [(term, *counts) for term, counts in self._terms.items() if counts != [0, 0]])
         fewer = [(term,) for term, counts in self._terms.items() if counts[0] < 0]
@@ -355,14 +296,30 @@ class _Changes:
         many("DELETE FROM area WHERE name = ? AND scope = ? AND records <= 0", list(self._areas))
         self._execute(_TOTAL, self._totals)
         self._vectors.finish()
-        self._note_circles()
+        self._link()
+        if not is_part:
+            self._note_circles()
         self._extend_filter()
+
+    def _link(self) -> None:
+        """Make the supersessions of changed records those that both records claim."""
+        if len(self._relinked) > _MAX_RELINKED:
+            self._execute("DELETE FROM succession")
+            self._execute(_LINK)
+            return
+        for record_id in self._relinked:
+            for side in ("old", "new"):
+                self._execute(f"DELETE FROM succession WHERE {side} = ?", (record_id,))
+        # Those between two changed records are linked once.
+        for record_id in sorted(self._relinked):
+            for side in ("old", "new"):
+                self._execute(f"{_LINK} AND c.{side} = ? AND {_NOT_LINKED}", (record_id,))
 
     def _extend_filter(self) -> None:
         """Put the keys of added records into the filter, before they are committed; a missing one is made later."""
-        if self._keys and not self._index.in_memory and command_filter.exists(self._index.root):
+        if self._keys and self._has_filter:
             try:
-                command_filter.add(self._index.root, self._keys, 0)
+                command_filter.add(self._index.root, self._keys)
             except OSError:
                 command_filter.discard(self._index.root)
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from onrecord import coldstart
 from onrecord.categories import CATEGORIES
-from onrecord.search import terms
+from onrecord.search import passages, terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 HEAD, TAIL = 2_400, 1_200
 """Characters read from the beginning and from the end of a long prompt: the question is at either."""
@@ -12,27 +16,12 @@ HEAD, TAIL = 2_400, 1_200
 MAX_TERMS = 64
 _MAX_HEAD_TERMS = 40
 _MAX_WORDS = 320
-_MAX_REFERRING_TERMS = 3
-_MAX_TOPICLESS = 400
-"""Characters of a prompt that may refer back or name nothing."""
 
-
+_NO_NAMES: Mapping[str, str] = {}
 _INTENTS = [
     (category.name, frozenset(category.intent[1].split()))
     for category in sorted(CATEGORIES.values(), key=lambda category: category.intent[0])
 ]
-_REFERRING = frozenset(
-    "it its that this these those them they same above again there other one ones like so das dies diese dasselbe"
-    " eso esto ça cela isso".split()
-)
-_GENERIC = frozenset(
-    "add also appli chang check clean close commit continu do done els explain fine finish fix go good great implement"
-    " keep know let look make merg move need next nice now ok okai open pleas proce push put readi remov renam retri"
-    " revert review right run save see sens start step stop sure test thank thing tri undo updat use wait want work"
-    " write ye yep mach weiter bitt sigu vale oui non".split()
-)
-"""Stems that say what to do without saying to what."""
-
 ENGLISH = frozenset((
     "a about after again all also am an and any anyone anything are aren around as at be because been before being"
     " between both but by can cannot could couldn did didn do does doesn doing don done down during each either else"
@@ -46,7 +35,10 @@ ENGLISH = frozenset((
     " whether which while who whom whose why will with within without won would wouldn yeah yes yet you your yours"
 ).split())  # fmt: skip
 
-# Kept as text and split when needed: most prompts are English. German, French, Spanish, Portuguese, Italian, Dutch.
+# Kept as text and split when needed: most prompts are English.
+OTHER_LANGUAGES = ("de", "fr", "es", "pt", "it", "nl", "pl", "tr")
+"""The languages of the stop words below, in their order."""
+
 _OTHERS = (
     "aber alle als also am an auch auf aus bei beim bin bis bitte da damit dann das dass dem den der des die dies"
     " diese dieser doch du durch ein eine einem einen einer er es fur gibt hab habe haben hat hier ich ihr im in ist"
@@ -73,6 +65,13 @@ _OTHERS = (
     " ik in is ja je kan kunnen maar me meer met mij mijn moet na naar niet nog nu of om omdat ons ook op over te"
     " tegen toch tot u uit van veel voor waar waarom wat we wel wie wij wil worden zal ze zei zich zij zijn zo zonder"
     " zou",
+    "a aby albo ale ani az bez bo byc byl byla bylo by czy dla do dlaczego gdy gdzie go i ich ile ja jak jaka jaki"
+    " jakie jako jego jej jest jesli jeszcze juz kiedy kto ktora ktore ktory lub ma mam mamy mi mnie moge moj mozemy"
+    " mozna my na nad nam nas nasz nie nim no o od on ona one oni oraz po pod prosze przed przez przy sa sie tak tam te"
+    " tego tej ten teraz to tu tutaj tylko tym u w we wiec z za ze zeby",
+    "acaba ama ancak artik bana ben beni benim bir biz bize bizim bu bunu burada cok cunku da daha de degil diye en"
+    " evet gibi gore hangi hayir hem hic icin ile ise kadar ki kim lutfen mi mu nasil ne neden nerede niye o olan"
+    " olarak olur onu onun peki sadece sana sen siz sonra su tum var ve veya ya yani yok zaman",
 )  # fmt: skip
 _split: list[frozenset[str]] = []
 _RUSSIAN = frozenset((
@@ -80,6 +79,17 @@ _RUSSIAN = frozenset((
     " из или им их к как какой когда кто ли мне мы на над надо нам нас не него нет но ну о об он она они от по под при"
     " с сейчас со так там то тоже только тот ты у уже чем что чтобы эта эти это этот я"
 ).split())  # fmt: skip
+
+_FILLER_CHARACTERS = frozenset("的了吗呢吧么们这那哪怎什是我你他她它把被很都也就还又和与或您")
+"""Chinese characters that are hardly ever part of a word that names a topic."""
+
+_FILLER_PAIRS = frozenset((
+    "나요 가요 까요 어요 아요 해요 세요 네요 하나 하는 하고 하면 하지 되나 되는 되면 인가 니다 습니 합니 입니"
+    " 됩니 해야 에서 으로 에는 에게 까지 부터 해도 도되 있나 있는 있습 없나 없는"
+    " 없습 어떤 어떻 떻게 무엇 언제 여기"
+    " 기서 우리 저희 해줘 그런 이런 그리 리고 하여 했나 했습"
+).split())  # fmt: skip
+"""Korean endings and question words, as pairs of characters."""
 
 
 class Query(coldstart.NamedTuple):
@@ -94,71 +104,98 @@ class Query(coldstart.NamedTuple):
     """The part of the text that was read, for its meaning."""
     filler: float = 0.0
     """The share of its words that name no topic: about half in a sentence, little in the bare title of a change."""
+    names: Mapping[str, str] = _NO_NAMES
+    """The joined words of its names, each with its parts: `mysql` with `mi sql` for MySQL."""
+    passages: tuple[Query, ...] = ()
+    """The passages of a prompt, each asked for itself; none if it is a single one."""
+    others: int = 0
+    """Of a passage: how many others the prompt has."""
+    printed: float = 0.0
+    """The share of it that a program printed."""
+    is_foreign: bool = False
+    """True if it is in another language than English, as far as its script or its stop words tell."""
 
 
-def parse(text: str, earlier_text: str = "") -> Query:
-    """Return the query for `text`, followed by the terms of `earlier_text`, the prompts that it refers to."""
-    query = _parse(text)
-    if not earlier_text:
-        return query
-    other = _parse(earlier_text)
-    return query._replace(
-        sequence=[*query.sequence, "", *other.sequence],
-        terms=list(dict.fromkeys([*query.terms, *other.terms]))[:MAX_TERMS],
-        compounds=query.compounds | other.compounds,
-        text=f"{query.text}\n{other.text}",
-    )
-
-
-def is_referring(text: str) -> bool:
-    """True if a prompt refers back or names nothing, so that its own words do not tell its topic."""
-    if len(text) > _MAX_TOPICLESS:
-        return False
-    specific = [term for term in _parse(text).terms if term not in _GENERIC]
-    points_back = not _REFERRING.isdisjoint(word.lower() for word in terms.words(text))
-    return not specific or (points_back and len(specific) <= _MAX_REFERRING_TERMS)
+def parse_prompt(text: str) -> Query:
+    """Return the query for a prompt: what it says as a whole, without what machines print, and its passages."""
+    parts = passages.split(text)
+    whole = parse("\n".join(part.text for part in parts))
+    if len(parts) == 1:
+        return whole
+    printed = sum(len(part.text) for part in parts if part.is_printed) / sum(len(part.text) for part in parts)
+    queries = (parse(part.text)._replace(others=len(parts) - 1, printed=float(part.is_printed)) for part in parts)
+    return whole._replace(printed=printed, passages=tuple(queries))
 
 
 def stop_words(words: list[str]) -> frozenset[str]:
     """Return the stop words for a text, given its lower-case words: English ones, and those of its language."""
     distinct = set(words)
     best, most = ENGLISH, max(1, len(distinct & ENGLISH))
-    if not _split:
-        _split.extend(frozenset(text.split()) for text in _OTHERS)
-    for stop_list in _split:
+    for stop_list in other_stop_words():
         hits = len(distinct & stop_list)
         if hits > most:
             best, most = ENGLISH | stop_list, hits
     return best if all(map(str.isascii, distinct)) else best | _RUSSIAN
 
 
+def other_stop_words() -> list[frozenset[str]]:
+    """Return the stop words of each of `OTHER_LANGUAGES`."""
+    if not _split:
+        _split.extend(frozenset(text.split()) for text in _OTHERS)
+    return _split
+
+
 def carries_meaning(term: str) -> bool:
-    """True if a term is worth searching for: not a single Latin letter or digit."""
-    return len(term) > 1 or not term.isascii()
+    """True if a term is worth searching for: no single Latin letter or digit, no ending of an unspaced script."""
+    if term.isascii():
+        return len(term) > 1
+    is_ending = term in _FILLER_PAIRS or all("\u3040" <= character <= "\u309f" for character in term)
+    return not is_ending and _FILLER_CHARACTERS.isdisjoint(term)
 
 
-def _parse(text: str) -> Query:
+def parse(text: str) -> Query:
+    """Return the query for a text."""
     read = _pieces(text)
-    pieces = [[terms.words(chunk) for chunk in piece.split()[:_MAX_WORDS]] for piece in read]
-    lowered = [word.lower() for piece in pieces for words in piece for word in words]
+    pieces = [[(chunk, terms.words(chunk)) for chunk in piece.split()[:_MAX_WORDS]] for piece in read]
+    lowered = [_lowered(word) for piece in pieces for _, words in piece for word in words]
     stop = stop_words(lowered)
     sequence: list[str] = []
     distinct: dict[str, None] = {}
     compounds: set[tuple[str, str]] = set()
+    names: dict[str, str] = {}
     for piece in pieces:
         most = _MAX_HEAD_TERMS if piece is not pieces[-1] else MAX_TERMS
-        for words in piece:
+        for chunk, words in piece:
             compound = [term for word in words for term in terms.of_word(word)]
             sequence += compound
             compounds.update(zip(compound, compound[1:]))
+            joined = terms.names(chunk, words) if len(compound) > 1 else _NO_NAMES
             if len(distinct) < most:
-                distinct.update(dict.fromkeys(_topic_terms(words, stop)))
+                # A name of single letters has no other term.
+                topic = _topic_terms(words, stop) or [name for name in joined if name not in stop]
+                distinct.update(dict.fromkeys(topic))
+                names.update((name, parts) for name, parts in joined.items() if name not in topic)
     filler = sum(word in stop for word in lowered) / (len(lowered) or 1)
-    return Query(sequence, list(distinct)[:MAX_TERMS], compounds, _intent(set(lowered)), "\n".join(read), filler)
+    kept = list(distinct)[:MAX_TERMS]
+    is_foreign = not stop <= ENGLISH | _RUSSIAN or any(map(_is_of_another_script, kept))
+    return Query(sequence, kept, compounds, _intent(set(lowered)), "\n".join(read), filler, names)._replace(
+        is_foreign=is_foreign
+    )
+
+
+def _is_of_another_script(term: str) -> bool:
+    return not term.isascii() and term.isalpha() and term[0] > "\u036f"
 
 
 def _topic_terms(words: list[str], stop: frozenset[str]) -> list[str]:
-    return [term for word in words if word.lower() not in stop for term in terms.of_word(word) if carries_meaning(term)]
+    return [
+        term for word in words if _lowered(word) not in stop for term in terms.of_word(word) if carries_meaning(term)
+    ]
+
+
+def _lowered(word: str) -> str:
+    """Return a word as lists of stop words have it: `für` as `fur`."""
+    return word.lower() if word.isascii() else terms.plain_letters(word.lower()).replace("ı", "i")
 
 
 def _pieces(text: str) -> list[str]:

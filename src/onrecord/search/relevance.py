@@ -42,6 +42,13 @@ class Meaning(coldstart.NamedTuple):
     """By how much `soft_coverage` is more than that of the best other candidate; negative for all but the best."""
     vector_share: float = 0.0
     """The share of the prompt's words that have a vector: where it is low, all others mean little."""
+    foreign: float = 0.0
+    """The share of the words that no record has of a prompt that is not English: near 1 where words cannot match; 0 for
+    an English prompt."""
+    foreign_meaning: float = 0.0
+    """`meaning` by that share: where words cannot match, meaning has to say all."""
+    foreign_soft: float = 0.0
+    """`soft_coverage` by that share."""
 
 
 MEANING_NAMES = Meaning._fields
@@ -89,17 +96,23 @@ def score(weights: Weights, features: Sequence[float]) -> float:
     return weights.base[0] + sum([weight * feature for weight, feature in zip(weights.rank, features)])
 
 
-def relative(scores: Sequence[float]) -> list[tuple[float, ...]]:
-    """Return, for each of `scores`, best first, how it compares with the others."""
+def relative(scores: Sequence[float], subjects: Sequence[object]) -> list[tuple[float, ...]]:
+    """Return, for each of `scores`, best first, how it compares with the others.
+
+    Records on one subject do not compete: one with six records is asked for no less than one with a single record.
+    """
     if not scores:
         return []
-    best = scores[0]
-    total = sum(exp(max(score - best, -50.0)) for score in scores[:_MAX_RIVALS])
+    best, rivals = scores[0], dict[object, float]()
+    for score, subject in zip(scores[:_MAX_RIVALS], subjects):
+        rivals.setdefault(subject, exp(max(score - best, -50.0)))
+    total = sum(rivals.values())
+    next_score = next((score for score, subject in zip(scores, subjects) if subject != subjects[0]), best - 2.0)
     relative_scores: list[tuple[float, ...]] = []
-    for position, score in enumerate(scores):
-        share = exp(max(score - best, -50.0)) / total
-        next_score = scores[position + 1] if position + 1 < len(scores) else score - 2.0
-        lead = min(score - next_score, 3.0) if position == 0 else score - best
+    for score, subject in zip(scores, subjects):
+        weight = exp(max(score - best, -50.0))
+        share = weight / (total - rivals.get(subject, 0.0) + weight)
+        lead = min(score - next_score, 3.0) if subject == subjects[0] else score - best
         relative_scores.append((share, log(share), score, lead))
     return relative_scores
 
@@ -186,9 +199,9 @@ class KeywordScore(coldstart.NamedTuple):
 
 def keyword_scores(index: Index, query: Query, filter: Filter) -> list[KeywordScore]:
     """Return all records that have points, best first; superseded ones do not take part."""
-    query_terms, since = set(query.terms), filter.days_ago(_RECENT_DAYS)
+    query_terms, since = frozenset(query.terms), filter.days_ago(_RECENT_DAYS)
     points_and_rows: list[tuple[float, Row]] = []
-    for row in index.not_replaced():
+    for row in (row.respelled(query_terms, query.names) for row in index.not_replaced()):
         points = keyword_points(query_terms, row, filter.settings) if filter.accepts(row) else 0
         if points:
             points_and_rows.append((points + (row.updated_at >= since), row))
@@ -204,7 +217,7 @@ def _keyword_score(term_count: int, points_and_rows: list[tuple[float, Row]], po
     return KeywordScore(row, points, lead, shifted(0.5, logits))
 
 
-def keyword_points(query_terms: set[str], row: Row, settings: Settings | None = None) -> int:
+def keyword_points(query_terms: frozenset[str], row: Row, settings: Settings | None = None) -> int:
     """Return the points of a record: title word 2, tag 3, prefix of either 1, description up to 2, body up to 3."""
     title, tags = set(row.title_terms.split()), set(row.tag_terms.split())
     count = 2 * len(query_terms & title) + 3 * len(query_terms & tags)

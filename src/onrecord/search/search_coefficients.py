@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 FLOOR = 0.01
-ASKED = 0.2
-ASKED_POINTER = 0.04
 KEYWORD_ASKED = 0.05
+FITS = 0.05
+FITS_LONG = 0.015
 
 BASE = -2.13523
 WEIGHTS = {

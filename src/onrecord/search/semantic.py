@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from onrecord.search.vectors import Vectorizer
 
 MAX_NEAREST, MAX_NEAREST_IN_SEARCH = 5, 12
-"""Records that are candidates by their meaning alone: for a prompt, and for a search."""
+"""Records that are candidates by their meaning alone: for a prompt, and for a search. A prompt in another language is
+like a search: words find little for it."""
 
 _MIN_MEANING, _MIN_MEANING_IN_SEARCH = 0.25, 0.4
 """The `meaning` that makes a record a candidate. The relevance model filters those of a prompt, but a search shows
@@ -43,6 +44,9 @@ _HEAD_WORDS, _TAIL_WORDS = 110, 50
 """Words read from the beginning and from the end of a long prompt: the question is at either."""
 
 _SQUARE = vectors.LENGTH * vectors.LENGTH
+
+_MAX_LEAD, _MAX_SOFT_LEAD = 0.2, 0.35
+"""Leads over the next record that count: more have only records of a store that has hardly any others."""
 
 _MIN_SIMILARITY = 0.45
 """The minimum similarity of two words that counts: below it most pairs have nothing to do with each other."""
@@ -97,10 +101,11 @@ class Nearby:
         Those are compared by text, too. If a filter may refuse most records, return all that are close enough.
         """
         self._texts = _by_text(self._index, {*self._best, *excluded_numbers}, self._values)
+        is_wide = is_search or self._query.is_foreign
         minimum = 2 * _SQUARE * (_MIN_MEANING_IN_SEARCH if is_search else _MIN_MEANING)
         close = [n for n, texts in self._texts.items() if texts.meaning >= minimum and n not in excluded_numbers]
         close.sort(key=lambda n: (-self._texts[n].meaning, n))
-        return close if is_narrow else close[: MAX_NEAREST_IN_SEARCH if is_search else MAX_NEAREST]
+        return close if is_narrow else close[: MAX_NEAREST_IN_SEARCH if is_wide else MAX_NEAREST]
 
     def measure(
         self, rows: Sequence[Row], query: WeightedQuery, word_values: Mapping[int, Sequence[float]]
@@ -114,7 +119,9 @@ class Nearby:
             row.n: word_values[row.n][0] if row.n in word_values else word_features.coverage(query, row) for row in rows
         }
         soft = self._soft(rows, query, coverage, texts)
-        share = _vector_share(self._vectorizer, self._query.text, query)
+        crossing = _crossing(self._vectorizer, self._query.text, query)
+        share = _vector_share(self._vectorizer, self._query.text, query, crossing)
+        foreign = _unseen(query, crossing) if self._query.is_foreign else 0.0
         leads, soft_leads = _leads({n: text.meaning for n, text in self._texts.items()}), _leads(soft)
         mean, spread = _distribution(self._gists, self._index.totals()[0])
         features = {}
@@ -122,7 +129,9 @@ class Nearby:
             products = (text.meaning / 2, text.title, text.trigger, text.sentence, text.whole, leads[n] / 2)
             meaning, title, trigger, sentence, whole, lead = (product / _SQUARE for product in products)
             z = (self._product(n) - mean) / spread
-            features[n] = Meaning(meaning, title, trigger, sentence, whole, lead, z, soft[n], soft_leads[n], share)
+            lead, soft_lead = min(lead, _MAX_LEAD), min(soft_leads[n], _MAX_SOFT_LEAD)
+            near = (meaning, title, trigger, sentence, whole, lead, z, soft[n], soft_lead, share)
+            features[n] = Meaning(*near, foreign, foreign * meaning, foreign * soft[n])
         return features
 
     def _soft(
@@ -159,7 +168,7 @@ def compare(index: Index, query: Query) -> Nearby | None:
         return None
     if row[0] != vectorizer.table.hash:
         raise ValueError("the vectors of the index were made with another table")
-    words = vectors.words(query.text)
+    words = vectorizer.words(query.text)
     if len(words) > _HEAD_WORDS + _TAIL_WORDS:
         words = [*words[:_HEAD_WORDS], *words[-_TAIL_WORDS:]]
     vector = vectorizer.vector(words)
@@ -251,32 +260,63 @@ def _soft_coverage(
     similarities = _similarities(
         vectorizer, word_vectors, {row: length for rows in numbers.values() for row, length in rows}
     )
-    return {row.n: _covered(query, row, [number for number, _ in numbers[row.n]], similarities) for row in rows}
+    total = query.total - sum(query.weights[concept] for concept in _crossing(vectorizer, text, query))
+    return {
+        row.n: _covered(query, row, [number for number, _ in numbers[row.n]], similarities) / (total or 1.0)
+        for row in rows
+    }
 
 
-def _vector_share(vectorizer: Vectorizer, text: str, query: WeightedQuery) -> float:
+def _vector_share(vectorizer: Vectorizer, text: str, query: WeightedQuery, crossing: Collection[int]) -> float:
     """Return the share of the query's concepts whose word is in the table; pieces of a word say little."""
-    concepts = {concept: word for word, concept in _spelled(text, query).items()}
-    count = len(query.weights)
-    return sum(vectorizer.word(word).length > 0 for word in concepts.values()) / count if count else 0.0
+    count = len(query.weights) - len(crossing)
+    spelled = _spelled(vectorizer, text, query).values()
+    return sum(vectorizer.word(word).length > 0 for word in spelled) / count if count else 0.0
 
 
-def _spelled(text: str, query: WeightedQuery) -> dict[str, int]:
-    """Return the words of the prompt as they are spelled there, each with its concept."""
-    spelled: dict[str, int] = {}
-    for word in dict.fromkeys(vectors.words(text)):
+def _unseen(query: WeightedQuery, crossing: Collection[int]) -> float:
+    """Return the share of the query's concepts that no record has: nearly all in another language than theirs."""
+    frequency = query.corpus.frequency
+    seen = {concept for term, concept in query.concept.items() if frequency.get(term)}
+    count = len(query.weights) - len(crossing)
+    return 1 - len(seen.difference(crossing)) / count if count else 0.0
+
+
+def _crossing(vectorizer: Vectorizer, text: str, query: WeightedQuery) -> frozenset[int]:
+    """Return the concepts that are no words: pairs of characters where one word ends and the next begins.
+
+    Neither the table nor a record has them.
+    """
+    pairs = {
+        concept: term
+        for term, concept in query.concept.items()
+        if not term.isascii() and terms.is_unspaced(term[0]) and not query.corpus.frequency.get(term)
+    }
+    if not pairs:
+        return frozenset()
+    spelled = _spelled(vectorizer, text, query)
+    return frozenset(
+        concept for concept in pairs if concept not in spelled or not vectorizer.word(spelled[concept]).length
+    )
+
+
+def _spelled(vectorizer: Vectorizer, text: str, query: WeightedQuery) -> dict[int, str]:
+    """Return, by concept, the words of the prompt as they are spelled there; a name is the word of all its parts."""
+    spelled: dict[int, str] = {}
+    for word in dict.fromkeys(vectorizer.words(text)):
         for term in terms.of_word(word):
-            if term in query.concept:
-                spelled[word] = query.concept[term]
+            for part in query.names[term].split() if term in query.names else (term,):
+                if part in query.concept:
+                    spelled[query.concept[part]] = word
     return spelled
 
 
 def _vectors(vectorizer: Vectorizer, text: str, query: WeightedQuery) -> dict[int, list[int]]:
     """Return the vectors of the prompt's rarest words, by concept."""
-    spelled = sorted(_spelled(text, query).items(), key=lambda pair: -query.weights[pair[1]])
+    spelled = sorted(_spelled(vectorizer, text, query).items(), key=lambda pair: -query.weights[pair[0]])
     word_vectors = {
         concept: vectors.signed(vectorizer.vector([word])[:WORD_DIMENSIONS])
-        for word, concept in spelled[:_MAX_SOFT_WORDS]
+        for concept, word in spelled[:_MAX_SOFT_WORDS]
     }
     return {concept: values for concept, values in word_vectors.items() if any(values)}
 
@@ -295,7 +335,7 @@ def _similarities(
     vectorizer: Vectorizer, word_vectors: Mapping[int, list[int]], row_lengths: Mapping[int, int]
 ) -> dict[int, dict[int, float]]:
     """Return, for each concept, the rows of the table that are similar enough, and their similarity."""
-    columns = vectors.columns(vectorizer.stored_rows(row_lengths, WORD_DIMENSIONS), WORD_DIMENSIONS)
+    columns = vectors.columns(vectorizer.stored_rows(row_lengths), WORD_DIMENSIONS)
     similarities: dict[int, dict[int, float]] = {}
     for (concept, values), products in zip(
         word_vectors.items(), vectors.products_of_each(word_vectors.values(), columns, len(row_lengths))
@@ -309,6 +349,7 @@ def _similarities(
 def _covered(
     query: WeightedQuery, row: Row, word_rows: list[int], similarities: Mapping[int, Mapping[int, float]]
 ) -> float:
+    """Return the weight of the query that a record covers, by its words or by similar ones."""
     concepts = word_features.matched(query, row)
     covered = sum(query.weights[concept] for concept in concepts)
     for concept, cosines in similarities.items():
@@ -316,4 +357,4 @@ def _covered(
             covered += query.weights[concept] * max(
                 (cosines.get(row_number, 0.0) for row_number in word_rows), default=0.0
             )
-    return covered / query.total
+    return covered

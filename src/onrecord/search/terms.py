@@ -3,12 +3,40 @@
 A text becomes a stream of terms in reading order. `userId`, `user_id`, `user-id` and `user.id` all become the
 adjacent terms `user id`. English words become their stems, so that `retries`, `retried` and `retry` are one term.
 Scripts written without spaces become overlapping pairs of characters.
+
+A name in several parts is also indexed as the one word that others write: `MySQL` as `mysql`, `Node.js` as `nodejs`.
+In a field of the index that word follows its parts, with an underscore for each of them (`mi sql __mysql`), and takes
+no place of its own: `respelled` reads a field as a query spells its names.
 """
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
 _MAX_WORD_CHARACTERS = 40
 """Characters of a term: what is longer is a hash or encoded data, and its beginning tells it from others."""
+
+JOINED = "_"
+"""What begins a joined word in a field of the index, once for each of its parts. No term has it."""
+
+_MAX_PARTS = 5
+_MAX_JOINED_CHARACTERS = 24
+"""Of a name: what is longer is an identifier, which nobody writes as one lower-case word."""
+
+_HYPHENS = "-_./\u2010\u2011"
+"""What may stand between the two words of a name: `front-end`, `user_id`, `Node.js`, `CI/CD`."""
+
+_SIGNS = (
+    ("C++", "cpp"), ("c++", "cpp"), ("C#", "csharp"), ("c#", "csharp"), ("F#", "fsharp"), ("f#", "fsharp"),
+)  # fmt: skip
+"""Names of languages that are told apart by a sign alone."""
+
+_NO_PLURALS = frozenset("aks aws cms cors dns ecs eks gcs gps iis ios nas nats ops pos rds sms sns sqs tls vps".split())
+"""Names that end in s: without it they would be other words, or too short to count."""
+
+_NO_NAMES: Mapping[str, str] = {}
 
 _MAX_CACHE = 50_000
 _cache: dict[str, tuple[str, ...]] = {}
@@ -44,10 +72,88 @@ def stream(text: str) -> list[str]:
     return [term for word in words(text) for term in of_word(word)]
 
 
+def field(text: str, left_out: frozenset[str] = frozenset()) -> list[str]:
+    """Return all terms of a text with the joined words of its names, without the words that are `left_out`."""
+    stream: list[str] = []
+    for chunk in text.split():
+        chunk_words = [chunk] if chunk.isalnum() else words(chunk)
+        kept = [word for word in chunk_words if word.lower() not in left_out] if left_out else chunk_words
+        for word in kept:
+            parts = of_word(word)
+            stream += parts
+            joined = joined_word(word) if len(parts) > 1 else ""
+            if joined:
+                stream.append(JOINED * len(parts) + joined)
+        joined = joined_words(chunk, chunk_words) if len(chunk_words) == 2 and kept else ""
+        if joined:
+            stream.append(JOINED * len(kept) + joined)
+    return stream
+
+
+def names(chunk: str, chunk_words: list[str]) -> dict[str, str]:
+    """Return the joined words of a text without spaces, given its words, each with its parts."""
+    pairs = {joined_word(word): " ".join(of_word(word)) for word in chunk_words if not word[1:].islower()}
+    if len(chunk_words) == 2:
+        pairs[joined_words(chunk, chunk_words)] = " ".join([term for word in chunk_words for term in of_word(word)])
+    pairs.pop("", None)
+    return pairs
+
+
+def joined_word(word: str) -> str:
+    """Return a word of several parts as one term: `MySQL` as `mysql`; empty if it is no name."""
+    is_name = word.isascii() and 1 < len(cased_parts(word)) <= _MAX_PARTS and len(word) <= _MAX_JOINED_CHARACTERS
+    return _term(word.lower()) if is_name else ""
+
+
+def joined_words(chunk: str, chunk_words: list[str]) -> str:
+    """Return the two words of a text without spaces as one term: `Node.js` as `nodejs`; empty if it is no name."""
+    first, second = chunk_words
+    joined = first + second
+    place = chunk.find(first) + len(first)
+    if (
+        chunk[place : place + 1] not in _HYPHENS
+        or chunk[place + 1 : place + 1 + len(second)] != second
+        or len(joined) > _MAX_JOINED_CHARACTERS
+        or not joined.isascii()
+        or not first[0].isalpha()
+        or len(of_word(first)) + len(of_word(second)) > 2
+    ):
+        return ""
+    return _term(joined.lower())
+
+
+def respelled(text: str, query_terms: Collection[str] = (), query_names: Mapping[str, str] = _NO_NAMES) -> str:
+    """Return a field of the index as a query spells its names: joined words for their parts, or parts for a word.
+
+    `query_names` has the parts of the query's joined words. All other joined words are left out.
+    """
+    if JOINED in text:
+        text = _without_joined(text, query_terms, query_names)
+    if any(name in text for name in query_names):
+        return " ".join([query_names.get(term, term) for term in text.split()])
+    return text
+
+
+def _without_joined(text: str, query_terms: Collection[str], query_names: Mapping[str, str]) -> str:
+    first, *rest = f" {text}".split(" " + JOINED)
+    pieces = [first]
+    for piece in rest:
+        joined, space, after = piece.partition(" ")
+        word = joined.lstrip(JOINED)
+        if word in query_terms or word in query_names:
+            # The parts before it are what it stands for.
+            parts = 1 + len(joined) - len(word)
+            pieces = [" ".join(pieces).rsplit(" ", parts)[0], query_names.get(word, word)]
+        if space:
+            pieces.append(after)
+    return " ".join(pieces).strip()
+
+
 def words(text: str) -> list[str]:
     """Return the words of a text as they are written, split at punctuation and space."""
     if "+" in text or "#" in text:
-        text = text.replace("C++", "cpp").replace("c++", "cpp").replace("C#", "csharp").replace("c#", "csharp")
+        for sign, name in _SIGNS:
+            text = text.replace(sign, name)
     return text.translate(_separators).split()
 
 
@@ -58,7 +164,7 @@ def of_word(word: str) -> tuple[str, ...]:
         return cached
     if len(_cache) >= _MAX_CACHE:
         _cache.clear()
-    plain = [word] if word.isascii() else _plain(word).translate(_separators).split()
+    plain = [word] if word.isascii() else plain_letters(word).translate(_separators).split()
     terms = tuple(
         term for plain_word in plain for part in cased_parts(plain_word) for term in _terms_of_part(part.lower())
     )
@@ -113,7 +219,35 @@ def is_unspaced(character: str) -> bool:
     return any(first <= character <= last for first, last in _UNSPACED)
 
 
-def _plain(text: str) -> str:
+def by_script(word: str) -> list[str]:
+    """Return the stretches of a word that are of one script, without punctuation."""
+    runs: list[str] = []
+    before = ""
+    for character in word.replace("ı", "i"):
+        here = script_of(character)
+        if here and here == before:
+            runs[-1] += character
+        elif here:
+            runs.append(character)
+        before = here
+    sizes = [2 if script_of(run[0]) == "han" else len(run) for run in runs]
+    return [run[i : i + size] for run, size in zip(runs, sizes) for i in range(max(len(run) - size + 1, 1))]
+
+
+def script_of(character: str) -> str:
+    """Return the script of a character, as far as words are cut by it; empty if it is no part of a word."""
+    if character.isascii():
+        return "ascii" if character.isalnum() else ""
+    if "\u3040" <= character <= "\u309f" or not (character.isalnum() or character == "ー"):
+        return ""
+    if "\uac00" <= character <= "\ud7af":
+        return "hangul"
+    if "\u30a0" <= character <= "\u30ff":
+        return "katakana"
+    return "han" if is_unspaced(character) else "other"
+
+
+def plain_letters(text: str) -> str:
     """Unify compatibility forms and remove accents of Latin letters; other scripts keep their marks."""
     import unicodedata
 
@@ -148,7 +282,7 @@ _STEP_4 = tuple(
 
 def stem(word: str) -> str:
     """Return the stem of a lower-case ASCII word by Porter's algorithm (1980); short words are their own stem."""
-    if len(word) < 3:
+    if len(word) < 3 or word in _NO_PLURALS:
         return word
     word = _without_participle(_without_plural(word))
     if word.endswith("y") and "v" in _shape(word[:-1]):
@@ -208,3 +342,29 @@ def _without_final_e(word: str) -> str:
         if measure > 1 or (measure == 1 and not _ends_cvc(word[:-1])):
             word = word[:-1]
     return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
+
+
+_ABBREVIATIONS = (
+    "admin administr", "app applic", "arg argument", "async asynchron", "attr attribut", "auth authent author",
+    "cert certif", "cfg config configur", "cmd command", "config configur", "conf config configur", "ctx context",
+    "db databas", "dep depend", "dir directori", "doc document", "env environ", "exec execut", "fn function",
+    "func function", "i18n internation", "infra infrastructur", "js javascript", "k8s kubernet", "lib librari",
+    "mgmt manag", "mongo mongodb", "msg messag", "otel opentelemetri", "param paramet", "perf perform", "perm permiss",
+    "pg postgresql postgr", "pkg packag", "postgr postgresql", "py python", "repo repositori", "spec specif",
+    "sync synchron", "tf terraform", "tmp temporari", "ts typescript", "txn transact", "var variabl",
+)  # fmt: skip
+"""Abbreviations that developers write, and the stems that each stands for. Any other word of a sentence that begins
+like a longer one is a word of its own: `form` is no beginning of `format`."""
+
+_variants: dict[str, list[str]] = {}
+
+
+def variants(term: str) -> list[str]:
+    """Return the terms that an abbreviation stands for, or the abbreviations of a longer word."""
+    if not _variants:
+        for line in _ABBREVIATIONS:
+            short, *stems = line.split()
+            _variants.setdefault(short, []).extend(stems)
+            for stem in stems:
+                _variants.setdefault(stem, []).append(short)
+    return _variants.get(term, [])

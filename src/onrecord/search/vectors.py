@@ -3,9 +3,11 @@
 Three parts follow each other: the table of word vectors, texts as vectors, and products of one vector with many.
 
 The table ships with the package: `words.vec`, read piece by piece and never as a whole. The file, little-endian: 8
-bytes `RCLVEC01`; u32 number of tokens; u32 dimensions; the tokens' CRC-32, sorted (u32); their scales (f32); their rows
-(int8). A token's vector is its scale times its row. Whole words are tokens as they are; a piece that continues a word
-begins with `##`. How it was trained: docs/how-it-works.md.
+bytes `RCLVEC02`; u32 number of tokens; u32 dimensions; the tokens' CRC-32, sorted (u32); their scales (f32); their rows
+(80 bytes). A dimension of a row has five bits, 16 more than its value, which counts 8 times: the upper four are half of
+one of the first 64 bytes, its lower half for the first 64 dimensions, and bit k of byte j of the other 16 is the lowest
+bit of dimension j + 16 k. A token's vector is its scale times its row. Whole words are tokens as they are; a piece
+that continues a word of ASCII letters begins with `##`. How it was trained: docs/how-it-works-inside.md.
 
 Sums are whole numbers and exact. One large integer is a vector, a lane of 32 bits for each dimension, so that adding
 two vectors is one addition. A vector is stored as 128 bytes, each 128 more than its value.
@@ -23,6 +25,7 @@ from binascii import crc32
 from math import dist
 
 from onrecord import coldstart
+from onrecord.search import terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,16 +37,19 @@ FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "words.vec")
 
 DIMENSIONS = 128
 
-_MAGIC = b"RCLVEC01"
+_MAGIC = b"RCLVEC02"
 _HEADER = 16
 _MAX_TABLE_TOKENS = 65_536
-"""Tokens of a table: the index stores row numbers in two bytes, and 6 MB hold no more than 45,000."""
+"""Tokens of a table: the index stores row numbers in two bytes."""
 
 _MAX_SCALE = 64.0
 """A vector whose largest dimension is 1 has a scale of 1/127: ten thousand times that is a damaged file."""
 
 _SAMPLED_SCALES, _LARGE_WEIGHT = 128, 2_000
 """Scales that are looked at, and the weight that the largest of them gets: no other has more than twice that."""
+
+_HALVES, _ROW = 64, 80
+"""Bytes of a row that hold two dimensions each, and all bytes of a row."""
 
 _SAMPLE = 4_096
 """Bytes of the scales and of the rows that tell one table from another: training again changes nearly all of them."""
@@ -65,7 +71,10 @@ _MAX_WORD_CHARACTERS, _MAX_PIECE_CHARACTERS = 40, 18
 _MAX_PIECES, _MAX_CUT_WORDS = 8, 48
 """Pieces of a word, and words of a text that are cut into pieces: cutting one takes up to 144 lookups."""
 
-_MAX_CACHE = 20_000
+_MIN_BEGINNING = 4
+"""Letters that another ending may follow, where words are not of ASCII letters."""
+
+_MAX_CACHE = 60_000
 _LANE = 4
 _ONES = int.from_bytes((b"\1" + bytes(_LANE - 1)) * DIMENSIONS, "little")
 _MAX_WEIGHT = 4_095
@@ -82,7 +91,20 @@ _PRECISE = 13
 
 _MIDDLE = [128] * WORD_DIMENSIONS
 _ALL_FIT = b"\1" * DIMENSIONS
-_OFFSET = bytes(range(128, 256)) + bytes(range(128))
+_MIN_IDENTIFIER = 4
+"""Small letters with which an identifier in mixed case begins; a name begins with fewer (`iOS`, `macOS`)."""
+
+_AROUND = ".,:;!?()[]{}<>'\"`*"
+"""What may stand before and after a word."""
+
+_LOWER, _UPPER = bytes([16 * (byte & 15) for byte in range(256)]), bytes([byte & 240 for byte in range(256)])
+"""The two dimensions that share a byte, each as it is stored in vectors, but for its lowest bit."""
+
+_COARSE = bytes([byte + 4 for byte in _LOWER])
+"""The first of them with the mean of that bit: enough to compare words."""
+
+_BIT = int.from_bytes(b"\1" * 16, "little")
+
 _SHAPES = " " * 48 + "a" * 10 + " " * 7 + "A" * 26 + " " * 6 + "a" * 26 + " " * 5
 """The class of each ASCII character: small letter or digit, capital letter, or other."""
 
@@ -108,8 +130,8 @@ class WordTable:
         self.count = count
         self._rows = _HEADER + 8 * count
         size = os.fstat(descriptor).st_size
-        if size != self._rows + DIMENSIONS * count:
-            raise BadTable(f"{size} bytes, not the {self._rows + DIMENSIONS * count} that its header says")
+        if size != self._rows + _ROW * count:
+            raise BadTable(f"{size} bytes, not the {self._rows + _ROW * count} that its header says")
         self.hashes: Sequence[int] = read_numbers(self._read(_HEADER, 4 * count), "I")
         self._scales = _HEADER + 4 * count
         sample = self._read(self._scales, min(_SAMPLE, 4 * count))
@@ -137,11 +159,9 @@ class WordTable:
         scale: float = read_numbers(self._read(self._scales + 4 * row_number, 4), "f")[0]
         return scale if _is_sensible(scale) else 0.0
 
-    def rows(self, row_numbers: Iterable[int], size: int = DIMENSIONS) -> bytes:
-        """Return rows one after the other, up to dimension `size`, as they are in the file: signed bytes."""
-        return b"".join(
-            [_pread(self._descriptor, size, self._rows + row_number * DIMENSIONS) for row_number in row_numbers]
-        )
+    def rows(self, row_numbers: Iterable[int]) -> bytes:
+        """Return rows one after the other, as they are in the file."""
+        return b"".join([_pread(self._descriptor, _ROW, self._rows + row_number * _ROW) for row_number in row_numbers])
 
     def check(self) -> None:
         """Look at all of the table; BadTable if tokens cannot be found in it."""
@@ -206,7 +226,8 @@ def read_numbers(data: bytes, kind: str) -> Any:
 def words(text: str) -> list[str]:
     """Return the words of a text in lower case, `camelCase` as two: runs of ASCII letters and digits, or others.
 
-    Latin letters lose their accents: the table has none.
+    Latin letters lose their accents. Chinese characters become overlapping pairs, as they do in `terms`; Japanese
+    particles and endings are left out.
     """
     shapes, start, parts = text.translate(_SHAPES), 0, []
     while (hump := shapes.find("aA", start)) >= 0:
@@ -214,28 +235,10 @@ def words(text: str) -> list[str]:
         start = hump + 1
     parts.append(text[start:])
     lowered = " ".join(parts).lower()
-    spaced = (lowered if lowered.isascii() else _folded(lowered)).translate(_SPACED)
+    spaced = (lowered if lowered.isascii() else terms.plain_letters(lowered)).translate(_SPACED)
     if spaced.isascii():
         return spaced.split()
-    return [run for word in spaced.split(" ") if word for run in ([word] if word.isascii() else _runs(word))]
-
-
-def _folded(text: str) -> str:
-    import unicodedata
-
-    apart = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
-    return "".join(letter for letter in apart if not unicodedata.combining(letter))
-
-
-def _runs(word: str) -> list[str]:
-    """Return the stretches of a word that are, or are not, ASCII."""
-    runs = [word[0]]
-    for character in word[1:]:
-        if character.isascii() == runs[-1].isascii():
-            runs[-1] += character
-        else:
-            runs.append(character)
-    return runs
+    return [run for word in spaced.split() for run in ([word] if word.isascii() else terms.by_script(word))]
 
 
 class _Word(coldstart.NamedTuple):
@@ -262,6 +265,18 @@ class Vectorizer:
     def vector(self, words: list[str]) -> bytes:
         """Return the vector of `words`; empty if none has one."""
         return stored(*self.sum(words))
+
+    def words(self, text: str) -> list[str]:
+        """Return the words of a text; a name in mixed case that the table has is one word: `iOS`, `LaTeX`."""
+        if "aA" not in text.translate(_SHAPES):
+            return words(text)
+        chunks = [chunk.strip(_AROUND) for chunk in text.split()]
+        names = [chunk for chunk in chunks if "aA" in chunk.translate(_SHAPES) and chunk.isalnum()]
+        for name in dict.fromkeys(names):
+            # `userId` is an identifier, which others write as two words.
+            if not name[:_MIN_IDENTIFIER].islower() and self.word(name.lower()).length:
+                text = text.replace(name, name.lower())
+        return words(text)
 
     def sum(self, words: list[str]) -> tuple[int, int]:
         """Return the sum of the vectors of `words`, which can be added to others: its lanes and its weight."""
@@ -301,14 +316,17 @@ class Vectorizer:
         looked_up = self._words.get
         return [entry[3:] for word in words if (entry := looked_up(word) or self.word(word))[4]]
 
-    def stored_rows(self, row_numbers: Iterable[int], size: int = DIMENSIONS) -> bytes:
-        """Return rows of the table as vectors are stored, up to dimension `size`, each at its own length."""
-        return self.table.rows(row_numbers, size).translate(_OFFSET)
+    def stored_rows(self, row_numbers: Iterable[int]) -> bytes:
+        """Return rows of the table as vectors are stored, in the dimensions in which words are compared."""
+        rows = self.table.rows(row_numbers)
+        halves = [rows[start : start + _HALVES] for start in range(0, len(rows), _ROW)]
+        return b"".join(halves).translate(_COARSE)
 
     def _weighted(self, row_number: int) -> tuple[int, int, bytes]:
         """Return a row times its weight, a lane for each dimension; the weight; and the values for comparing words."""
         weight = min(round(self.table.scale(row_number) * self.table.unit), _MAX_WEIGHT)
-        values, spread = self.stored_rows([row_number]), bytearray(_LANE * DIMENSIONS)
+        row, spread = self.table.rows([row_number]), bytearray(_LANE * DIMENSIONS)
+        values = _row_values(row)
         spread[::_LANE] = values
         self._rows[row_number] = weighted = (
             weight * int.from_bytes(spread, "little"),
@@ -318,6 +336,14 @@ class Vectorizer:
         return weighted
 
 
+def _row_values(row_bytes: bytes) -> bytes:
+    """Return a row of the table as vectors are stored."""
+    halves, bits = row_bytes[:_HALVES], int.from_bytes(row_bytes[_HALVES:], "little")
+    lowest = sum([(bits >> plane & _BIT) << 128 * plane for plane in range(8)]) << 3
+    upper = int.from_bytes(halves.translate(_LOWER) + halves.translate(_UPPER), "little")
+    return (upper | lowest).to_bytes(DIMENSIONS, "little")
+
+
 def pieces(table: WordTable, word: str) -> list[int]:
     """Return the rows of a word's tokens: its own, or its longest pieces from the left; none if it cannot be cut."""
     if len(word) > _MAX_WORD_CHARACTERS:
@@ -325,6 +351,8 @@ def pieces(table: WordTable, word: str) -> list[int]:
     row = table.row_of(word)
     if row >= 0:
         return [row]
+    if not word.isascii():
+        return _beginning(table, word)
     rows: list[int] = []
     start = 0
     while start < len(word) and len(rows) <= _MAX_PIECES:
@@ -337,6 +365,16 @@ def pieces(table: WordTable, word: str) -> list[int]:
         rows.append(row)
         start = end
     return rows if len(rows) <= _MAX_PIECES else []
+
+
+def _beginning(table: WordTable, word: str) -> list[int]:
+    """Return the row of the longest beginning of a word: its other endings, and the particles of Korean, follow it."""
+    shortest = 2 if terms.script_of(word[0]) == "hangul" else _MIN_BEGINNING
+    for end in range(len(word) - 1, max(shortest, len(word) // 2) - 1, -1):
+        row = table.row_of(word[:end])
+        if row >= 0:
+            return [row]
+    return []
 
 
 def stored(lanes: int, weight: int) -> bytes:

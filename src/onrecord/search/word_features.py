@@ -6,7 +6,7 @@ from math import log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from onrecord.search.candidates import WeightedQuery
     from onrecord.search.index import Row
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 NAMES = (
     "coverage", "window", "window_title", "matches", "title_asked", "in_title", "title_both", "in_tags", "adjacent",
     "rarest", "bm25_title", "bm25_body", "length", "early", "mass", "window_mass", "title_mass", "trigger_asked",
-    "in_trigger", "title_concepts", "bm25_fields", "fields_share", "trigger_scarcity", "triggers", "filler", "store",
+    "in_trigger", "title_concepts", "bm25_fields", "fields_share", "trigger_scarcity", "filler", "store",
+    "others", "printed", "tags_alone",
 )  # fmt: skip
 """The features, in the order of `measure`."""
 
@@ -25,7 +26,7 @@ _MAX_STORE = 1_000
 _K1, _B = 1.2, 0.75
 """The usual parameters of BM25."""
 
-_IN_TITLE, _IN_TAGS = 3, 2
+_IN_TITLE, _IN_TAGS = 3, 3
 """Times that a word of the title and of the tags counts, against one in a trigger or in the body."""
 
 _OTHER_TERMS = 30
@@ -35,6 +36,10 @@ _MIN_TRIGGER_TERMS = 4
 """Words added to the length of a trigger, so that one of two common words is not as good as one of six rare ones."""
 
 
+_SURE_MASS = 6.0
+"""The weight of words from which on a trigger is covered by more than chance: about that of two rare ones."""
+
+
 def measure(query: WeightedQuery, title_text: str, tag_text: str, trigger_text: str, body_text: str) -> list[float]:
     """Return the word features of one record, given its analysed fields."""
     concept, weights, total, corpus = query.concept, query.weights, query.total, query.corpus
@@ -42,13 +47,14 @@ def measure(query: WeightedQuery, title_text: str, tag_text: str, trigger_text: 
     in_title, in_body = _positions(concept, title_terms), _positions(concept, body_terms)
     in_tags = {concept[term] for term in tag_terms if term in concept}
     phrases = [trigger.split() for trigger in trigger_text.split("|")] if trigger_text else []
-    trigger_asked, trigger_share, scarcity, in_triggers = _best_trigger(query, phrases)
+    trigger_asked, trigger_share, scarcity, best_trigger = _best_triggers(query, phrases)
+    in_triggers = {concept[term] for phrase in phrases for term in phrase if term in concept}
     title_asked, titled = _title_asked(title_terms, concept), {c for _, c in in_title}
-    concepts = titled.union((c for _, c in in_body), in_tags, in_triggers)
+    concepts, in_texts = (titled.union((c for _, c in in_body), tags, in_triggers) for tags in (in_tags, ()))
     window, inside, start = _window(in_body, weights)
     title_mass, window_mass, mass = (_mass(part, weights) for part in (titled, inside | titled, concepts))
-    length = _IN_TITLE * len(title_terms) + _IN_TAGS * len(tag_terms) + len(body_terms) + sum(map(len, phrases))
-    fields = _bm25_fields(query, _times(query, in_title, in_body, tag_terms, phrases), length)
+    length = _IN_TITLE * len(title_terms) + _IN_TAGS * len(tag_terms) + len(body_terms)
+    fields = _bm25_fields(query, _times(query, in_title, in_body, (*tag_terms * _IN_TAGS, *best_trigger)), length)
     return [
         mass / total,
         max(window, title_mass) / total,
@@ -73,10 +79,14 @@ def measure(query: WeightedQuery, title_text: str, tag_text: str, trigger_text: 
         fields / 10,
         fields / (sum(query.scarcity) or 1.0),
         scarcity,
-        log(1 + len(phrases)),
-        query.filler,
-        log(1 + min(corpus.records, _MAX_STORE)),
+        *_of_query(query),
+        _mass(in_tags - in_texts, weights) / total,
     ]
+
+
+def _of_query(query: WeightedQuery) -> tuple[float, ...]:
+    """Return the features that all records have in common: of the query, and the size of the store."""
+    return query.filler, log(1 + min(query.corpus.records, _MAX_STORE)), log(1 + query.others), query.printed
 
 
 def _title_word_share(query: WeightedQuery, concepts: set[int]) -> float:
@@ -133,24 +143,28 @@ def _title_asked(title: list[str], concept: dict[str, int]) -> float:
     return sum(term in concept for term in distinctive) / (len(distinctive) or 1)
 
 
-def _best_trigger(query: WeightedQuery, phrases: list[list[str]]) -> tuple[float, float, float, set[int]]:
-    """Return what the best trigger has in common with the query, and all concepts in the triggers.
+def _best_triggers(query: WeightedQuery, phrases: list[list[str]]) -> tuple[float, float, float, list[str]]:
+    """Return the most that one trigger has in common with the query, in three respects, and the trigger that has most.
 
-    That is the share of it that was asked for, its share of the query, and how scarce its words are for its length.
+    That is the share of it that was asked for, less for common words; its share of the query; and how scarce its words
+    are for its length.
+    Each is the best of its kind, so that more triggers never make it less.
     """
-    concept, everywhere = query.concept, set[int]()
-    best = share = scarce = most = 0.0
+    concept = query.concept
+    asked = share = scarce = most = 0.0
+    best: list[str] = []
     for phrase in phrases:
         concepts = {concept[term] for term in phrase if term in concept}
         if not concepts:
             continue
-        everywhere |= concepts
-        length = len(set(phrase))
-        share_asked, mass = len(concepts) / max(length, 2), _mass(concepts, query.weights)
+        length, mass = len(set(phrase)), _mass(concepts, query.weights)
+        share_asked = len(concepts) / max(length, 2)
+        asked = max(asked, share_asked * min(mass / _SURE_MASS, 1.0))
+        share = max(share, mass / query.total)
         scarce = max(scarce, _mass(concepts, query.scarcity) / (length + _MIN_TRIGGER_TERMS))
         if share_asked * mass > most:
-            most, best, share = share_asked * mass, share_asked, mass / query.total
-    return best, share, scarce, everywhere
+            most, best = share_asked * mass, phrase
+    return asked, share, scarce, best
 
 
 def _adjacent(query: WeightedQuery, *fields: list[tuple[int, int]]) -> float:
@@ -175,23 +189,17 @@ def _bm25(positions: list[tuple[int, int]], weights: list[float], length: float)
 
 
 def _times(
-    query: WeightedQuery,
-    in_title: list[tuple[int, int]],
-    in_body: list[tuple[int, int]],
-    tags: list[str],
-    phrases: list[list[str]],
+    query: WeightedQuery, in_title: list[tuple[int, int]], in_body: list[tuple[int, int]], others: Iterable[str]
 ) -> dict[int, int]:
-    """Return how often each concept occurs in the record, where words of title and tags count several times."""
-    concept = query.concept
+    """Return how often each concept occurs in the record, where words of the title count several times."""
     times: dict[int, int] = {}
     for positions, count in ((in_title, _IN_TITLE), (in_body, 1)):
         for _, c in positions:
             times[c] = times.get(c, 0) + count
-    for terms, count in ((tags, _IN_TAGS), *((phrase, 1) for phrase in phrases)):
-        for term in terms:
-            if term in concept:
-                c = concept[term]
-                times[c] = times.get(c, 0) + count
+    for term in others:
+        c = query.concept.get(term, -1)
+        if c >= 0:
+            times[c] = times.get(c, 0) + 1
     return times
 
 

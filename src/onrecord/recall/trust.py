@@ -1,0 +1,93 @@
+"""First trust: whether the user has accepted the records that came with a repository.
+
+By default the host's own trust of a folder counts: a record has no more power than the repository's instruction file.
+With the user's setting `trust.clones: ask`, agents are only pointed to the records of a repository until the user has
+accepted it once. That is remembered in the user's own folder, by the identity of the repository.
+"""
+
+from __future__ import annotations
+
+import os
+
+from onrecord import coldstart, files, paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onrecord.paths import StoreRef
+    from onrecord.settings import Settings
+
+SETTING, ASK = "trust.clones", "ask"
+COMMAND = "onrecord trust"
+NOTE = f"not accepted on this machine yet; the user can accept this repository's records: {COMMAND}"
+_MAX_BYTES = 1_000_000
+_KEY = "repositories"
+
+
+def trusted_file() -> str:
+    """Return the file with the repositories that the user has accepted."""
+    return os.path.join(paths.user_store(), "trusted.json")
+
+
+def identity(project: str) -> str:
+    """Return the identity of the repository of a project: that of git's origin, else its folder."""
+    from onrecord.git import repository
+    from onrecord.recall import scope
+
+    repo = repository.find(project)
+    return (scope.identity(repo.origin) if repo else "") or os.path.realpath(repo.root if repo else project)
+
+
+def accepted() -> dict[str, str]:
+    """Return the accepted repositories, each with the time of the acceptance; none if the file cannot be read."""
+    try:
+        raw = coldstart.loads(files.read(trusted_file(), _MAX_BYTES).decode())
+    except (OSError, ValueError):
+        return {}
+    listed = raw.get(_KEY) if isinstance(raw, dict) else None
+    return {str(name): str(at) for name, at in listed.items()} if isinstance(listed, dict) else {}
+
+
+def is_asked(settings: Settings) -> bool:
+    """True if records of a repository wait for the user's acceptance."""
+    return settings.text(SETTING) == ASK
+
+
+def is_accepted(project: str, settings: Settings) -> bool:
+    """True if agents may be shown the records of a project."""
+    return not is_asked(settings) or not project or identity(project) in accepted()
+
+
+def accept(project: str) -> str:
+    """Note that the user accepts the repository of a project, and return its identity."""
+    from onrecord import timestamps
+
+    name = identity(project)
+    _write({**accepted(), name: timestamps.now()})
+    return name
+
+
+def revoke(project: str) -> bool:
+    """Forget that the user accepted the repository of a project; False if that was not so."""
+    listed = accepted()
+    was_accepted = listed.pop(identity(project), None) is not None
+    if was_accepted:
+        _write(listed)
+    return was_accepted
+
+
+def marked(store_refs: Sequence[StoreRef], project: str, settings: Settings) -> list[StoreRef]:
+    """Return the stores, those in the repository marked as not trusted if the user has yet to accept it."""
+    if is_accepted(project, settings):
+        return list(store_refs)
+    return [ref._replace(is_trusted=False) if paths.is_project(ref.prefix) else ref for ref in store_refs]
+
+
+def _write(repositories: dict[str, str]) -> None:
+    import json
+
+    file = trusted_file()
+    os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+    text = json.dumps({_KEY: dict(sorted(repositories.items()))}, ensure_ascii=False, indent=2)
+    files.write(file, (text + "\n").encode("utf-8"))
