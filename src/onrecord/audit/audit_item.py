@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from typing import Any
 
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
-from onrecord.record import memory
+from onrecord.record import links, memory
 from onrecord.record.memory import Memory
 from onrecord.search import document
 
 MAX_COMPARED_TEXTS = 24
 """Texts compared for one common word. The limit keeps the work linear in the number of texts."""
+
+_MAX_COMMON, _MIN_SIZE_PER_COMMON = 4, 12
+"""Rare members that two sets must share to be compared, and the size of a set for each but the first of them."""
 
 
 class AuditItem(NamedTuple):
@@ -31,6 +35,7 @@ class AuditItem(NamedTuple):
     """The rule, decision or preference itself."""
 
     tags: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ()
     updated: str = ""
     is_current: bool = True
     is_retired: bool = False
@@ -46,6 +51,13 @@ class AuditItem(NamedTuple):
     """The whole record, to search it for credentials."""
 
 
+def from_records(records: Sequence[Memory]) -> list[AuditItem]:
+    """Return the items of the records of a store; a supersession that only one of two records claims does not count."""
+    replaced = links.replaced(records)
+    whole = [record if record.id in replaced else record._replace(superseded_by="") for record in records]
+    return [from_record(record)._replace(raw=memory.to_json(one)) for record, one in zip(whole, records)]
+
+
 def from_record(record: Memory) -> AuditItem:
     """Return the item of a record."""
     category = CATEGORIES[record.category]
@@ -55,10 +67,11 @@ def from_record(record: Memory) -> AuditItem:
         record.id,
         record.path,
         record.title,
-        "\n".join(document.passages(record._replace(related_files=()))),
+        text_of(record),
         category=record.category,
         statement=record.text(category.statement) if category.is_rule else "",
         tags=record.tags,
+        triggers=record.triggers,
         updated=record.updated_at,
         is_current=record.is_current and is_in_force,
         is_retired=record.record_status != "active",
@@ -68,6 +81,11 @@ def from_record(record: Memory) -> AuditItem:
         says_current=is_in_force and category.is_strict,
         raw=memory.to_json(record),
     )
+
+
+def text_of(record: Memory) -> str:
+    """Return everything that a record says besides its title."""
+    return "\n".join(document.passages(record._replace(related_files=())))
 
 
 def shingles(terms: Sequence[str]) -> frozenset[str]:
@@ -86,20 +104,26 @@ def similarity(terms: AbstractSet[str], other: AbstractSet[str]) -> float:
 def similar_pairs(sets: Sequence[AbstractSet[str]], min_similarity: float) -> Iterator[tuple[int, int]]:
     """Yield pairs of sets, by number, with at least this similarity.
 
-    Two such sets share one of their rarest members, so only sets with a common rare member are compared.
+    Two such sets share several of their rarest members, so only sets that do are compared: where all texts are made of
+    the same few words, each shares one or two with hundreds of others.
     """
-    counts = Counter(member for members in sets for member in members)
+    counts = Counter(chain.from_iterable(sets))
     by_member: dict[str, list[int]] = {}
+    enough: list[int] = []
+    """For each set, the common rare members that are enough to compare it: no more than it is listed under."""
     for number, members in enumerate(sets):
-        by_rarity = sorted(members, key=lambda member: (counts[member], member))
-        rare = by_rarity[: int((1 - min_similarity) * len(by_rarity)) + 1]
-        for other in sorted({other for member in rare for other in by_member.get(member, ())}):
+        by_rarity = sorted(sorted(members), key=counts.__getitem__)
+        needed = min(_MAX_COMMON, 1 + len(by_rarity) // _MIN_SIZE_PER_COMMON)
+        rare = by_rarity[: int((1 - min_similarity) * len(by_rarity)) + needed]
+        common = Counter(chain.from_iterable(by_member[member] for member in rare if member in by_member))
+        for other in sorted(other for other, count in common.items() if count >= min(needed, enough[other])):
             if similarity(members, sets[other]) >= min_similarity:
                 yield other, number
-        for member in rare:
-            numbers = by_member.setdefault(member, [])
-            if len(numbers) < MAX_COMPARED_TEXTS:
-                numbers.append(number)
+        lists = [by_member.setdefault(member, []) for member in rare]
+        open_lists = [numbers for numbers in lists if len(numbers) < MAX_COMPARED_TEXTS]
+        for numbers in open_lists:
+            numbers.append(number)
+        enough.append(min(needed, len(open_lists)))
 
 
 def clusters(sets: Sequence[AbstractSet[str]], min_similarity: float) -> list[list[int]]:

@@ -69,6 +69,8 @@ class ChangeSet(NamedTuple):
     notes: tuple[str, ...] = ()
     is_applied: bool = True
     """False for a diff that may not be in the working tree."""
+    store_files: tuple[str, ...] = ()
+    """Paths of the files of stores that the change adds or changes; they are not checked."""
 
     @property
     def line_count(self) -> int:
@@ -83,6 +85,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.files: list[ChangedFile] = []
+        self.store_files: list[str] = []
         self._added: list[Line] = []
         self._removed: list[str] = []
         self._names: dict[str, str] = {}
@@ -149,6 +152,8 @@ class _Reader:
         is_new = "new file mode" in names or (old == os.devnull and new != os.devnull)
         is_deleted = "deleted file mode" in names or new == os.devnull
         path = (old if new == os.devnull else new) or old
+        if _is_inside(path) and is_record(path) and not is_deleted and len(self.store_files) < _MAX_FILES:
+            self.store_files.append(path)
         if _is_inside(path) and not is_record(path) and len(self.files) < _MAX_FILES:
             lines = FileLines(path, self._added, self._removed, is_new)
             was_renamed = "rename from" in names and _is_inside(old)
@@ -170,7 +175,7 @@ def parse(text: str) -> ChangeSet:
         notes.append(f"only the first {_MAX_FILES:,} files of the diff were read")
     if reader.unread:
         notes.append(f"{plural(reader.unread, 'part')} of the diff could not be read, such as files not merged yet")
-    return ChangeSet(tuple(reader.files), tuple(notes), is_applied=False)
+    return ChangeSet(tuple(reader.files), tuple(notes), is_applied=False, store_files=tuple(reader.store_files))
 
 
 def _range(text: str) -> tuple[int, int]:
@@ -249,7 +254,8 @@ def _from_git(repository: Repository, project: str, words: Sequence[str]) -> Cha
     notes = change_set.notes
     if len(result.output) >= MAX_DIFF_BYTES:
         notes = (*notes, f"only the first {MAX_DIFF_BYTES // 1_000_000} MB of the diff were read")
-    return ChangeSet(tuple(below(change_set.files, inner)), notes)
+    own = tuple(path[len(inner) :] for path in change_set.store_files if path.startswith(inner))
+    return ChangeSet(tuple(below(change_set.files, inner)), notes, store_files=own)
 
 
 def below(changed_files: Iterable[ChangedFile], inner: str) -> Iterator[ChangedFile]:
@@ -301,7 +307,8 @@ def work_tree(repository: Repository, project: str, base: str) -> ChangeSet:
     changed_names = [name for name in names if not name.endswith("/") and not is_record(name)]
     notes = [f"only {changes.MAX_FILES} changed files were read"] if len(changed_names) > changes.MAX_FILES else []
     changed = _compared(repository, project, base, changed_names[: changes.MAX_FILES], deadline)
-    return ChangeSet(tuple(_with_renames(list(changed))), tuple(notes))
+    own = tuple(name for name in names if is_record(name) and os.path.isfile(os.path.join(project, name)))
+    return ChangeSet(tuple(_with_renames(list(changed))), tuple(notes), store_files=own)
 
 
 def _compared(

@@ -20,7 +20,7 @@ from onrecord.recall import for_check
 from onrecord.recall.stores import Stores
 from onrecord.record import check
 from onrecord.record.check import Check, RecordCheck
-from onrecord.search import query, search_coefficients
+from onrecord.search import query
 from onrecord.search.candidates import Filter
 from onrecord.session import holdout
 from onrecord.session.transcript import Transcript
@@ -40,6 +40,9 @@ _SEARCH_SECONDS = 15.0
 """Corrections for which the record that they are about is looked up, newest first, and seconds for all of them."""
 
 _MAX_RESULTS = 3
+_MIN_PROBABILITY = 0.2
+"""Of a record that a correction is about: about a third of the results of a search that reach it are right."""
+
 _MAX_DEED_CHARACTERS = 60
 _MONTHS = (
     "January", "February", "March", "April", "May", "June",
@@ -257,7 +260,7 @@ def _corrections(
 def _record_about(stores: Stores, settings: Settings, prompt: str) -> str:
     """Return the path of the record that a correction is most probably about; empty if none is near."""
     candidates = stores.search(
-        query.parse(prompt), Filter(settings=settings), _MAX_RESULTS, min_probability=search_coefficients.ASKED
+        query.parse(prompt), Filter(settings=settings), _MAX_RESULTS, min_probability=_MIN_PROBABILITY
     )
     best = max(candidates, key=lambda candidate: candidate.match.probability, default=None)
     return best.prefix + best.match.path if best else ""

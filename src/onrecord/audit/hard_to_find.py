@@ -12,7 +12,7 @@ from onrecord.audit import audit_item, report
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import project_files, related_files
-from onrecord.record import rule_title, summary_line
+from onrecord.record import links, naming, rule_title, summary_line
 from onrecord.record.memory import Memory
 from onrecord.record.schema import shorten
 from onrecord.search import document, query, terms
@@ -57,6 +57,25 @@ _RELATIVE_DATE = re.compile(
 _OPTION = re.compile(
     r"\b(?:[Oo]ption|[Aa]lternative|[Vv]ariant|[Aa]pproach|[Pp]roposal) (?:[A-E]|[1-9])\b(?! ?[(:–—,-])"
 )
+_UNCLEAR = (
+    (
+        _REFERENCE_ELSEWHERE,
+        (
+            "as ", "above", "aforementioned", "below", "earlier", "previously", "chat", "conversation", " thread",
+            "see ", "wie ", "siehe ", "como ", "ver ", "véase ",
+        ),
+    ),
+    (_OPTION, ("option ", "alternative ", "variant ", "approach ", "proposal ")),
+    (
+        _RELATIVE_DATE,
+        (
+            "yesterday", "tomorrow", "earlier", "other day", "last ", "next ", "this ", "gestern", "woche", "ayer",
+            "semana",
+        ),
+    ),
+)  # fmt: skip
+"""Patterns of phrases that only their context explains; each is tried on texts that have one of its hints."""
+
 _VAGUE_OPENING = re.compile(
     # "It is important to …" does not refer to earlier text.
     r"(?i)\W{0,9}((?:it|they)\b(?!(?:'s| is| was) \w{1,20} (?:to|that)\b)"
@@ -94,7 +113,7 @@ def find(
     records: Sequence[Memory], project: str, watch: Callable[[Iterable[str]], Iterable[str]] = iter
 ) -> list[HardToFind]:
     """Return the current records that are hard to find, worst first. Files are checked only with a `project`."""
-    current = [record for record in records if record.is_current and _is_for_prompts(record)]
+    current = [record for record in links.current(records) if _is_for_prompts(record)]
     duplicates = _duplicates(current, watch)
     lost_files = _lost_files(current, project)
     results = []
@@ -113,14 +132,18 @@ def _is_for_prompts(record: Memory) -> bool:
 
 def _triggers(record: Memory) -> Iterator[Reason]:
     title = set(terms.stream(record.title))
-    useful = [trigger for trigger in record.triggers if set(terms.stream(trigger)) - title - query.ENGLISH]
+    specific = [trigger for trigger in record.triggers if not naming.is_generic(trigger)]
+    useful = [trigger for trigger in specific if set(terms.stream(trigger)) - title - query.ENGLISH]
     fix = f"{_RECIPE}: onrecord edit {record.id}; /memory:improve drafts them"
+    generic = naming.generic_note(record.triggers)
+    if generic:
+        yield Reason("triggers", generic, f"onrecord edit {record.id}", 2)
     if not record.triggers:
         yield Reason("triggers", "has no triggers", fix, 4)
-    elif not useful:
+    elif not useful and specific:
         yield Reason("triggers", "its triggers only repeat the title", fix, 4)
     elif len(useful) < ENOUGH_TRIGGERS:
-        repeated = len(record.triggers) - len(useful)
+        repeated = len(specific) - len(useful)
         rest = f", and {repeated} more that only repeat the title" if repeated else ""
         count = "1 trigger" if len(useful) == 1 else f"{len(useful)} triggers"
         yield Reason("triggers", f"has {count}{rest}", fix, 2)
@@ -152,9 +175,9 @@ def _length(record: Memory) -> Iterator[Reason]:
     if len(statement) > longest:
         what = f"its {category.statement} has {len(statement):,} characters, but an agent is shown {longest}"
         yield Reason("length", what, fix, 2)
-    elif line.endswith("…") and any(not longest for _, _, longest, _ in category.details):
+    elif summary_line.lacks_steps(line) and any(not longest for _, _, longest, _ in category.details):
         yield Reason("length", "its steps do not fit into the lines that an agent is shown", fix, 2)
-    size = len(audit_item.from_record(record).text)
+    size = len(audit_item.text_of(record))
     if size > report.MAX_RECORD_CHARS:
         yield Reason("length", f"has {size:,} characters", "split it into several records", 2)
 
@@ -190,7 +213,8 @@ def _no_files(record: Memory, project: str) -> Iterator[Reason]:
     """Yield a reason if a rule about the code has no related files."""
     if not project or not CATEGORIES[record.category].is_strict or record.related_files or record.scope.paths:
         return
-    mentions = dict.fromkeys(_MENTION.findall(audit_item.from_record(record).text[: report.MAX_RECORD_CHARS]))
+    text = audit_item.text_of(record)[: report.MAX_RECORD_CHARS]
+    mentions = dict.fromkeys(_MENTION.findall(text) if "/" in text else ())
     inside = [path for path in list(mentions)[:_MAX_MENTIONS] if project_files.is_lexically_inside(path)]
     present = [path for path in inside if os.path.isfile(os.path.join(project, path))]
     if present:
@@ -210,6 +234,8 @@ def unclear_phrases(record: Memory) -> list[str]:
     ]
     phrases = [opening.group(1) for opening in openings if opening]
     texts = [text[:_MAX_TEXT_CHARS] for text in (record.title, *document.content_texts(record))]
-    for pattern in (_REFERENCE_ELSEWHERE, _OPTION, _RELATIVE_DATE):
-        phrases += [match.group() for text in texts for match in pattern.finditer(text)]
+    lowered = "\n".join(texts).lower()
+    for pattern, hints in _UNCLEAR:
+        if any(hint in lowered for hint in hints):
+            phrases += [match.group() for text in texts for match in pattern.finditer(text)]
     return list(dict.fromkeys(phrases))

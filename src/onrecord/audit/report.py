@@ -12,7 +12,7 @@ from onrecord.audit.audit_item import AuditItem
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors, check, project_files
 from onrecord.freshness.check import Freshness, Verdict
-from onrecord.record import secrets
+from onrecord.record import links, naming, secrets
 from onrecord.search import terms
 from onrecord.store.store import Entry, Store
 
@@ -108,6 +108,9 @@ class Evidence(NamedTuple):
     checks: Mapping[str, str] | None = None
     """What is wrong with the checks of a record."""
 
+    authority: tuple[AuditFinding, ...] | None = None
+    """Records that take more authority than one record should have."""
+
 
 def audit(
     items: Sequence[AuditItem], evidence: Evidence, watch: Callable[[Iterable[str]], Iterable[str]] = iter
@@ -124,7 +127,16 @@ def audit(
         "secrets": _measure(items, _secret),
         "junk": _measure(current, _junk),
         "checks": _measure_messages(current, evidence.checks, _CHECKS_FIX),
+        "triggers": _measure(current, _generic_triggers),
+        "authority": _authority(current, evidence),
     }
+
+
+def _authority(items: Sequence[AuditItem], evidence: Evidence) -> Measure:
+    if evidence.authority is None:
+        return Measure(None, len(items))
+    ids = {finding.ids for finding in evidence.authority}
+    return Measure(len(ids), len(items), evidence.authority)
 
 
 def lost_files(items: Iterable[AuditItem], root: str) -> dict[str, str]:
@@ -155,14 +167,16 @@ def duplicates(items: Sequence[AuditItem], watch: Callable[[Iterable[str]], Iter
 
 
 def _superseded(items: Sequence[AuditItem]) -> Callable[[AuditItem], tuple[str, str] | None]:
-    successors = {old: item.id for item in items for old in item.supersedes}
+    by_id = {item.id: item for item in items}
+    claims = {old: item.id for item in items for old in item.supersedes if old in by_id}
 
     def check(item: AuditItem) -> tuple[str, str] | None:
         if item.superseded_by and item.says_current:
             return f"is replaced by {item.superseded_by} and still says it is in force", f"onrecord edit {item.id}"
-        successor = successors.get(item.id)
-        if successor and not item.superseded_by:
-            return f"{successor} says that it replaces this one", f"onrecord supersede {item.id} {successor}"
+        claimant = claims.get(item.id)
+        if claimant and item.superseded_by != claimant:
+            message = f"{claimant} says that it replaces this one, which does not say so: nothing obeys that"
+            return message, f"read it, and remove the claim: onrecord edit {claimant}"
         if item.says_superseded and not item.superseded_by:
             return _OUTDATED, f"onrecord retire {item.id} --reason '{_OUTDATED}'"
         return None
@@ -179,6 +193,11 @@ def _measure_messages(items: Sequence[AuditItem], messages: Mapping[str, str] | 
 def _overlong(item: AuditItem) -> tuple[str, str] | None:
     length = len(item.text)
     return (f"has {length:,} characters", "split it, or shorten it to the rule") if length > MAX_RECORD_CHARS else None
+
+
+def _generic_triggers(item: AuditItem) -> tuple[str, str] | None:
+    note = naming.generic_note(item.triggers)
+    return (note, f"onrecord edit {item.id}") if note else None
 
 
 def _secret(item: AuditItem) -> tuple[str, str] | None:
@@ -229,7 +248,8 @@ def _fragment(item: AuditItem) -> str:
 def _output(text: str) -> str:
     if _ECHO.search(text):
         return "repeats a conversation or an injected record"
-    letters = sum(char.isalpha() or char.isspace() for char in text[:_MAX_ANALYZED_CHARS])
+    start = text[:_MAX_ANALYZED_CHARS]
+    letters = sum(map(str.isalpha, start)) + sum(map(str.isspace, start))
     # Prose is mostly letters and spaces; other text is a log, a table or data.
     is_data = len(text) > 200 and letters < 0.55 * min(len(text), _MAX_ANALYZED_CHARS)
     return "is a dump of output" if is_data or len(_DUMP.findall(text)) > 2 else ""
@@ -254,7 +274,8 @@ def collect(
     if not anchors.project_root(store.root):
         return Evidence()
     states: dict[str, dict[str, str]] = {check.CHANGED: {}, check.MISSING: {}}
-    current = [entry for entry in entries if entry.memory.is_current]
+    paths = {record.path for record in links.current(entry.memory for entry in entries)}
+    current = [entry for entry in entries if entry.memory.path in paths]
     for result in check_all(store, watch_entries(current)):
         for state, messages in states.items():
             changes = [check.sentence(verdict) for verdict in result.verdicts if verdict.state == state]

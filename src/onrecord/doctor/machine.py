@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,8 +16,8 @@ from collections.abc import Iterator
 from onrecord import coldstart, files, paths, state_file, timestamps
 from onrecord.coldstart import NamedTuple
 from onrecord.doctor import Finding
-from onrecord.errors import Unwritable
-from onrecord.search import vectors
+from onrecord.errors import NoSqlite, Unwritable
+from onrecord.search import build_lock, vectors
 from onrecord.shared import remotes
 from onrecord.text import plural
 
@@ -37,19 +38,26 @@ print(json.dumps([list(sys.version_info[:3]), fault]))
 """
 
 _HASH_CHARS = 32
-_CACHE_FILES = {
-    ".sqlite": "a search index",
-    ".words": "words of records, which rule out ordinary commands",
-    ".nested": "folders of a project with a memory of their own",
-    ".anchors": "states of files",
+_INDEX_FILES = {
+    "sqlite": "a search index",
+    "words": "words of records, which rule out ordinary commands",
+    "building": "how far the search index of a large store has come",
 }
-"""What each kind of file in the cache folder is, by the beginning of its suffix."""
+"""What each kind of file of an index is, by the beginning of its last suffix; before it comes the version."""
+
+_CACHE_FILES = {
+    **_INDEX_FILES,
+    "nested": "folders of a project with a memory of their own",
+    "anchors": "states of files",
+}
+"""The same for all files in the cache folder."""
 
 STATE = {
     "sessions": "what each session was shown, and its user's corrections",
     "usage/sessions": "whether records shown to a session were opened",
     "usage": "how often each record was shown and opened",
     "suggestions": "suggestions to save, with the sentences they quote",
+    "languages": "how many prompts were typed in which language other than English",
     "holdout": "when the share of sessions without records was changed",
     "history": "changes of each store, and the earlier content of its files",
     "imports": "hashes of the imported documents",
@@ -83,11 +91,28 @@ def examine() -> Iterator[Finding]:
     yield _full_text_search()
     yield _word_table()
     yield from _failures()
+    yield from _builders()
     yield from _folders()
 
 
+def _builders() -> Iterator[Finding]:
+    """Yield the indexes that are being built in the background, and those whose builder has died."""
+    for state in build_lock.unfinished_states():
+        project = paths.project_of(state.root) if state.root.endswith(paths.STORE) else ""
+        if state.is_running:
+            yield Finding("ok", "index", f"the index of {state.root} is being built ({state.records:,} records)")
+        elif os.path.isdir(state.root):
+            count = "ended early" if state.starts == 1 else f"ended early {state.starts} times"
+            what = f"the process that completes the index of {state.root} ({state.records:,} records) {count}"
+            where = f"--project {shlex.quote(project)} " if project else ""
+            yield Finding("warning", "index", what, f"complete it now: onrecord {where}list --limit 1")
+
+
 def _full_text_search() -> Finding:
-    connection = coldstart.connect(":memory:")
+    try:
+        connection = coldstart.connect(":memory:")
+    except NoSqlite as error:
+        return Finding("error", "sqlite3", error.message, error.fix)
     try:
         connection.execute("create virtual table probe using fts5(body)")
     except coldstart.SqliteError:
@@ -220,11 +245,15 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str] | None:
 def all_own_files() -> list[OwnFiles]:
     """Return everything that Onrecord wrote outside the stores. Other files in these folders are left out."""
     cache = paths.cache_dir()
-    items = [measure(os.path.join(cache, name), what) for name in _names(cache) if (what := _cache_file(name))]
+    items = [
+        measure(os.path.join(cache, name), _CACHE_FILES[kind], state_file.INDEX_DAYS if kind in _INDEX_FILES else 0)
+        for name in _names(cache)
+        if (kind := _cache_kind(name))
+    ]
     items.append(measure(memo_file(), "the interpreter that hooks run with"))
     for name, what in STATE.items():
         items.append(measure(state_file.state_path(name), what, state_file.LIFETIMES.get(name, 0)))
-    return [item for item in items if os.path.lexists(item.path)]
+    return [item for item in items if files.is_there(item.path)]
 
 
 def replicas() -> list[OwnFiles]:
@@ -245,7 +274,7 @@ def _all_files(folder: str) -> list[str]:
 
 def measure(path: str, what: str, days: int = 0) -> OwnFiles:
     """Return size and age of a file, or of the files in a folder."""
-    return _own_files(path, what, _files(path) if os.path.lexists(path) else [], days)
+    return _own_files(path, what, _files(path) if files.is_there(path) else [], days)
 
 
 def _own_files(path: str, what: str, files: list[str], days: int = 0) -> OwnFiles:
@@ -265,12 +294,13 @@ def remove(own_files: list[OwnFiles]) -> None:
         _remove_if_empty(folder)
 
 
-def _cache_file(name: str) -> str:
-    """Return what a file in the cache folder is; empty if the name is not ours: a hash, a suffix, maybe more."""
+def _cache_kind(name: str) -> str:
+    """Return the kind of a file in the cache folder; empty if the name is not ours: a hash, a version, a suffix."""
     head, rest = name[:_HASH_CHARS], name[_HASH_CHARS:]
-    if len(head) < _HASH_CHARS or head.strip("0123456789abcdef"):
+    if len(head) < _HASH_CHARS or head.strip("0123456789abcdef") or not rest.startswith("."):
         return ""
-    return next((what for suffix, what in _CACHE_FILES.items() if rest.startswith(suffix)), "")
+    suffix = rest.rpartition(".")[2]
+    return next((kind for kind in _CACHE_FILES if suffix.startswith(kind)), "")
 
 
 def _names(folder: str) -> list[str]:

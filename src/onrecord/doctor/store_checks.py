@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Union
 
-from onrecord import files, paths, timestamps
+from onrecord import budget, files, paths, timestamps
 from onrecord.doctor import Finding
 from onrecord.errors import BadInput, UnsafePath
 from onrecord.git import git_files
-from onrecord.record import memory, schema, secrets
+from onrecord.record import links, memory, naming, schema, secrets
 from onrecord.record.memory import Memory
 from onrecord.session import holdout
-from onrecord.settings import OFF_VARIABLE, Settings, off_switches
+from onrecord.settings import OFF_VARIABLE, Settings, off_switches, project_settings
 from onrecord.shared import remotes as remote
 from onrecord.shared import replicas, sync_base
 from onrecord.shared.replicas import Replica
@@ -27,6 +30,9 @@ _LEFTOVER_SECONDS = 60
 
 _CLOCK_TOLERANCE_SECONDS = 3_600
 """Difference between the clocks of two machines that needs no warning."""
+
+_MANY_RECORDS = 10_000
+"""Records that take longer than a second to examine."""
 
 _REMOTES = "remotes"
 Scanned = Union[Entry, Broken]
@@ -51,28 +57,38 @@ def examine_store(
     for scanned in watch_scan(store.scan(category)):
         if isinstance(scanned, Entry):
             entries.append(scanned)
-            yield from _record(scanned)
         else:
             yield _broken(store, scanned)
+    yield from _records(entries)
     of_category = f" of {category}" if category else ""
     count = f"{plural(len(entries), 'readable record')}{of_category}"
     yield Finding("ok", "store", f"{count} in {store.root}")
     yield from _future_dates(store, entries)
     yield from _earlier_plugin(entries)
+    yield from _generic_triggers(entries)
     if not category:
         yield from link_problems([entry.memory for entry in entries])
         yield from _index_md(store, entries)
     for problem in settings.problems:
-        yield Finding("warning", "config", str(problem), f"correct {problem.file}")
+        if problem.is_refusal:
+            fix = f"leave it out of {problem.file}; your own config may set it"
+            yield Finding("note", "config", str(problem), fix)
+        else:
+            yield Finding("warning", "config", str(problem), f"correct {problem.file}")
     for name in git_files.missing(store.root):
         yield Finding("note", "git", f"{name} lacks the lines for this store", "onrecord init")
 
 
 def examine_switches(settings: Settings) -> Iterator[Finding]:
-    """Yield a note for each feature that settings switch off."""
-    for off in off_switches(settings):
+    """Yield a note for each feature that settings switch off, and for what a project's config hides or adds."""
+    switches = list(off_switches(settings))
+    for off in switches:
         if off.key != OFF_VARIABLE:
             yield Finding("note", "switches", f"{off} ({off.file})", off.fix)
+    for changed in project_settings(settings):
+        if changed.key not in {off.key for off in switches}:
+            fix = f"to use yours: onrecord config unset {changed.key}"
+            yield Finding("note", "switches", f"{changed} ({changed.file})", fix)
     share = settings.number("retrieval.holdout")
     if share:
         what = f"retrieval.holdout: {holdout.percent(share)} of your sessions get no records"
@@ -139,9 +155,39 @@ def _has_conflict_markers(root: str, path: str) -> bool:
         return False
 
 
+def _records(entries: Sequence[Entry]) -> Iterator[Finding]:
+    """Yield the findings about records; of many, a second process examines half of them."""
+    can_share = hasattr(os, "fork") and sys.platform != "darwin" and (os.cpu_count() or 1) > 1
+    half = len(entries) // 2 if can_share and len(entries) >= _MANY_RECORDS else len(entries)
+    process, pipe = _examine_aside(entries[half:]) if half < len(entries) else (0, 0)
+    for entry in budget.counted(entries[:half], "examining records"):
+        yield from _record(entry)
+    if process:
+        with open(pipe, "rb") as file:
+            data = file.read()
+        os.waitpid(process, 0)
+        # A process that was killed leaves its half to us.
+        yield from map(Finding._make, json.loads(data)) if data else chain.from_iterable(map(_record, entries[half:]))
+
+
+def _examine_aside(entries: Sequence[Entry]) -> tuple[int, int]:
+    """Start a second process that examines records; return its id, and the pipe for its findings, as JSON."""
+    pipe, end = os.pipe()
+    process = os.fork()
+    if process:
+        os.close(end)
+        return process, pipe
+    try:
+        data = json.dumps([finding for entry in entries for finding in _record(entry)]).encode()
+        with open(end, "wb") as file:
+            file.write(data)
+    finally:
+        os._exit(0)
+
+
 def _record(entry: Entry) -> Iterator[Finding]:
     raw = memory.to_json(entry.memory)
-    flaws = [str(flaw) for flaw in schema.flaws(raw)]
+    flaws = entry.memory.flaws_in_file
     if flaws:
         what = f"{entry.path}: {flaws[0]}{_more(flaws)}"
         yield Finding("warning", "records", what, f"onrecord edit {entry.memory.id}")
@@ -185,6 +231,15 @@ def _earlier_plugin(entries: list[Entry]) -> Iterator[Finding]:
         yield Finding("note", "records", what, fix)
 
 
+def _generic_triggers(entries: list[Entry]) -> Iterator[Finding]:
+    """Yield a warning for records with triggers that any prompt may have."""
+    noted = [(entry, note) for entry in entries if (note := naming.generic_note(entry.memory.triggers))]
+    if noted:
+        entry, note = noted[0]
+        what = f"{entry.path}{_more(noted)}: {note}"
+        yield Finding("warning", "records", what, f"onrecord edit {entry.memory.id}; for all of them: onrecord audit")
+
+
 def _index_md(store: Store, entries: list[Entry]) -> Iterator[Finding]:
     differences = index_md.differences(store.root, (entry.memory for entry in entries))
     if differences:
@@ -216,15 +271,10 @@ def _one_way_links(record: Memory, by_id: Mapping[str, Memory]) -> Iterator[Find
     if successor and successor not in by_id:
         fix = f"remove superseded_by, or name the record that replaces it: onrecord edit {record.id}"
         yield Finding("warning", "links", f"{record.id} is superseded by {successor}, which does not exist", fix)
-    elif successor and record.id not in by_id[successor].supersedes:
-        what = f"{record.id} is superseded by {successor}, which does not link back"
-        yield Finding("warning", "links", what, f"onrecord edit {successor}")
-    for old in record.supersedes:
-        if old in by_id and by_id[old].superseded_by != record.id:
-            now = by_id[old].superseded_by
-            instead = f"says that {now} replaces it" if now else "does not link back"
-            fix = f"onrecord supersede {old} {record.id}"
-            yield Finding("warning", "links", f"{record.id} supersedes {old}, which {instead}", fix)
+    one_sided = list(links.one_sided_of(record, by_id.get))
+    if one_sided:
+        what = f"{links.first_notes(one_sided)}: nothing obeys that"
+        yield Finding("warning", "links", what, f"read it, and remove the claim: onrecord edit {record.id}")
 
 
 def _circles(by_id: Mapping[str, Memory]) -> Iterator[Finding]:

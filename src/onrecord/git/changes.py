@@ -33,7 +33,7 @@ _STAGED = (
     "diff-index", "--cached", "-r", "-z", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames",
     "--ignore-submodules=all", "HEAD",
 )  # fmt: skip
-_BASES = (
+BASES = (
     "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
     "refs/heads/master", "refs/heads/trunk", "refs/heads/develop",
 )  # fmt: skip
@@ -80,7 +80,7 @@ def branch_bases(repository: Repository) -> list[str]:
     """Return the commits that the branch may have started from; empty for a shared branch, or if none is known."""
     if repository.branch.lower() in SHARED_BRANCHES:
         return []
-    commits = map(repository.commit_of, _BASES)
+    commits = map(repository.commit_of, BASES)
     return list(dict.fromkeys(commit for commit in commits if is_commit(commit)))
 
 

@@ -23,14 +23,27 @@ _GIT_SECONDS = 10
 
 _MAX_BYTES = 1_000_000
 REQUIRED_LINES = {
-    ".gitignore": (".lock", ".journal", ".tmp-*", f"{paths.INBOX}/"),
+    ".gitignore": (".lock", paths.JOURNAL, ".tmp-*", f"{paths.INBOX}/"),
     ".gitattributes": (f"{paths.INDEX_MD} merge=union", f"*/*.json merge={DRIVER}"),
 }
 
 
 def ensure(root: str) -> list[str]:
-    """Add the lines that a store's git files lack, and return the names of the files that changed."""
-    return [name for name, lines in REQUIRED_LINES.items() if _add_lines(root, name, lines)]
+    """Add the lines that a store's git files lack, to all or none, and return the names of the files that changed.
+
+    Raises Unwritable.
+    """
+    old_texts = {name: _read(root, name) for name in REQUIRED_LINES}
+    new_texts = {name: _completed(text, REQUIRED_LINES[name]) for name, text in old_texts.items()}
+    changed = [name for name in REQUIRED_LINES if new_texts[name] != old_texts[name]]
+    for number, name in enumerate(changed):
+        try:
+            _write(root, name, new_texts[name])
+        except Unwritable:
+            for written in changed[:number]:
+                _write(root, written, old_texts[written])
+            raise
+    return changed
 
 
 def missing(root: str) -> list[str]:
@@ -38,14 +51,19 @@ def missing(root: str) -> list[str]:
     return [name for name, lines in REQUIRED_LINES.items() if _missing_lines(_read_if_possible(root, name), lines)]
 
 
-def _add_lines(root: str, name: str, lines: tuple[str, ...]) -> bool:
-    text = _read(root, name)
+def _completed(text: str, lines: tuple[str, ...]) -> str:
     missing_lines = _missing_lines(text, lines)
-    if missing_lines:
-        gap = "\n" if text and not text.endswith("\n") else ""
-        new_text = text + gap + "\n".join(missing_lines) + "\n"
-        files.write(os.path.join(root, name), new_text.encode("utf-8", "surrogateescape"))
-    return bool(missing_lines)
+    gap = "\n" if text and not text.endswith("\n") else ""
+    return text + gap + "\n".join(missing_lines) + "\n" if missing_lines else text
+
+
+def _write(root: str, name: str, text: str) -> None:
+    """Write a git file; an empty one is removed. Raises Unwritable."""
+    full = os.path.join(root, name)
+    if text:
+        files.write(full, text.encode("utf-8", "surrogateescape"))
+    else:
+        files.remove(full)
 
 
 def _missing_lines(text: str, lines: tuple[str, ...]) -> list[str]:

@@ -202,6 +202,10 @@ def problems(check: Check) -> Iterator[CheckProblem]:
             elif not text.strip():
                 yield CheckProblem(name, "must be texts that are not blank")
     yield from _impossible(check)
+    from onrecord.record import breadth
+
+    if breadth.breaks_nearly_everything(check):
+        yield CheckProblem("", "would be broken by ordinary commands or changes, whatever they are about")
     for number, example in enumerate(check.examples.breaks):
         if not breaks_example(check, example):
             yield CheckProblem(f"examples.breaks[{number}]", f"does not break the check: {_short(example)!r}")

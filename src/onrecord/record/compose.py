@@ -9,7 +9,8 @@ from typing import Any
 
 from onrecord import categories, timestamps
 from onrecord.errors import BadInput, Invalid, SecretFound
-from onrecord.record import memory, naming, schema, secrets
+from onrecord.record import author, memory, naming, schema, secrets
+from onrecord.record.author import RecordAuthor
 from onrecord.record.check import Check
 from onrecord.record.memory import Memory
 from onrecord.record.schema import Flaw, ListOf, shorten
@@ -30,10 +31,21 @@ def category_of(name: str) -> str:
     raise BadInput(f"{shorten(name)!r} is not a category", fix=hint)
 
 
-def compose(category: str, fields: Mapping[str, Any], *, now: str = "", allow_secret: bool = False) -> Memory:
-    """Return a valid new record from a partial one. Raises Invalid or SecretFound."""
+def compose(
+    category: str,
+    fields: Mapping[str, Any],
+    *,
+    now: str = "",
+    allow_secret: bool = False,
+    written_by: RecordAuthor | None = None,
+) -> Memory:
+    """Return a valid new record from a partial one. Raises Invalid or SecretFound.
+
+    Who wrote it is `written_by`, or the caller of this process, whatever the fields say.
+    """
     now = now or timestamps.now()
-    raw = _arrange(category, fields)
+    written_by = written_by or author.detect()
+    raw = {key: value for key, value in _arrange(category, fields).items() if key not in author.FIELDS}
     title = raw.get("title")
     if not isinstance(title, str) or not naming.clean_title(title):
         raise Invalid(
@@ -47,9 +59,9 @@ def compose(category: str, fields: Mapping[str, Any], *, now: str = "", allow_se
         "record_status": "active",
         "created_at": now,
         "updated_at": now,
-        "origin": "user",
         "changes": [{"date": now, "summary": "Created"}],
         **raw,
+        **{key: value for key, value in written_by._asdict().items() if value},
         "category": category,
     }
     return check(raw, allow_secret=allow_secret)

@@ -26,7 +26,7 @@ _MAX_VALUE_CHARACTERS = 200
 
 UNPATCHABLE = frozenset(
     "id category schema_version created_at updated_at changes times_updated record_status"
-    " retired_at retired_reason archived_at archived_reason".split()
+    " retired_at retired_reason archived_at archived_reason origin agent host".split()
 )
 """Fields that a patch may not change."""
 
@@ -136,6 +136,8 @@ def shared_copy(record: Memory, *, scope: Scope, source: str, now: str) -> Memor
         scope=scope,
         confidence=record.confidence,
         origin=record.origin,
+        agent=record.agent,
+        host=record.host,
         source=source,
         changes=(HistoryEntry(now, f"Shared from {source}" if source else "Shared"),),
     )

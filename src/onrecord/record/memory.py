@@ -15,6 +15,7 @@ from onrecord.record.schema import Flaw
 from onrecord.scopes import Scope
 
 MAX_FILE_BYTES = 1_000_000
+_MAX_FLAWS = 20
 MAX_DEPTH = 100
 """Levels of nesting in a record; every Python can read and write that many."""
 
@@ -64,6 +65,8 @@ class Memory(NamedTuple):
     superseded_by: str = ""
     anchors: tuple[Anchor, ...] = ()
     origin: str = ""
+    agent: str = ""
+    host: str = ""
     source: str = ""
     changes: tuple[HistoryEntry, ...] = ()
     times_updated: int = 0
@@ -73,6 +76,9 @@ class Memory(NamedTuple):
     archived_reason: str = ""
     unknown: Mapping[str, Any] = {}
     """Keys that this version does not know; they are written back unchanged."""
+
+    flaws_in_file: tuple[str, ...] = ()
+    """What is wrong with the file that it was read from; what was out of bounds there is not in the record."""
 
     @property
     def path(self) -> str:
@@ -105,10 +111,16 @@ class Memory(NamedTuple):
 def parse(data: bytes, where: str = "record") -> Memory:
     """Parse a record file. Raises BadRecord."""
     raw = decode(data, where)
-    flaw = next((flaw for flaw in schema.flaws(raw) if flaw.is_structural), None)
-    if flaw:
-        raise BadRecord(f"{where}: {flaw}", fix=f"correct the file by hand, or move it out of the store: {where}")
-    return from_json(raw)
+    found: list[Flaw] = []
+    for flaw in schema.flaws(raw):
+        if flaw.is_structural:
+            raise BadRecord(f"{where}: {flaw}", fix=f"correct the file by hand, or move it out of the store: {where}")
+        found.append(flaw)
+    if not found:
+        return from_json(raw)
+    from onrecord.record import bounds
+
+    return from_json(bounds.within(raw))._replace(flaws_in_file=tuple(map(str, found[:_MAX_FLAWS])))
 
 
 def decode(data: bytes, where: str) -> Any:

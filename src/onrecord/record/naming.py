@@ -1,4 +1,4 @@
-"""Clean titles and tags, and ids made from titles.
+"""Clean titles and tags, ids made from titles, and triggers that name nothing.
 
 Titles and tags are one line without control characters, invisible look-alikes and our own markup. Accents stay (NFC),
 and so do the marks and joiners of Indic, Arabic and other scripts. An id is a readable ASCII slug, whatever the script
@@ -36,6 +36,48 @@ _CYRILLIC = dict(
 _GREEK = dict(zip("αβγδεζηθικλμνξοπρσςτυφχψω", "a v g d e z i th i k l m n x o p r s s t y f ch ps o".split()))
 _OTHER = {"ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "'": "", "’": ""}
 _LETTERS = {**_CYRILLIC, **_GREEK, **_OTHER}
+
+
+_GENERIC = frozenset(
+    """
+    s t d m ll re ve a about again all also an and another any anything are as at be been begin best better but by can
+    could did do does doing done down else everything for from get give go going good got had has have help here hey hi
+    how i if in into is it its just know let lets like look make me mine more must my need needs new next no not nothing
+    now of off ok okay old on one or other our out over please put right same see should so some something start stop
+    sure take tell thank thanks that the their them then there these they this those to too try up us use using wait
+    want was way we well were what when where which who why will with work working works would yes yet you your
+    add adjust bug bugs broke broken change changes check clean code coding continue create edit error errors execute
+    explain fail failed failing fails file files finish fix fixed fixes handle implement improve improvement keep move
+    problem problems proceed program project remove rename rewrite run running solve step steps stuff task thing
+    things todo update write wrong
+    das den der die ein eine es fehler hier ich ist jetzt mach machen mal mir nochmal und uns was weiter wie wir bitte
+    au ca ce ces de des du et faire fais fait il je la le les moi non nous oui pour quoi que un une vas ça
+    al algo como con continua continúa el eso esta esto hacemos hacer haz lo los por qué seguir sigue una y
+    agora arrume e faz fazer isso isto o para um uma vamos adesso che come cosa fai facciamo per
+    """.split()
+)
+"""Words that fit any record. Words such as commit, test or review are not among them: rules are about those."""
+
+_WORD = re.compile(r"\w+")
+
+
+def is_generic(trigger: str) -> bool:
+    """True if a trigger has only words that any prompt may have: `fix it`, `what do we do`, `how to run this`."""
+    words = _WORD.findall(trigger.lower())
+    return bool(words) and _GENERIC.issuperset(words)
+
+
+def generic_note(triggers: Sequence[str]) -> str:
+    """Return the note on triggers that are generic, in one wording for all who warn; empty if none is."""
+    generic = [f'"{" ".join(trigger.split())[:60]}"' for trigger in triggers if is_generic(trigger)]
+    if not generic:
+        return ""
+    named = ", ".join(generic[:3]) + (f" and {len(generic) - 3} more" if len(generic) > 3 else "")
+    one = len(generic) == 1
+    return (
+        f"the trigger{'' if one else 's'} {named} {'has' if one else 'have'} only words that any prompt may have, so "
+        f"{'it is' if one else 'they are'} not matched as such: name the thing asked for"
+    )
 
 
 def clean_title(text: str) -> str:

@@ -1,7 +1,8 @@
 """Titles that state the rule: whether one does, and the line that says it where the title is only a topic.
 
 "Sessions live in Postgres, not Redis" can be acted on; "Database" and "Use of GraphQL" cannot. The words are English. A
-title in another language counts as a rule, so nobody is asked to change it. Hooks import this: no regular expressions.
+title in another language counts as a rule, so nobody is asked to change it. A rule is read away from its record, so it
+has to name what its title names (`is_named`). Hooks import this: no regular expressions.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from onrecord.text import cut, sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from onrecord.record.memory import Memory
 
 MAX_CHARACTERS = 140
@@ -153,6 +156,35 @@ _REASONS = (
 """Where the reason of a rule begins: a line does without it."""
 
 
+_GENERAL = _set(
+    """
+    a an the this that these those it its they them their there here we us our ours you your i my he she his her
+    and or but nor so if then than as at by for from in into of off on onto out over per to under until up upon via with
+    within without about after again against also before below above between both down during each either every few more
+    most much many neither other others own same some such too very any all only just not no never none always
+    is are was were be been being am do does did done has have had having can cannot could may might must shall should
+    will would need needs let lets get gets got goes go make makes made
+    use uses used using keep keeps kept stay stays put puts
+    when where while which who whom whose what why how because since unless instead rather whether
+    one ones thing things way ways
+    """
+)
+"""Words that do not say what a record is about: function words, and verbs that go with anything."""
+
+_NEGATIONS = _set("not no never none neither nor without cannot only avoid forbidden banned unless")
+"""Words that turn a rule round: a text without any of them does not say what a title with one says."""
+
+_FILLERS = _set("a an the of in on at to for by as is are be and our we its it this that these")
+"""Words that a sentence may have more than another and still say the same."""
+
+_MIN_STEM = 3
+_MAX_NAMED_IN = 20_000
+"""Characters of a text that are looked at, whatever a file has."""
+
+_SEPARATED_BY_SPACES = 0x3000
+"""Characters from here on are of scripts that write words without spaces: there a word is looked for as it is."""
+
+
 def states_a_rule(title: str) -> bool:
     """True if a title says what to do or what holds, and is not only the name of a topic."""
     text = _unnumbered(title)
@@ -183,8 +215,9 @@ def line(title: str, rule: str, max_characters: int = MAX_CHARACTERS) -> str:
     beginning = _beginning(rule, subject)
     if not _says_more(beginning, subject):
         return subject
-    if _names(beginning, subject):
-        return _clipped(beginning, max_characters)
+    alone = _clipped(beginning, max_characters)
+    if is_named(subject, alone):
+        return alone
     return f"{subject}: {_clipped(beginning, max_characters - len(subject) - 2)}"
 
 
@@ -212,6 +245,59 @@ def rule_of(record: Memory) -> str:
     if steps and record.lines(steps):
         return f"{statement.rstrip('. ')} → {'; '.join(record.lines(steps))}"
     return statement
+
+
+def _letter_runs(text: str) -> list[str]:
+    """Return the words of a text in lower case: runs of letters and digits."""
+    lowered = text[:_MAX_NAMED_IN].lower().replace("’", "'").replace("n't", " not").replace("'s ", " ")
+    return lowered.translate({ord(char): " " for char in set(lowered) if not char.isalnum()}).split()
+
+
+def specific_words(title: str) -> list[str]:
+    """Return the words of a title that say what it is about; all of its words if none does."""
+    all_words = _letter_runs(title)
+    return [word for word in all_words if word not in _GENERAL and (len(word) > 1 or word.isdigit())] or all_words
+
+
+def is_named(title: str, text: str) -> bool:
+    """True if a text has every specific word of the title, in any inflection, and a negation if the title has one."""
+    if any(missing(title, text)):
+        return False
+    return _NEGATIONS.isdisjoint(_letter_runs(title)) or not _NEGATIONS.isdisjoint(_letter_runs(text))
+
+
+def repeats(text: str, title: str) -> bool:
+    """True if a text says nothing that the title does not say: all its words but fillers are in the title."""
+    present = {form for word in _letter_runs(title) for form in _forms(word)}
+    return all(word in _FILLERS or not present.isdisjoint(_forms(word)) for word in _letter_runs(text))
+
+
+def missing(title: str, text: str) -> Iterator[str]:
+    """Yield the specific words of the title that a text does not have."""
+    present = {form for word in _letter_runs(text) for form in _forms(word)}
+    lowered = text[:_MAX_NAMED_IN].lower()
+    for word in specific_words(title):
+        is_unspaced = ord(word[0]) >= _SEPARATED_BY_SPACES
+        if word not in lowered if is_unspaced else present.isdisjoint(_forms(word)):
+            yield word
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    """Return the stems of a word by which it equals another: without its ending, and as the verb of a noun."""
+    stem = _stem(word)
+    nouns = [stem[: -len(ending)] for ending in ("ation", "ion", "ment") if stem.endswith(ending)]
+    return (stem, *(noun for noun in nouns if len(noun) > _MIN_STEM))
+
+
+def _stem(word: str) -> str:
+    """Return a word without its English ending: `releas` for release, released and releasing."""
+    for ending in ("ing", "ed", "es", "s", "e"):
+        rest = word[: -len(ending)]
+        if word.endswith(ending) and len(rest) >= _MIN_STEM and not word.endswith("ss"):
+            is_doubled = ending in ("ing", "ed") and rest[-1] == rest[-2] and rest[-1] not in "aeiouls"
+            word = rest[:-1] if is_doubled else rest
+            break
+    return f"{word[:-1]}i" if word.endswith("y") and len(word) > _MIN_STEM else word
 
 
 def _unnumbered(title: str) -> str:
@@ -339,13 +425,6 @@ def _without_reason(sentence: str) -> str:
     places = [lowered.find(cue) for cue in _REASONS]
     least = min((place for place in places if place >= _MIN_CLAUSE_CHARACTERS), default=len(sentence))
     return sentence[:least].removesuffix(": 1").rstrip(" ,;:.")
-
-
-def _names(beginning: str, subject: str) -> bool:
-    """True if a rule names its subject: most of the words of the title are in it."""
-    wanted = {word[:5] for word in _words(subject) if len(word) > 3}
-    present = {word[:5] for word in _words(beginning)}
-    return bool(wanted) and len(wanted & present) * 3 >= len(wanted) * 2
 
 
 def _clipped(text: str, max_characters: int) -> str:

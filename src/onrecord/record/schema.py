@@ -13,10 +13,12 @@ from typing import Any, Union
 
 from onrecord import categories, scopes, timestamps
 from onrecord.coldstart import NamedTuple
-from onrecord.record import check
+from onrecord.record import breadth, check
 from onrecord.text import plural
 
 SCHEMA_VERSION = "1.0"
+_MAX_PATTERNS = 100
+"""Patterns of one record that are compared with samples of files."""
 
 
 class Flaw(NamedTuple):
@@ -243,7 +245,9 @@ RECORD: tuple[Field, ...] = (
         ),
         "The state of its files when it was saved, to notice changes.",
     ),
-    Field("origin", Choice(("user", "agent", "import", "tool")), "Who wrote it."),
+    Field("origin", Choice(("user", "agent", "import", "tool")), "Who wrote it; the program sets it from its caller."),
+    Field("agent", Text(60), "The client that wrote it, as it named itself; the program sets it."),
+    Field("host", Text(60), "The coding agent that it was written in; the program sets it."),
     Field("source", Text(1_000), "Where it came from: a session, a file, a quotation."),
     Field(
         "changes",
@@ -289,9 +293,23 @@ def flaws(value: object) -> Iterator[Flaw]:
     yield from field_flaws
     if value.get("checks") and not any(flaw.where.startswith("checks") for flaw in field_flaws):
         yield from _check_flaws(value["checks"])
+    yield from _broad_patterns(value)
     category = value.get("category")
     if isinstance(category, str) and category in FOLDERS and isinstance(value.get("content"), dict):
         yield from check_fields(content_fields(category), value["content"], "content.")
+
+
+def _broad_patterns(value: Mapping[str, Any]) -> Iterator[Flaw]:
+    """Yield the patterns of files that fit every file."""
+    scope = value.get("scope")
+    for where, patterns in (
+        ("related_files", value.get("related_files")),
+        ("scope.paths", scope.get("paths") if isinstance(scope, dict) else None),
+    ):
+        texts = [pattern for pattern in patterns if isinstance(pattern, str)] if isinstance(patterns, list) else []
+        for pattern in breadth.broad_patterns(texts[:_MAX_PATTERNS]):
+            message = "fits nearly every file, alone or with the others, and so counts for none: name files or folders"
+            yield Flaw(where, f"{shorten(pattern)!r} {message}")
 
 
 def check_flaws(checks: object) -> Iterator[Flaw]:

@@ -13,6 +13,7 @@ from onrecord.coldstart import NamedTuple
 PASSWORD, LOGIN, HEADER = "a password", "a login", "an authorization header"
 KEY, PRIVATE_KEY, SESSION = "a key or token", "a private key", "a session"
 _ID = "[A-Za-z0-9_-]"
+_WORDS = r"(?:\s[^\n]{0,120}?)??"
 
 
 class Rule(NamedTuple):
@@ -40,13 +41,21 @@ TOKENS = (
         "secret",
         r"(?i)(?:aws.{0,20}secret|secret.?access.?key).{0,20}['\"=:\s]([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
     ),
-    Rule("a GitHub token", "gh|github_pat_", rf"\b(?:gh[pousr]_[A-Za-z0-9]{{36,255}}|github_pat_{_ID}{{50,255}})\b"),
-    Rule("a GitLab token", "gl", rf"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas|imt|ffct)-{_ID}{{20,}}"),
+    Rule(
+        "a GitHub token",
+        "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_",
+        rf"\b(?:gh[pousr]_[A-Za-z0-9]{{36,255}}|github_pat_{_ID}{{50,255}})\b",
+    ),
+    Rule(
+        "a GitLab token",
+        "glpat-|gldt-|glrt-|glcbt-|glptt-|glft-|glsoat-|glagent-|gloas-|glimt-|glffct-",
+        rf"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas|imt|ffct)-{_ID}{{20,}}",
+    ),
     Rule("a Slack token", "xox|xapp-", r"\bxox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}|\bxapp-\d-[A-Za-z0-9-]{10,}"),
     Rule(
         "a Slack webhook",
         "hooks.slack.com",
-        r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Z0-9]+/[A-Z0-9]+/[A-Za-z0-9/]{16,}",
+        r"(?i)hooks\.slack\.com/(?:services|workflows|triggers)/[A-Z0-9]+/[A-Z0-9]+/[A-Za-z0-9/]{16,}",
     ),
     Rule("a webhook", "/webhooks/", rf"discord(?:app)?\.com/api/webhooks/\d+/{_ID}{{50,}}"),
     Rule("a webhook", "webhookb2/", r"\.webhook\.office\.com/webhookb2/[A-Za-z0-9@/-]{60,}"),
@@ -80,7 +89,8 @@ TOKENS = (
     # Stripe's webhooks, 1Password.
     Rule(
         "an access token",
-        "_|-",
+        "glsa_|glc_|sntry|lin_api_|ntn_|shpat_|shpss_|shpca_|shppa_|dckr_pat_|rubygems_|pscale_|sbp_|nfp_|figd_|r8_|gsk_|pcsk_"
+        "|pnu_|tfp_|xai-|pplx-|pul-|pmak-|nrak-|nrjs-|hrku-|key-|sgp_|whsec_|ops_eyj",
         rf"(?<!{_ID})(?:glsa_|glc_|sntry[su]_|lin_api_|ntn_|shp(?:at|ss|ca|pa)_|dckr_pat_|rubygems_|pscale_(?:pw|tkn|oauth)_"
         r"|sbp_|nfp_|figd_|r8_|gsk_|pcsk_|pnu_|tfp_|xai-|pplx-|pul-|PMAK-|NRAK-|NRJS-|HRKU-|key-(?=[0-9a-f]{32})|sgp_|whsec_|ops_eyJ)"
         r"[A-Za-z0-9_+/=-]{20,}",
@@ -88,14 +98,14 @@ TOKENS = (
     # Doppler, Dynatrace, Airtable, Mapbox, Terraform.
     Rule(
         "an access token",
-        ".",
+        "dp.pt.|dp.st.|dp.ct.|dp.sa.|dt0|pat|sk.eyj|.atlasv1.",
         rf"(?<![\w.-])(?:dp\.(?:pt|st|ct|sa)\.[A-Za-z0-9]{{40,}}|dt0[a-z]\d\d\.[A-Z0-9]{{24}}\.[A-Z0-9]{{60,}}"
         rf"|pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}}|sk\.eyJ{_ID}{{20,}}\.{_ID}{{20,}}|[A-Za-z0-9]{{14}}\.atlasv1\.{_ID}{{60,}})",
     ),
     # Atlassian, Bitbucket, EasyPost, NuGet, Artifactory, Square, Facebook, Fly, Alibaba, Firebase.
     Rule(
         "an access token",
-        "at|ez|oy|ak|aa|fly|ltai",
+        "atatt3x|atbb|ezak|eztk|oy2|akcp|eaaa|eaac|eaam|flyv1|ltai|:apa91b",
         r"(?<![\w.-])(?:ATATT3x[A-Za-z0-9_=-]{100,}|ATBB[A-Za-z0-9]{32}|EZ[AT]K[A-Za-z0-9]{54}|oy2[a-z0-9]{43}"
         rf"|AKCp[A-Za-z0-9]{{60,}}|EAAA{_ID}{{56,}}|EAA[CM][A-Za-z0-9]{{80,}}"
         rf"|FlyV1 fm\d_[A-Za-z0-9+/=_,-]{{40,}}|LTAI[A-Za-z0-9]{{12,20}}|AAAA{_ID}{{7}}:APA91b{_ID}{{100,}})(?!\w)",
@@ -107,8 +117,9 @@ CONTEXTS = (
         "a URL with a password",
         "://",
         # After the colon there may be a port instead.
-        r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@'\"<>]{0,100}:(?!\d{1,5}(?:[/?#]|$))([^\s'\"<>]{3,200})@(?=[\w\[$.{-])",
+        r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@'\"<>]{0,100}:(?!\d{1,5}(?:[/?#]|$))([^\s'\"<>]{3,200})@(?=[\w\[$.{-])",
     ),
+    Rule(PASSWORD, "//", r"(?<![:/\w])//[\w.-]{1,60}:([^\s'\"<>/@]{3,200})@(?=[\w\[])"),
     Rule("a URL with a password", "jdbc:oracle", r"(?i)jdbc:oracle:\w{1,10}:[\w.]{1,40}/([^\s@/]{4,100})@"),
     Rule(
         HEADER,
@@ -117,25 +128,44 @@ CONTEXTS = (
         r"([A-Za-z0-9._~+/=-]{12,})",
     ),
     Rule(HEADER, "bearer", r"(?i)\bbearer\s([A-Za-z0-9._~+/=-]{16,})"),
+    Rule(HEADER, "key=", r"(?i)[?&]key=([\w-]{24,})"),
+    *(
+        Rule(PASSWORD, hints, rf"(?i:{context})['\"]?([^\s'\"]{{4,200}})")
+        for hints, context in (
+            (
+                "curl|wget|http",
+                r"\s(?:(?-i:-u|-a)[ =]{0,3}|--(?:proxy-)?user[ =]{1,3})['\"]?[\w.@\\-]{0,60}['\"]?:",
+            ),
+            # Options that mean a password to these programs only: to others, -p is a port or a project.
+            ("login", rf"\blogin\b{_WORDS}\s(?-i:-p)[ =]?"),
+            ("sshpass", r"\bsshpass\s{1,3}(?-i:-p)\s?"),
+            ("mysql|maria", rf"\b(?:mysql|maria)\w{{0,10}}{_WORDS}\s(?-i:-p)"),
+            ("mongo|twine|rdesktop", rf"\b(?:mongo\w{{0,10}}|twine|rdesktop){_WORDS}\s(?-i:-p)[ =]"),
+            ("7z", rf"\b7z\w{{0,2}}{_WORDS}\s(?-i:-p)"),
+            ("sqlcmd|bcp|isql|zip", rf"\b(?:sqlcmd|bcp|isql|(?:un)?zip){_WORDS}\s(?-i:-P)[ =]?"),
+            ("redis-cli", rf"\bredis-cli{_WORDS}\s(?-i:-a)[ =]"),
+            ("openssl", rf"\bopenssl{_WORDS}\s(?-i:-k)\s"),
+            ("ldap", rf"\bldap\w{{1,12}}{_WORDS}\s(?-i:-w)\s?"),
+            ("lftp", rf"\blftp{_WORDS}\s(?-i:-u)\s?[\w.@-]{{1,60}},"),
+            ("freerdp", rf"\bw?x?freerdp{_WORDS}\s/p:"),
+            ("pass", r"\s--?(?:src|dest)?(?:store|key)pass[ =:]"),
+            ("requirepass|masterauth", r"\b(?:requirepass|masterauth)\s"),
+            ("identified by", r"\bidentified by\s"),
+            ("smbclient", rf"\bsmbclient{_WORDS}\s-U\s?[\w\\.-]{{1,60}}%"),
+            ("htpasswd", r"\bhtpasswd\s-\w{0,5}b\w{0,5}\s\S{1,80}\s\S{1,60}\s"),
+            ("net use", r"\bnet use\s[^\n]{0,120}?/user:\S{1,60}\s|\bnet user?\s(?:\w:\s)?[^\s/]{1,80}\s(?!/)"),
+            ("rabbitmqctl", r"\brabbitmqctl\s(?:-\S{1,40}\s){0,4}(?:add_user|change_password)\s\S{1,60}\s"),
+        )
+    ),
+    # Text that is passed to a program which reads a password.
     Rule(
         PASSWORD,
-        "curl|wget|http",
-        r"(?i)\s(?:-u|--(?:proxy-)?user)[ =]{1,3}['\"]?[\w.@\\-]{0,60}['\"]?:['\"]?([^\s'\"]{4,200})",
+        "echo|printf",
+        r"\b(?:echo|printf)\s(?:-n\s)?['\"]?(?:[\w.-]{1,40}:)?([^\s'\"|]{4,200})['\"]?\s?\|\s?"
+        r"(?=[^\n|]{0,80}?(?:--password-stdin|sudo\s-S|passwd\b))",
     ),
-    Rule(PASSWORD, "sshpass", r"sshpass\s{1,3}-p\s?['\"]?([^\s'\"]{4,200})"),
-    Rule(PASSWORD, "mysql|maria", r"\b(?:mysql|maria)\w{0,10}\s[^\n]{0,120}?\s-p([^\s'\"]{4,200})"),
-    Rule(
-        PASSWORD,
-        "redis-cli|docker|openssl|sqlcmd",
-        r"\b(?:redis-cli\s[^\n]{0,120}?-a|docker login\s[^\n]{0,120}?-p|openssl\s[^\n]{0,120}?-k"
-        r"|sqlcmd\s[^\n]{0,120}?-P)\s['\"]?([^\s'\"]{4,200})",
-    ),
-    Rule(
-        PASSWORD,
-        "smbclient|htpasswd|net use",
-        r"\b(?:smbclient\s[^\n]{0,120}?-U\s?[\w\\.-]{1,60}%|htpasswd\s-\w{0,5}b\w{0,5}\s\S{1,80}\s\S{1,60}\s"
-        r"|net use\s[^\n]{0,120}?/user:\S{1,60}\s)([^\s'\"]{4,200})",
-    ),
+    Rule(PASSWORD, "<<<", r"\b(?:kinit|sudo|passwd|login|cryptsetup)\b[^\n<]{0,80}<<<\s?['\"]?([^\s'\"]{4,200})"),
+    Rule(PASSWORD, "sqlplus", r"\bsqlplus\s(?:-\w{1,10}\s){0,3}[\w.]{1,40}/([^\s@/]{4,100})@"),
     # A line of .pgpass.
     Rule(PASSWORD, ":", r"(?m)^[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*-]{1,60}:[\w*-]{1,60}:(\S{4,100})$"),
     Rule(
@@ -167,14 +197,20 @@ CONTEXTS = (
 # Names of secrets, also inside a longer name: DB_PASSWORD, clientSecret, secret_key_base. Not the length of a password,
 # the name of a secret, or a tokenizer.
 NAME = re.compile(
-    r"(?i)(?:(?P<password>(?<![a-z])(?:pass(?:wort|phrase|in|out)?|pwd|pw|kennwort|contraseña|mot de passe)(?![a-z])"
-    r"|password|passwd)"
+    r"(?i)(?:(?P<password>(?<![a-z])(?:pass(?:wort|phrase|in|out)?|pwd|pw|kennwort|contrase[ñn]a|mot de passe|senha"
+    r"|wachtwoord|hasło|lösenord)(?![a-z])|password|passwd|парол[ья]|密码|密碼|パスワード|비밀번호)"
     r"|(?P<key>secret|(?<!csrf.)(?<!xsrf.)(?<!public)(?<!public.)token|_pat(?![a-z])|(?<![a-z])auth(?![a-z])|client-key-data"
     r"|(?:api|app|access|auth|private|secret|signing|encryption|master|admin|account|license|role|deploy)[ _-]?key)"
-    r"|(?P<session>session(?:[_.-]?id)?|sessid|\.sid|remember_token))"
+    r"|(?P<session>session(?:[_.-]?id)?|sessid|\.sid|(?<![a-z])sid(?==)|remember_token))"
     r"(?![_.-]?(?:iz|name|type|url|uri|file|path|len|limit|count|size|polic|field|expir|ttl|usage|scope|alg|vers|audience"
     r"|issuer|variable))"
 )
+
+# In lower case: a text without any of these has no match of NAME, except that of a session.
+NAME_HINTS = (
+    "pass", "pwd", "pw", "kennwort", "contrase", "senha", "wachtwoord", "hasło", "lösenord", "парол", "密码", "密碼",
+    "パスワード", "비밀번호", "secret", "token", "_pat", "auth", "key", "remember_token",
+)  # fmt: skip
 
 # The text between "password" and a word that the sentence calls one: nothing, or what the password is for, and a form
 # of "to be".
@@ -188,7 +224,11 @@ MADE_UP = re.compile(r"[A-Za-z]{3,}\d{2,}[!?]?$")
 
 # Text in place of a credential: a placeholder, a reference, a well-known default of a local service.
 PLACEHOLDER = re.compile(
-    r"(?i)(?:.{0,3}|(.)\1*|[x*.•…#-]+|<.*|\$.*|\{.*\}|%.*|@microsoft.*|\[.*|!.*"
+    r"(?i)(?:.{0,3}|(.)\1*|[x*.•…#-]+|<.*>.*|\{.*\}|@microsoft.*|\[.*"
+    # References: $NAME, ${NAME}, $(command), $1, $request->password, %NAME%, %s, %(name)s, !Ref. A password may begin
+    # with the same sign.
+    r"|\$(?:[({].*|\d|\$|[a-z_]+\d{0,2}(?:_[a-z]*\d{0,2})*(?:[$\[.:/}\s\"'>,;)-].*)?)"
+    r"|%(?:[a-z_]\w*%(?!\w)|\(\w+\)|[a-z]$).*|!{1,2}[a-z_:/]+|(?:[a-z]+_)+password|password(?:_[a-z]+)+"
     r"|.*(?:example|placeholder|change.?me|redacted|dummy|your[_-]|\{\{|\$\{|…|(.)\2{9,}).*"
     r"|(?:arn|op|ssm|vault|env|file|https?|sha\d+|md5|kv|ref\+\w+):.*|(?:/|\./|~/|projects/).*|(?:sha\d{1,3}|md5)[-=].*"
     r"|pass(?:word|wd)?\d{0,4}|pwd|secret\d{0,4}|token|user|test[\w/]*|admin\d{0,4}|root|guest|postgres|mysql|redis"

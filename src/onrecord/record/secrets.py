@@ -1,7 +1,8 @@
 """Detection of credentials, which must not be written to a file that other people will read.
 
 Some are recognised by their form (`secret_patterns`). Others are values that a name or a sentence calls a password, a
-key or a token, and that look like one: DB_PASSWORD=…, "the password of the replica is …".
+key or a token, and that look like one: DB_PASSWORD=…, "the password of the replica is …". Both are looked for in the
+plain form of a text: what a reader takes it for, without what hides a word from a pattern.
 """
 
 from __future__ import annotations
@@ -22,16 +23,23 @@ _MAX_LINKS = 3  # words tried in a sentence: "the password was changed to …"
 _MIN_MADE_UP = 7  # characters: most shorter words with digits are names of machines
 _SIGNS = frozenset("!@#$%^&*?~")
 # Between a name and its value: an assignment, the next argument of a call, an attribute of XML or the end of its tag.
+# In YAML the value may begin on the next line.
 _ASSIGNMENT = re.compile(
-    r"[\w.-]{0,30}(?:[\"'`\])*]{0,3}\s{0,4}(?:=>|:=|={1,3}|:)\s{0,4}|[\"'],\s?|[\"']\svalue=|>)(?:base64:|pass:)?(?P<quote>[\"'`]?)"
+    r"[\w.-]{0,30}(?:[\"'`\])*]{0,3}\s{0,20}(?:=>|:=|={1,3}|:)\s{0,4}(?:[>|][+-]?\s{0,4}\n\s{0,20})?|[\"']\svalue=|>"
+    r"|(?P<loose>[\"'],\s?|\((?=[\"'`])|[*`]{0,2}\s(?:\||->|→)\s))(?:base64:|pass:)?(?P<quote>[\"'`]?)"
 )
-_BESIDE = re.compile(r"[\w-]{0,30}\s")
-_LINK = re.compile(r"\s(?:is|are|was|to|ist|est|es)\s?:?\s|[:=]\s")
+_BESIDE = re.compile(r"[\w-]{0,30}\]?\s{1,12}")
+_LINK = re.compile(r"\s(?:is|are|was|to|ist|war|lautet|est|es|è|é|jest|är)\s?:?\s|[:=]\s")
 _TO = re.compile(r"\sto\s")
 _SENTENCE = re.compile(rf"[^\n()\[\]{{}}\"`;|<>]{{0,{_MAX_DISTANCE}}}")
 _OPENING = re.compile(r"[\"'`(]{0,3}")
-_BARE = re.compile(rf"[^\s\"'`;|<]{{1,{_MAX_CHARACTERS}}}")
+# A separator is part of a value if only a word follows it, and no other name with a value or closing tag.
+_BARE = re.compile(rf"(?:[^\s\"'`;|<]|(?<=\w)[;|<](?=[\w!@#$%^&*-]{{1,40}}(?:[\s\"'`,.]|$))){{1,{_MAX_CHARACTERS}}}")
 _NEXT_PARAMETER = re.compile(r"&\w{1,40}=")
+
+
+_HintedRules = list[tuple[patterns.Rule, list[str]]]
+_RULES: _HintedRules = [(rule, rule.hints.split("|")) for rule in (*patterns.TOKENS, *patterns.CONTEXTS)]
 
 
 class Leak(NamedTuple):
@@ -55,19 +63,29 @@ class _Span(NamedTuple):
 
 def find_leaks(value: Any, where: str = "", ignore: Container[str] = ()) -> Iterator[Leak]:
     """Yield the credentials in a JSON value, except those to ignore, with the paths of their fields."""
+    # Nearly all records have none: to see that, one look at all texts together is enough.
+    text = _plain("\n".join(_texts(value))).text
+    lowered = text.lower()
+    rules = [hinted for hinted in _fitting_rules(lowered, _RULES) if re.search(hinted[0].pattern, text)]
+    if rules or _may_name(lowered):
+        yield from _find_leaks(value, where, ignore, rules)
+
+
+def _find_leaks(value: Any, where: str, ignore: Container[str], hinted_rules: _HintedRules) -> Iterator[Leak]:
     if isinstance(value, str):
-        yield from _in_text(value, where, ignore)
+        if hinted_rules or not value.isascii() or _may_name(value.lower()):
+            yield from _in_text(value, where, ignore, hinted_rules)
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            in_key = list(find_leaks(key, f"a key of {where or 'the record'}", ignore))
+            in_key = list(_find_leaks(key, f"a key of {where or 'the record'}", ignore, hinted_rules))
             yield from in_key
             field = f"{where}.{mask(key) if in_key else key}".strip(".")
             kind = _kind_of_field(key, item)
             kind = "" if kind and item in ignore else kind
-            yield from [Leak(field, kind, mask(item))] if kind else find_leaks(item, field, ignore)
+            yield from [Leak(field, kind, mask(item))] if kind else _find_leaks(item, field, ignore, hinted_rules)
     elif isinstance(value, (list, tuple)):
         for number, item in enumerate(value):
-            yield from find_leaks(item, f"{where}[{number}]", ignore)
+            yield from _find_leaks(item, f"{where}[{number}]", ignore, hinted_rules)
 
 
 def find_credentials(value: Any) -> Iterator[str]:
@@ -98,9 +116,43 @@ def redact(text: str) -> str:
     return "".join([*parts, text[end:]])
 
 
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts in a JSON value, and its keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield str(key)
+            yield from _texts(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _texts(item)
+
+
+def _fitting_rules(lowered_text: str, hinted_rules: _HintedRules) -> _HintedRules:
+    """Return those of the rules of which a text has a hint."""
+    fitting = []
+    for rule in hinted_rules:
+        for hint in rule[1]:
+            if hint in lowered_text:
+                fitting.append(rule)
+                break
+    return fitting
+
+
+def _may_name(lowered_text: str) -> bool:
+    """True if a text may have the name of a credential."""
+    for hint in patterns.NAME_HINTS:
+        if hint in lowered_text:
+            return True
+    # A session counts only where something is assigned to it.
+    return "=" in lowered_text and ("sess" in lowered_text or "sid=" in lowered_text)
+
+
 def _kind_of_field(field_name: object, value: Any) -> str:
     """Return the kind of credential in a field, if its name and its value look like one."""
-    match = patterns.NAME.search(field_name) if isinstance(field_name, str) and isinstance(value, str) else None
+    is_named = isinstance(field_name, str) and isinstance(value, str) and _may_name(field_name.lower())
+    match = patterns.NAME.search(str(field_name)) if is_named else None
     if not match or not isinstance(value, str):
         return ""
     if match.lastgroup == "password":
@@ -108,11 +160,11 @@ def _kind_of_field(field_name: object, value: Any) -> str:
     return patterns.KEY if match.lastgroup == "key" and _is_key(value, is_quoted=True) else ""
 
 
-def _in_text(text: str, where: str, ignore: Container[str]) -> Iterator[Leak]:
+def _in_text(text: str, where: str, ignore: Container[str], hinted_rules: _HintedRules) -> Iterator[Leak]:
     """Yield the first credential of each kind, except those to ignore, with the words before it."""
     kinds: set[str] = set()
     end = 0
-    for span in _spans(text):
+    for span in _spans(text, hinted_rules):
         if span.kind not in kinds and text[span.start : span.end] not in ignore:
             kinds.add(span.kind)
             before = text[max(span.start - 30, end) : span.start].rpartition("\n")[2]
@@ -122,26 +174,28 @@ def _in_text(text: str, where: str, ignore: Container[str]) -> Iterator[Leak]:
         end = span.end
 
 
-def _spans(text: str) -> list[_Span]:
+def _spans(text: str, hinted_rules: _HintedRules | None = None) -> list[_Span]:
     """Return the positions of credentials, in order; where two overlap, the one with the more specific rule."""
+    plain = _plain(text)
+    lowered = plain.text.lower()
+    fitting = _fitting_rules(lowered, _RULES if hinted_rules is None else hinted_rules)
+    named = _by_name(plain.text) if _may_name(lowered) else ()
     spans: list[_Span] = []
-    for span in (*_by_pattern(text), *_by_name(text)):
+    for start, end, kind in (*_by_pattern(plain.text, fitting), *named):
+        span = _Span(plain.at(start), plain.at(end), kind)
         n = bisect(spans, span)
         if (n == 0 or spans[n - 1].end <= span.start) and (n == len(spans) or span.end <= spans[n].start):
             spans.insert(n, span)
     return spans
 
 
-def _by_pattern(text: str) -> Iterator[_Span]:
-    lowered = text.lower()
-    for rules, fits in ((patterns.TOKENS, _is_token), (patterns.CONTEXTS, _fits_context)):
-        for rule in rules:
-            if not any(hint in lowered for hint in rule.hints.split("|")):
-                continue
-            for match in re.finditer(rule.pattern, text):
-                group = match.lastindex or 0
-                if fits(rule.kind, match[group]):
-                    yield _Span(*match.span(group), rule.kind)
+def _by_pattern(text: str, hinted_rules: _HintedRules) -> Iterator[_Span]:
+    for rule, _ in hinted_rules:
+        fits = _is_token if rule in patterns.TOKENS else _fits_context
+        for match in re.finditer(rule.pattern, text):
+            group = match.lastindex or 0
+            if fits(rule.kind, match[group]):
+                yield _Span(*match.span(group), rule.kind)
 
 
 def _is_token(kind: str, word: str) -> bool:
@@ -180,7 +234,7 @@ def _assigned(text: str, name_match: re.Match[str], kind: str) -> tuple[int, int
     value = text[start:end] if end > start else ""
     if kind == patterns.SESSION:
         is_secret = "=" in link[0] and _is_random(value, 20)
-    elif "," in link[0] or (name_match[0].lower() == "pass" and link[0] == ": "):
+    elif link["loose"] or (name_match[0].lower() == "pass" and link[0] == ": "):
         # The next argument of a call may be unrelated to the name, and `PASS: TestName2` is the output of a test.
         is_secret = _is_strong(value)
     else:
@@ -290,3 +344,61 @@ def _is_ordinary(word: str) -> bool:
     # Some tokens have a dot after their prefix, like an attribute.
     is_token = word.count(".") == 1 and _is_random(word, 20)
     return bool(patterns.PLACEHOLDER.match(word) or patterns.CODE.match(word)) and not is_token
+
+
+# Zero-width and joining characters, soft hyphens, marks of direction, tags, variation selectors.
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\U000e0000-\U000e0fff"
+)
+_SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
+_DOUBLE, _SINGLE = "\u00ab\u00bb\u201c-\u201f\u2033\u300c\u300d\u300e\u300f", "\u2018-\u201b\u2032\u2039\u203a"
+_ESCAPED = {
+    "quot": '"', "#34": '"', "apos": "'", "#39": "'", "#x27": "'", "amp": "&", "lt": "<", "gt": ">", "3d": "=",
+    "3a": ":", "22": '"', "27": "'",
+}  # fmt: skip
+_DISGUISED = re.compile(
+    rf"(?P<invisible>[{_INVISIBLE}]+)|(?P<space>[{_SPACES}])|(?P<double>[{_DOUBLE}])|(?P<single>[{_SINGLE}])"
+    r"|(?P<wide>[\uff01-\uff5e])|\\{1,7}(?P<quote>[\"'=])|&(?P<entity>quot|apos|amp|lt|gt|#34|#39|#x27);"
+    r"|%(?P<percent>3[DdAa]|2[27])"
+)
+
+
+class _PlainText(NamedTuple):
+    """The plain form of a text, and where each of its characters begins in the text, and its end."""
+
+    text: str
+    positions: list[int]
+    """Empty if the text is plain already."""
+
+    def at(self, position: int) -> int:
+        """Return the position in the text of a position in the plain form."""
+        return self.positions[position] if self.positions else position
+
+
+def _plain(text: str) -> _PlainText:
+    """Return the plain form of a text."""
+    if text.isascii() and not any(mark in text for mark in ("\\", "&", "%")):
+        return _PlainText(text, [])
+    parts: list[str] = []
+    positions: list[int] = []
+    end = 0
+    for match in _DISGUISED.finditer(text):
+        shown = _shown(match)
+        parts += (text[end : match.start()], shown)
+        positions += range(end, match.start())
+        positions += [match.start()] * len(shown)
+        end = match.end()
+    if not end:
+        return _PlainText(text, [])
+    return _PlainText("".join([*parts, text[end:]]), [*positions, *range(end, len(text) + 1)])
+
+
+def _shown(match: re.Match[str]) -> str:
+    """Return what a disguised character looks like."""
+    kind = match.lastgroup or ""
+    if kind == "wide":
+        return chr(ord(match[0]) - 0xFEE0)
+    if kind in ("entity", "percent"):
+        return _ESCAPED[match[kind].lower()]
+    return {"space": " ", "double": '"', "single": "'", "quote": match["quote"]}.get(kind, "")

@@ -1,0 +1,86 @@
+"""Links between records: which supersessions count, and which only one of the two records claims.
+
+A supersession counts if both records say so, as the program writes it. A claim of one record alone is shown to people,
+and nothing obeys it: one committed file could take the place of all others. A record that says it was replaced by one
+that is no longer there was withdrawn, and stays so.
+"""
+
+from __future__ import annotations
+
+from onrecord.coldstart import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from onrecord.record.memory import Memory
+
+
+class OneSidedLink(NamedTuple):
+    """A supersession that one of two records claims and the other does not."""
+
+    old: str
+    new: str
+    claimed_by: str
+    other_says: str = ""
+    """The successor that the old record names instead."""
+
+    @property
+    def note(self) -> str:
+        """What it says, for people."""
+        if self.claimed_by == self.old:
+            return f"{self.old} says that {self.new} replaces it, and {self.new} does not say so"
+        instead = f"names {self.other_says} instead" if self.other_says else "does not say so"
+        return f"{self.new} says that it replaces {self.old}, and {self.old} {instead}"
+
+
+def successor(record: Memory, find: Callable[[str], Memory | None]) -> str:
+    """Return the id of the record that replaces `record`, if that counts; `find` returns a record of the store."""
+    if record.superseded_by == record.id:
+        return ""
+    new = find(record.superseded_by) if record.superseded_by else None
+    is_counted = new is None or record.id in new.supersedes
+    return record.superseded_by if is_counted else ""
+
+
+def replaced(records: Iterable[Memory]) -> frozenset[str]:
+    """Return the ids of the records of a store that others replace."""
+    by_id = _by_id(records)
+    return frozenset(record.id for record in by_id.values() if successor(record, by_id.get))
+
+
+def current(records: Iterable[Memory]) -> list[Memory]:
+    """Return the records of a store that are active and that no other replaces."""
+    listed = list(records)
+    old = replaced(listed)
+    return [record for record in listed if record.record_status == "active" and record.id not in old]
+
+
+def one_sided(records: Iterable[Memory]) -> Iterator[OneSidedLink]:
+    """Yield the supersessions of a store that only one of two records claims."""
+    by_id = _by_id(records)
+    for record in by_id.values():
+        yield from one_sided_of(record, by_id.get)
+
+
+def one_sided_of(record: Memory, find: Callable[[str], Memory | None]) -> Iterator[OneSidedLink]:
+    """Yield the supersessions that `record` claims and the other record does not."""
+    if record.superseded_by not in ("", record.id) and not successor(record, find):
+        yield OneSidedLink(record.id, record.superseded_by, record.id)
+    for name in record.supersedes:
+        old = find(name)
+        if old is not None and record.id not in (old.superseded_by, name):
+            yield OneSidedLink(name, record.id, record.id, old.superseded_by)
+
+
+def _by_id(records: Iterable[Memory]) -> Mapping[str, Memory]:
+    by_id: dict[str, Memory] = {}
+    for record in records:
+        by_id.setdefault(record.id, record)
+    return by_id
+
+
+def first_notes(links: Sequence[OneSidedLink], limit: int = 3) -> str:
+    """Return the first notes on one-sided links in a line."""
+    more = f" and {len(links) - limit:,} more" if len(links) > limit else ""
+    return "; ".join(link.note for link in links[:limit]) + more
