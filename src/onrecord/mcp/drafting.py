@@ -12,7 +12,7 @@ from typing import Any
 
 from onrecord import paths
 from onrecord import project as projects
-from onrecord.capture import review, similar
+from onrecord.capture import prompt_languages, review, similar
 from onrecord.capture.similar import Similar
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
@@ -20,7 +20,7 @@ from onrecord.freshness import related_files
 from onrecord.mcp.reading import get_exactly
 from onrecord.mcp.tools import ToolResult
 from onrecord.project import Project
-from onrecord.record import compose, drafts, rule_title
+from onrecord.record import author, compose, drafts, naming, rule_title
 from onrecord.record.memory import Memory
 from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
@@ -28,6 +28,7 @@ from onrecord.store.writer import Writer
 
 _NO_TRIGGERS = "it has no triggers, so prompts in other words rarely find it; call save again with triggers and"
 _TOPIC = "its title names a topic, and a session starts with titles: next time state the rule"
+_MAX_SOURCE_CHARACTERS = 1_000
 _SESSION = f"mcp-{os.getpid()}-{time.time_ns():x}"
 """The session name of this process: a session may replace its own drafts."""
 
@@ -75,13 +76,24 @@ def _write(project: Project, client: str, fields: Mapping[str, Any], links: _Lin
     if not force:
         similar.refuse(similar_records, _advice)
     write = _save if writer.settings.text("capture.mode") == "auto" else _draft
-    return _result(write(writer, record, links), record, links, similar_records)
+    return _result(write(writer, record, links), record, links, similar_records, _wanted(project, record, links))
+
+
+def _wanted(project: Project, record: Memory, links: _Links) -> str:
+    """Return the request for triggers in the languages that the team types, of which the record has none."""
+    if CATEGORIES[record.category].max_active:
+        return ""
+    before = project.writer.store.get(links.updates).memory.triggers if links.updates else ()
+    return prompt_languages.request(prompt_languages.missing(project.root, (*record.triggers, *before)))
 
 
 def _compose(writer: Writer, client: str, fields: Mapping[str, Any]) -> Memory:
     source = f"an agent over MCP{f' ({client})' if client else ''}"
     partial = {key: value for key, value in fields.items() if key != "category"}
-    return compose.compose(fields["category"], {"origin": "agent", "source": source, **partial}, now=writer.now)
+    if isinstance(partial.get("source"), str):
+        source = f"{source}: {partial['source']}"[:_MAX_SOURCE_CHARACTERS]
+    written_by = author.client(client)
+    return compose.compose(fields["category"], {**partial, "source": source}, now=writer.now, written_by=written_by)
 
 
 def _advice(record_id: str) -> str:
@@ -111,12 +123,16 @@ def _save(writer: Writer, record: Memory, links: _Links) -> _Saved:
     return _Saved("record", entry.memory.id, entry.path)
 
 
-def _result(saved: _Saved, record: Memory, links: _Links, similar_records: Sequence[Similar]) -> ToolResult:
+def _result(
+    saved: _Saved, record: Memory, links: _Links, similar_records: Sequence[Similar], wanted: str
+) -> ToolResult:
     argument = "the same title" if saved.state == "draft" else f"updates {saved.name!r}"
     # A session summary is shown when the next session starts, not at a prompt.
     needs_no_triggers = record.triggers or links.updates or CATEGORIES[record.category].max_active
     better = "" if links.updates else rule_title.proposal(record)
     notes = [] if needs_no_triggers else [f"{_NO_TRIGGERS} {argument}"]
+    notes += [f"{wanted}: call save again with {argument}"] if wanted else []
+    notes += list(filter(None, [naming.generic_note(record.triggers)]))
     notes += [f"{_TOPIC}, such as {better!r}"] if better else []
     note = "; ".join(notes)
     optional = {**links._asdict(), "note": note}

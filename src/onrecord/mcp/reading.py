@@ -12,15 +12,17 @@ from onrecord.errors import NotFound
 from onrecord.freshness import anchors
 from onrecord.mcp.tools import MAX_FILES, ToolResult
 from onrecord.paths import PROJECT_PREFIX, prefix_of, store_name
-from onrecord.project import Found, Hit, Project
+from onrecord.project import NOTHING_FITS, Found, Hit, Project
 from onrecord.recall import explanation, for_file, for_prompt
 from onrecord.recall.candidate import Candidate, Cautions, count_shown, render_block
 from onrecord.recall.for_prompt import Request
-from onrecord.record import export, memory
+from onrecord.record import export, links, memory
 from onrecord.search import listing
 from onrecord.store import record_names, reference
 from onrecord.store.store import Entry, Store
 from onrecord.text import AgentMarkup, element, fence, join
+
+_NEAREST = "Nearest, probably about something else:"
 
 
 class _FileRecord(NamedTuple):
@@ -84,13 +86,15 @@ def search(
     include_retired: bool = False,
 ) -> ToolResult:
     """Return the records that match `query`, in all stores of the project."""
-    note = project.require_a_store()
+    note = join(project.require_a_store(), "" if category or tags else project.work_note(query))
     categories, lower_tags = [category] if category else [], [tag.lower() for tag in tags]
     hits = project.search(query, limit, categories=categories, tags=lower_tags, include_retired=include_retired)
-    data = _without_empty({"query": query, "results": [_hit(hit) for hit in hits], "note": note})
-    nothing = "Nothing found. Try other words, or include_retired for records that are no longer in use."
-    text = fence({"source": PROJECT_PREFIX}, map(_line, hits)) if hits else nothing
-    return ToolResult(data, join(text, note))
+    more = "" if include_retired else ", or include_retired for records that are no longer in use"
+    nothing = "" if hits else f"{NOTHING_FITS.rstrip('.')}{more}."
+    data = {"query": query, "results": [_hit(hit) for hit in hits], "nearest": [hit.id for hit in hits.nearest]}
+    block = fence({"source": PROJECT_PREFIX}, map(_line, hits or hits.nearest)) if hits or hits.nearest else ""
+    text = block if hits else join(join(nothing, _NEAREST if block else ""), block)
+    return ToolResult(_without_empty({**data, "note": " ".join(filter(None, (nothing, note)))}), join(text, note))
 
 
 def _hit(hit: Hit) -> dict[str, Any]:
@@ -115,7 +119,8 @@ def _line(hit: Hit) -> AgentMarkup:
         "path": hit.path,
     }
     elsewhere = f" (does not apply here: {hit.misfit})" if hit.misfit else ""
-    return element("result", attributes, f"{hit.title}{replaces}{elsewhere}: {hit.snippet()}")
+    mark = f"({hit.mark}) " if hit.mark else ""
+    return element("result", attributes, f"{mark}{hit.title}{replaces}{elsewhere}: {hit.snippet()}")
 
 
 def show(project: Project, id: str, *, more: Sequence[str] = ()) -> ToolResult:
@@ -142,11 +147,11 @@ def _shown_whole(project: Project, name: str) -> ToolResult:
         "id": record.id,
         "category": record.category,
         "title": record.title,
-        "status": _status(entry),
+        "status": _status(store, entry),
         "source": store_name(prefix_of(store.root)),
         "path": prefix_of(store.root) + entry.path,
         "updated_at": record.updated_at,
-        "superseded_by": record.superseded_by,
+        "superseded_by": links.successor(record, store.record_named),
         "hidden_by": hidden_by,
         "caution": caution,
         "record": memory.to_json(record),
@@ -176,7 +181,7 @@ def find(project: Project, name: str) -> Found:
     if not refs and not project.lessons_named(name):
         project.require_a_store()
     try:
-        for root, prefix in refs:
+        for root, prefix, *_ in refs:
             if prefix != PROJECT_PREFIX and name.startswith(prefix):
                 return Found(root, listing.resolve(Store(root), name.removeprefix(prefix)))
         return project.find(name.removeprefix(PROJECT_PREFIX))
@@ -205,8 +210,9 @@ def _notes(store: Store, entry: Entry, hidden_by: str) -> Iterator[str]:
     record = entry.memory
     if hidden_by:
         yield f"it does not hold in this project: {hidden_by} counts in its place; show that one"
-    if record.superseded_by:
-        yield f"it was replaced by {record.superseded_by}; show that one"
+    successor = links.successor(record, store.record_named)
+    if successor:
+        yield f"it was replaced by {successor}; show that one"
     elif record.record_status != "active":
         reason = record.retired_reason or record.archived_reason
         yield f"it is {record.record_status}" + (f" ({reason})" if reason else "")
@@ -226,9 +232,10 @@ def _caution(store: Store, entry: Entry) -> str:
     return Cautions().check(store.root, prefix_of(store.root), indexed)[0]
 
 
-def _status(entry: Entry) -> str:
+def _status(store: Store, entry: Entry) -> str:
     record = entry.memory
-    return "superseded" if record.superseded_by and record.record_status == "active" else record.record_status
+    is_replaced = record.record_status == "active" and links.successor(record, store.record_named)
+    return "superseded" if is_replaced else record.record_status
 
 
 def _without_empty(data: dict[str, Any]) -> dict[str, Any]:

@@ -150,7 +150,8 @@ _RECORD = (
         "triggers",
         TEXTS,
         "Eight to ten texts by which it will be found, each in other words than the title: a task that would break the "
-        "rule, a symptom or error text literally, a layman's question, files and tools, synonyms.",
+        "rule, a symptom or error text literally, a layman's question, files and tools, synonyms. Also in the language "
+        "that the user types.",
     ),
     Argument(
         "checks",
@@ -195,7 +196,7 @@ TOOLS = (
             Argument("limit", COUNT, "At most so many results; 10 if left out.", range=(1, MAX_RESULTS)),
             Argument("include_retired", FLAG, "Also what no longer holds, for questions about the past."),
         ),
-        _object("query results", "note", results=_list_of(_HIT)),
+        _object("query results", "nearest note", results=_list_of(_HIT), nearest=_list_of({"type": "string"})),
     ),
     Tool(
         "show",

@@ -10,12 +10,8 @@ import os
 import sys
 import time
 
-from onrecord import files, paths
+from onrecord import detached, files, paths
 from onrecord.shared import remotes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MIN_SECONDS_BETWEEN = 600
 """Seconds between two automatic syncs, however many sessions start."""
@@ -24,10 +20,7 @@ _NOTE = ".automatic"
 """A file with the path of the Python that can sync; its time is the start of the last sync."""
 
 _MAX_PATH_BYTES = 4_096
-_MAX_OPEN_FILES = 1_024
-"""File descriptors that are closed in the child: an inherited pipe could keep the hook's caller waiting."""
-
-_PROGRAM = "import sys; sys.path[0] = sys.argv.pop(1); from onrecord.__main__ import main; sys.exit(main())"
+_PROGRAM = "from onrecord.__main__ import main; sys.exit(main())"
 
 
 def start(project: str) -> bool:
@@ -36,7 +29,8 @@ def start(project: str) -> bool:
         return False
     python = _read_python() or sys.executable
     _write_python(python)
-    _detach((python, "-E", "-c", _PROGRAM, _source_folder(), "sync", "--automatic"), paths.replicas())
+    command = detached.python_command(_PROGRAM, "sync", "--automatic", python=python, needs_packages=True)
+    detached.start(command, paths.replicas())
     return True
 
 
@@ -70,33 +64,3 @@ def _read_python() -> str:
     except OSError:
         return ""
     return python if os.path.isabs(python) and os.access(python, os.X_OK) else ""
-
-
-def _source_folder() -> str:
-    """Return the folder of the package `onrecord`."""
-    return os.path.dirname(os.path.dirname(os.path.realpath(paths.__file__)))
-
-
-def _detach(command: Sequence[str], folder: str) -> None:
-    """Run a program that inherits no terminal, no open file, no session and no folder of this process."""
-    if not hasattr(os, "fork"):
-        return _detach_on_windows(command, folder)
-    if os.fork():
-        return None
-    try:
-        os.setsid()
-        for stream in (0, 1, 2):
-            os.dup2(os.open(os.devnull, os.O_RDWR), stream)
-        os.closerange(3, _MAX_OPEN_FILES)
-        os.chdir(folder)
-        os.execv(command[0], list(command))
-    finally:
-        os._exit(127)
-
-
-def _detach_on_windows(command: Sequence[str], folder: str) -> None:
-    import subprocess
-
-    flags = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-    nothing = subprocess.DEVNULL
-    subprocess.Popen(command, cwd=folder, stdin=nothing, stdout=nothing, stderr=nothing, creationflags=flags)

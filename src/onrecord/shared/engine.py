@@ -132,7 +132,8 @@ class _Run:
 
     def recover(self, missing: str = "") -> None:
         """Finish what a killed sync began, and restore a replica whose folder is gone."""
-        files.make_folder(self._replica.root, is_private=True)
+        for folder in (self._replica.root, self._replica.base):
+            files.make_folder(folder, is_private=True)
         self._store.recover()
         self._base.recover(self._replica.store)
         if missing != "delete":
@@ -217,6 +218,7 @@ class _Run:
         if received.paths and len(received.paths | self._base.paths()) > incoming.MAX_FILES:
             raise incoming.too_large()
         received.is_reset, received.asks_for_review = pulled.is_reset, pulled.asks_for_review
+        received.is_read_only = pulled.is_read_only
         self._is_reset = self._is_reset or pulled.is_reset
         unreadable = {} if pulled.is_reset or not cursor else self.unreadable
         unreadable = {path: reason for path, reason in unreadable.items() if path not in received.paths}
@@ -235,7 +237,7 @@ class _Run:
             self._write(chunk)
         old_state = self._replica.state
         state = old_state._replace(cursor=self._cursor, unreadable=tuple(sorted(self.unreadable.items())))
-        state = state._replace(asks_for_review=received.asks_for_review)
+        state = state._replace(asks_for_review=received.asks_for_review, is_read_only=received.is_read_only)
         if state != old_state:
             self._replica.write_state(state)
 

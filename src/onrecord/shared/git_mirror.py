@@ -1,7 +1,8 @@
 """The bare repository that mirrors a shared one. Only here does git reach a network.
 
 The repository and its config are our own. What it fetches may be hostile: nothing is checked out, no hook runs, no
-submodule is followed, and time, output and disk space are limited.
+submodule is followed, and time, output and disk space are limited. A remote that is a folder is reached through
+`local_repository`; git itself may open no other path.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import IO
 
@@ -20,8 +21,15 @@ from onrecord import files
 from onrecord.coldstart import NamedTuple
 from onrecord.git import process, repository
 from onrecord.git.repository import NO_GIT, is_commit
+from onrecord.shared import local_repository
 
-PROTOCOLS = "file:git:http:https:ssh"
+PROTOCOLS = "git:http:https:ssh"
+"""Without `file`: git would run the programs that a local repository names, wherever an address leads it."""
+
+_LOCAL_PROTOCOL = "file"
+REMOTE = "REMOTE"
+"""Stands for the address among the words of a git command."""
+
 MAX_OUTPUT_BYTES = 64_000_000
 """Output of one git command: a listing of 400,000 files."""
 
@@ -91,9 +99,13 @@ class Mirror:
         """Run a git command that needs no network."""
         return self._run(*words, stdin=stdin, seconds=seconds)
 
-    def run_remote(self, *words: str, seconds: float) -> GitResult:
-        """Run a git command that may reach the remote."""
-        return self._run(*words, seconds=seconds, is_remote=True)
+    def run_remote(self, url: str, *words: str, seconds: float) -> GitResult:
+        """Run a git command that may reach the remote; `REMOTE` among its words stands for the address."""
+        path = local_repository.local_path(url)
+        if not path:
+            return self._run(*_addressed(words, url), seconds=seconds, protocols=PROTOCOLS)
+        with local_repository.opened(path, os.path.dirname(self.folder)) as folder:
+            return self._run(*_addressed(words, folder), seconds=seconds, protocols=_LOCAL_PROTOCOL)
 
     def commit_of(self, ref: str) -> str:
         """Return the id of the commit that `ref` names; empty for none."""
@@ -102,7 +114,7 @@ class Mirror:
         return commit if is_commit(commit) else ""
 
     def _run(
-        self, *words: str, stdin: bytes = b"", seconds: float = 60, is_remote: bool = False, exists: bool = True
+        self, *words: str, stdin: bytes = b"", seconds: float = 60, protocols: str = "", exists: bool = True
     ) -> GitResult:
         program = process.find("git", outside=self.folder)
         if not program:
@@ -111,20 +123,29 @@ class Mirror:
         command = (program, *git_dir, *repository.PINNED, *_PINNED, *words)
         with _HeldSignals() as signals:
             try:
-                child = _Git(command, self._environment(is_remote))
+                child = _Git(command, _environment(protocols))
             except OSError as error:
                 return GitResult(None, b"", f"git could not be started: {error}")
-            return _Run(child, self.folder if is_remote else "").finish(stdin, seconds, signals)
+            return _Run(child, self.folder if protocols else "").finish(stdin, seconds, signals)
 
-    def _environment(self, is_remote: bool) -> dict[str, str]:
-        environment = repository.environment()
-        if is_remote:
-            own = {key: os.environ[key] for key in _USER_VARIABLES if key in os.environ}
-            # Neither git nor ssh may ask for input: there may be no user, and there is no terminal.
-            silent = {"GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never"}
-            # A project's repository may contain large files: nothing here reads them, but git does while it fetches.
-            environment = {**environment, **own, **silent, "GIT_ALLOW_PROTOCOL": PROTOCOLS, "GIT_ALLOC_LIMIT": "1g"}
+
+def _addressed(words: Sequence[str], address: str) -> list[str]:
+    return [address if word == REMOTE else word for word in words]
+
+
+def _environment(protocols: str) -> dict[str, str]:
+    """Return the variables for a git command that may use `protocols`; for none if that is empty."""
+    environment = repository.environment()
+    if not protocols:
         return environment
+    # Neither git nor ssh may ask for input: there may be no user, and there is no terminal.
+    # A project's repository may contain large files: nothing here reads them, but git does while it fetches.
+    limits = {"GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never", "GIT_ALLOC_LIMIT": "1g"}
+    environment = {**environment, **limits, "GIT_ALLOW_PROTOCOL": protocols}
+    if protocols == _LOCAL_PROTOCOL:
+        # No credentials are needed, and the user's config could lead git to another path.
+        return {**environment, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    return {**environment, **{key: os.environ[key] for key in _USER_VARIABLES if key in os.environ}}
 
 
 class _HeldSignals:

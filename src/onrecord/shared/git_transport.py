@@ -14,9 +14,9 @@ from shlex import quote
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadRemote, Offline, OnrecordError, Refused
 from onrecord.git.repository import NO_GIT, is_commit
-from onrecord.shared import git_commits
+from onrecord.shared import git_commits, local_repository
 from onrecord.shared.git_commits import BrokenMirror, broken_mirror
-from onrecord.shared.git_mirror import GitResult, Mirror
+from onrecord.shared.git_mirror import REMOTE, GitResult, Mirror
 from onrecord.shared.transport import Pulled, Push, Pushed, Version, version_hash
 
 _EMPTY = "empty"
@@ -35,6 +35,7 @@ _MAX_PAUSE_SECONDS = 2.0
 _POLL_SECONDS = 15.0
 """Time between two polls for changes: git servers send no notifications."""
 
+_UNRUN_GATES = "it has hooks that decide about changes, and programs of a folder are not run"
 DONE, BEHIND, PROTECTED = "done", "behind", "protected"
 _BRANCHES = ("main", "master", "trunk")
 """Tried in this order if a repository names no default branch."""
@@ -153,6 +154,8 @@ class GitTransport:
             commit = git_commits.make_commit(self._mirror, head, prefix, plan.due)
             if self._is_waiting(commit, head):
                 return self._pushed_to_own_branch(plan)
+            if gates := self._gates():
+                return self._on_own_branch(plan, commit, GitResult(1, b"", f"{_UNRUN_GATES}: {', '.join(gates)}"))
             git_result = self._send(commit, self._heads.branch or _FIRST_BRANCH)
             outcome = push_outcome(git_result)
             if outcome == DONE:
@@ -196,8 +199,8 @@ class GitTransport:
             )
 
     def _list_remote(self, *names: str) -> str:
-        words = ("ls-remote", "--symref", "--", self._url, "HEAD", *names)
-        git_result = self._mirror.run_remote(*words, seconds=_LIST_SECONDS)
+        words = ("ls-remote", "--symref", "--", REMOTE, "HEAD", *names)
+        git_result = self._mirror.run_remote(self._url, *words, seconds=_LIST_SECONDS)
         self._check(git_result)
         return git_result.text
 
@@ -206,8 +209,8 @@ class GitTransport:
         if not self._heads.commit:
             return ""
         spec = f"+refs/heads/{self._heads.branch}:{_THEIRS}"
-        words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", self._url, spec)
-        self._check(self._mirror.run_remote(*words, seconds=_TRANSFER_SECONDS))
+        words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", REMOTE, spec)
+        self._check(self._mirror.run_remote(self._url, *words, seconds=_TRANSFER_SECONDS))
         return self._head()
 
     def _head(self) -> str:
@@ -249,11 +252,16 @@ class GitTransport:
     def _send(self, commit: str, branch: str, lease: str | None = None) -> GitResult:
         self._mirror.run_local("update-ref", _PUSHED if lease is None else _WAITING, commit)
         force = () if lease is None else (f"--force-with-lease=refs/heads/{branch}:{lease}",)
-        words = ("push", "--porcelain", "--no-verify", *force, "--", self._url, f"{commit}:refs/heads/{branch}")
-        git_result = self._mirror.run_remote(*words, seconds=_TRANSFER_SECONDS)
+        words = ("push", "--porcelain", "--no-verify", *force, "--", REMOTE, f"{commit}:refs/heads/{branch}")
+        git_result = self._mirror.run_remote(self._url, *words, seconds=_TRANSFER_SECONDS)
         if not push_outcome(git_result) and isinstance(error := error_from_git(git_result, self._url), _UNANSWERED):
             raise error
         return git_result
+
+    def _gates(self) -> list[str]:
+        """Return the hooks of a local repository that may refuse a push; a server runs its own."""
+        path = local_repository.local_path(self._url)
+        return local_repository.gates(path) if path else []
 
     def _is_waiting(self, commit: str, head: str) -> bool:
         """True if our own branch already has exactly these changes on top of `head`."""

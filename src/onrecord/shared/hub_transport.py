@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from onrecord.coldstart import NamedTuple
@@ -16,7 +15,7 @@ from onrecord.errors import BadRemote, OnrecordError, Refused
 from onrecord.shared import hub_schema, incoming
 from onrecord.shared.hub_connection import Hub
 from onrecord.shared.remotes import TeamAddress, parse_team_address
-from onrecord.shared.transport import Pulled, Push, Pushed, Version, version_hash
+from onrecord.shared.transport import Pulled, Push, Pushed, Version
 
 if TYPE_CHECKING:
     from onrecord.shared.hub_connection import HubSession
@@ -34,14 +33,14 @@ _PAUSE_SECONDS = 0.2
 
 _REFUSALS = {
     "reader": "your role in this team is reader",
-    "review": "this team reviews changes: send a draft with `onrecord share`",
+    "review": "this team reviews changes, and accepts only drafts from you",
     "full": f"a team has room for {incoming.MAX_FILES:,} files, deleted ones included, and {incoming.MAX_BYTES:,}"
     " bytes; the administrator can make another team",
 }
 
 _TEAM = """
-SELECT t.team, t.number, coalesce(r.change::text, ''), t.asks_for_review AND m.role = 'writer' FROM onrecord.teams t
-JOIN onrecord.members m ON m.team = t.team AND m.login = session_user
+SELECT t.team, t.number, coalesce(r.change::text, ''), t.asks_for_review AND m.role = 'writer',
+m.role = 'reader' FROM onrecord.teams t JOIN onrecord.members m ON m.team = t.team AND m.login = session_user
 LEFT JOIN onrecord.records r ON r.team = t.team AND r.number = t.number
 WHERE t.name = %s
 """
@@ -69,17 +68,17 @@ SELECT path, data FROM (
 """
 """Includes our own versions that others replaced: we may have been killed before we noted their arrival."""
 
-_PUSH = "SELECT place, outcome FROM onrecord.push(%s, %s, %s, %s, %s, %s)"
-_PRESENT = "SELECT path, hash, data FROM onrecord.records WHERE team = %s AND path = ANY(%s)"
+_PUSH = "SELECT place, outcome FROM onrecord.push(%s, %s, %s, %s, '{}', %s)"
 
 
 class _Team(NamedTuple):
-    """A team: its key, number and id of its last change, and whether we may send drafts only."""
+    """A team: its key, number and id of its last change, and whether we may send drafts only, or nothing."""
 
     key: int
     number: int
     change: str
     asks_for_review: bool
+    is_read_only: bool
 
 
 class PostgresTransport:
@@ -96,16 +95,13 @@ class PostgresTransport:
         since, is_reset = self._since(team, cursor)
         self._number = team.number
         cursor = f"{team.number}-{team.change}"
-        return Pulled(self._versions(team, since), cursor, is_reset, team.asks_for_review)
+        return Pulled(self._versions(team, since), cursor, is_reset, team.asks_for_review, team.is_read_only)
 
     def push(self, changes: Sequence[Push]) -> Pushed:
         """Apply `changes` by compare-and-set, some hundred in one transaction."""
         outcomes: dict[str, str] = {}
         for batch in _batches(changes):
             outcomes.update(self._push_batch(batch))
-            outdated = [change for change in batch if outcomes[change.path] == "outdated"]
-            if corrected := self._correct_hashes(outdated):
-                outcomes.update(self._push_batch(corrected))
         return Pushed(
             accepted=tuple(path for path, outcome in outcomes.items() if outcome == "accepted"),
             outdated=tuple(path for path, outcome in outcomes.items() if outcome == "outdated"),
@@ -152,7 +148,7 @@ class PostgresTransport:
 
     def _push_batch(self, changes: Sequence[Push]) -> dict[str, str]:
         """Push `changes` in one transaction; return the outcome of each path. Raises BadRemote."""
-        columns = zip(*((change.path, change.data, version_hash(change.data), change.expected) for change in changes))
+        columns = zip(*((change.path, change.data, change.expected) for change in changes))
         paths, *rest = map(list, columns)
         parameters = (self._address.team, self._number, paths, *rest)
         rows = self._hub.run(lambda session: session.execute(_PUSH, parameters).fetchall())
@@ -163,35 +159,12 @@ class PostgresTransport:
             raise _malformed("the answer to a push is unknown to this version")
         return outcomes
 
-    def _correct_hashes(self, changes: Sequence[Push]) -> list[Push]:
-        """Return the outdated `changes` that expect the present file, with the hash that the hub has for it.
-
-        Clients compute the hashes, and a wrong one would block all other writers of that file forever.
-        """
-        if not changes:
-            return []
-        hashes = self._hub.run(lambda session: _hashes(session, self._address, [change.path for change in changes]))
-        return [
-            change._replace(expected=hub_hash)
-            for change in changes
-            for hub_hash, true_hash in [hashes.get(change.path, ("", ""))]
-            if hub_hash != true_hash == change.expected
-        ]
-
-
-def _hashes(session: HubSession, address: TeamAddress, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return for each path the hash that the hub has, and the true hash of its file."""
-    parameters = (_team(session, address).key, paths)
-    # A hub has one row for each path; one more row is read to reach the end.
-    rows = islice(session.stream_rows(_PRESENT, parameters), len(paths) + 1)
-    return {path: (str(hash), version_hash(data)) for path, hash, data in rows if isinstance(data, bytes)}
-
 
 def _team(session: HubSession, address: TeamAddress) -> _Team:
     row = session.execute(_TEAM, (address.team,)).fetchone()
     if row is None:
         raise _not_a_member(session, address)
-    if list(map(type, row)) != [int, int, str, bool]:
+    if list(map(type, row)) != [int, int, str, bool, bool]:
         raise _malformed("the row of the team has values of the wrong types")
     return _Team(*row)
 

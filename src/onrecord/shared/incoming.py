@@ -81,6 +81,7 @@ class Spool:
         self.paths: set[str] = set()
         self.is_reset = False
         self.asks_for_review = False
+        self.is_read_only = False
         self._bytes = 0
 
     def __enter__(self) -> Spool:

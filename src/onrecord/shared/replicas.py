@@ -37,10 +37,13 @@ class SyncState(coldstart.NamedTuple):
     """Paths of the remote that we refused, with the reason."""
     asks_for_review: bool = False
     """True if the remote accepted only drafts from us at the last sync."""
+    is_read_only: bool = False
+    """True if the remote accepted nothing from us at the last sync. `store.rights` reads both."""
 
 
 _LISTS = ("refused", "unreadable")
-_TEXTS = tuple(field for field in SyncState._fields if field not in (*_LISTS, "asks_for_review"))
+_FLAGS = ("asks_for_review", "is_read_only")
+_TEXTS = tuple(field for field in SyncState._fields if field not in (*_LISTS, *_FLAGS))
 
 
 class Replica:
@@ -96,7 +99,8 @@ class Replica:
 def prepare(name: str) -> Replica:
     """Return the replica of a connected remote; create its store if needed. Raises NotFound."""
     replica = Replica(remotes.get(name).name)
-    files.make_folder(replica.store, is_private=True)
+    for folder in (replica.store, replica.base):
+        files.make_folder(folder, is_private=True)
     return replica
 
 
@@ -107,7 +111,9 @@ def delete(replica: Replica) -> None:
     from onrecord.store import history
 
     history.forget(replica.store)
-    files.remove(paths.index_file(replica.store))
+    for folder in (replica.store, replica.base):
+        for file in paths.index_files(folder):
+            files.remove(file)
     try:
         shutil.rmtree(replica.root)
     except OSError as error:
@@ -118,8 +124,9 @@ def delete(replica: Replica) -> None:
 def _state(fields: Mapping[str, Any]) -> SyncState:
     texts = {key: value for key, value in fields.items() if key in _TEXTS and isinstance(value, str)}
     refused, unreadable = (_pairs(fields.get(key)) for key in _LISTS)
-    asks = fields.get("asks_for_review") is True
-    return SyncState()._replace(**texts, refused=refused, unreadable=unreadable, asks_for_review=asks)
+    state = SyncState()._replace(**texts, refused=refused, unreadable=unreadable)  # type: ignore[arg-type]
+    asks_for_review, is_read_only = (fields.get(key) is True for key in _FLAGS)
+    return state._replace(asks_for_review=asks_for_review, is_read_only=is_read_only)
 
 
 def _pairs(value: object) -> tuple[tuple[str, str], ...]:
@@ -132,10 +139,13 @@ def _is_pair(value: object) -> bool:
 
 
 def replicas(project: str) -> list[StoreRef]:
-    """Return the stores of the existing replicas, sorted by name. Hooks call this, so it raises nothing."""
+    """Return what the connected shared stores have, sorted by name. Hooks call this, so it raises nothing.
+
+    A change that a shared store has refused, or not accepted yet, is in its replica only, and is not shown as its own.
+    """
     if not os.path.exists(paths.remotes_file()) or remotes.is_planted(project):
         return []
-    store_refs = [paths.replica(remote.name) for remote in remotes.usable()]
+    store_refs = [paths.accepted(remote.name) for remote in remotes.usable()]
     return [store_ref for store_ref in store_refs if os.path.isdir(store_ref.root)]
 
 
@@ -143,6 +153,12 @@ def select(store_refs: Sequence[StoreRef], settings: Settings) -> list[StoreRef]
     """Return the stores that the setting `remotes` names; all if it names none."""
     names = settings.names("remotes")
     return [store_ref for store_ref in store_refs if not names or paths.store_name(store_ref.prefix) in names]
+
+
+def takes_drafts(store_root: str) -> bool:
+    """True if `store_root` is a replica whose remote accepts only drafts from us, as of the last sync."""
+    prefix = paths.prefix_of(store_root)
+    return paths.is_shared(prefix) and Replica(paths.store_name(prefix)).state.asks_for_review
 
 
 def missing_names(settings: Settings) -> list[str]:

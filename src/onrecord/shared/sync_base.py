@@ -71,6 +71,7 @@ class SyncBase:
     def forget(self) -> None:
         """Drop all versions: the remote has another history."""
         shutil.rmtree(self._folder, ignore_errors=True)
+        files.make_folder(self._folder, is_private=True)
 
     def plan(self, steps: Iterable[SyncStep]) -> None:
         """Save the steps of a sync before its records are written."""

@@ -7,15 +7,16 @@ if what is there cannot be a shared store.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from onrecord.coldstart import NamedTuple, content_hash
+from onrecord.coldstart import NamedTuple
 
 
 def version_hash(data: bytes) -> str:
-    """Return the hash of a file; empty for no file."""
-    return content_hash(data) if data else ""
+    """Return the hash of a file as a hub computes it, SHA-256 in hexadecimal; empty for no file."""
+    return hashlib.sha256(data).hexdigest() if data else ""
 
 
 class Version(NamedTuple):
@@ -50,6 +51,9 @@ class Pulled(NamedTuple):
 
     asks_for_review: bool = False
     """True if we may send drafts only: the remote would refuse anything outside `inbox/`."""
+
+    is_read_only: bool = False
+    """True if we may send nothing: the remote would refuse all of it."""
 
 
 class Push(NamedTuple):

@@ -2,6 +2,9 @@
 
 One middleware runs before every route. It checks the Host header (against DNS rebinding) and the cookie, which a
 browser gets when it opens the printed address. For a change it also checks the Origin header and the token in the form.
+
+A browser sends a cookie to every port of a machine, so to the servers of other users, too. But it sends it only below
+its path. So the pages are below a path that nobody else knows, and no other server is ever asked for that.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import parse_qsl
 
@@ -20,6 +24,7 @@ MAX_BODY_BYTES = 1_000_000
 """Largest form that is read; a record has at most 200,000 bytes."""
 
 MAX_FORM_FIELDS = 200
+_ICON = "/favicon.ico"
 
 HEADERS = {
     "content-security-policy": (
@@ -39,12 +44,12 @@ HEADERS = {
 # A browser that follows a link on another site sends no strict cookie with the redirect. This page reloads by itself.
 _ENTRY_PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Onrecord</title>'
-    '<meta http-equiv="refresh" content="0; url=/"><p><a href="/">Continue to the memory</a></p></html>'
+    '<meta http-equiv="refresh" content="0; url={0}/"><p><a href="{0}/">Continue to the memory</a></p></html>'
 )
 
 _ACCESS_DENIED = (
     "Access denied. Each address printed by `onrecord web` works once, in one browser. "
-    "For a new address, press Enter in the terminal where it runs, or start it again."
+    "Go on in the tab that it opened. For a new address, press Enter in the terminal where it runs, or start it again."
 )
 
 
@@ -54,11 +59,16 @@ class Access:
     def __init__(self, port: int) -> None:
         self.host = f"127.0.0.1:{port}"
         self.session = secrets.token_urlsafe(32)
+        self.prefix = f"/{secrets.token_urlsafe(16)}"
+        """The path above all pages. Browsers send the cookie only there."""
+        self.has_entered = threading.Event()
+        """Set once a browser has used the newest address."""
         self._token = ""
 
     def new_address(self) -> str:
         """Return a new address that lets one browser in, once. Earlier addresses stop working."""
         self._token = secrets.token_urlsafe(32)
+        self.has_entered.clear()
         return f"http://{self.host}/?token={self._token}"
 
     def redeem(self, token: str) -> bool:
@@ -66,6 +76,7 @@ class Access:
         is_valid = bool(self._token) and _equals(token, self._token)
         if is_valid:
             self._token = ""
+            self.has_entered.set()
         return is_valid
 
     @property
@@ -92,6 +103,7 @@ class Guard:
             # Only HTTP is served: no web sockets.
             return
         send = _with_headers(send)
+        scope = _without_prefix(scope, self._access.prefix)
         refusal = self._refusal(scope)
         if refusal is not None:
             await refusal(scope, receive, send)
@@ -123,10 +135,16 @@ class Guard:
     def _sign_in(self, scope: Scope, headers: Headers) -> Response | None:
         if _equals(_cookies(headers).get(self._access.cookie, ""), self._access.session):
             return None
+        if scope["path"] == _ICON:
+            # Browsers ask for it at the root, without our cookie.
+            return _plain_text(404, "There is no icon.")
         token = QueryParams(scope["query_string"]).get("token", "")
         if scope["path"] == "/" and scope["method"] == "GET" and self._access.redeem(token):
-            response = HTMLResponse(_ENTRY_PAGE)
-            response.set_cookie(self._access.cookie, self._access.session, path="/", httponly=True, samesite="strict")
+            prefix = self._access.prefix
+            response = HTMLResponse(_ENTRY_PAGE.format(prefix))
+            response.set_cookie(
+                self._access.cookie, self._access.session, path=prefix, httponly=True, samesite="strict"
+            )
             return response
         return _plain_text(403, _ACCESS_DENIED)
 
@@ -141,7 +159,19 @@ def _equals(text: str, expected: str) -> bool:
 
 def _cookies(headers: Headers) -> Mapping[str, str]:
     pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
-    return {name: value for name, _, value in pairs}
+    cookies: dict[str, str] = {}
+    for name, _, value in pairs:
+        # The one with the longest path comes first; another server of this machine may have set one for all paths.
+        cookies.setdefault(name, value)
+    return cookies
+
+
+def _without_prefix(scope: Scope, prefix: str) -> Scope:
+    """Return the request for a page below `prefix` as one for the page itself."""
+    path = scope["path"]
+    if path != prefix and not path.startswith(f"{prefix}/"):
+        return scope
+    return {**scope, "path": path[len(prefix) :] or "/", "raw_path": scope.get("raw_path", b"")[len(prefix) :] or b"/"}
 
 
 async def _read_form(receive: Receive) -> dict[str, str] | None:

@@ -15,7 +15,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, OnrecordError
 from onrecord.freshness import related_files
 from onrecord.project import save
-from onrecord.record import compose, drafts, form, memory
+from onrecord.record import compose, drafts, form, memory, naming
 from onrecord.record.form import FieldProblem
 from onrecord.record.memory import Memory
 from onrecord.store.inbox import Inbox
@@ -47,7 +47,15 @@ def edit(request: Request) -> Response:
         return _page(request, f"Edit: {now.memory.title}", edit_form, now.hash, current_text=_form_text(now.memory))
     except OnrecordError as error:
         return _page(request, f"Edit: {entry.memory.title}", _with_problems(edit_form, error), expected_hash)
-    return view.redirect_after_change(request, view.address(request.path_params["store"], after.path), store, "Saved.")
+    return view.redirect_after_change(
+        request, view.address(request.path_params["store"], after.path), store, _saved(after.memory, entry.memory)
+    )
+
+
+def _saved(record: Memory, before: Memory | None = None) -> str:
+    """Return what the next page says: that it was saved, and which new triggers fit any prompt."""
+    note = naming.generic_note([text for text in record.triggers if not before or text not in before.triggers])
+    return f"Saved. Note: {note}." if note else "Saved."
 
 
 def _update(request: Request, store: Store, entry: Entry, edit_form: EditForm) -> Entry:
@@ -106,7 +114,9 @@ def new(request: Request) -> Response:
         entry = _save(request, writer, category, edit_form)
     except OnrecordError as error:
         return _page(request, title, _with_problems(edit_form, error), is_new=True)
-    return view.redirect_after_change(request, view.address(view.PROJECT, entry.path), writer.store, "Saved.")
+    return view.redirect_after_change(
+        request, view.address(view.PROJECT, entry.path), writer.store, _saved(entry.memory)
+    )
 
 
 def _save(request: Request, writer: Writer, category: str, edit_form: EditForm) -> Entry:

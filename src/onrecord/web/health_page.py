@@ -34,6 +34,7 @@ _HEADINGS = {
     "superseded": "Replaced, but not marked as superseded",
     "missing": "Missing files",
     "overlong": "Too long",
+    "triggers": "Triggers that fit any prompt",
     "secrets": "Contain a credential",
     "junk": "No content",
     "checks": "Checks that do not work",

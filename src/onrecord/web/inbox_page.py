@@ -11,7 +11,7 @@ from onrecord.capture import review, similar
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, OnrecordError
 from onrecord.project import Project, require_store
-from onrecord.record import check
+from onrecord.record import author, check
 from onrecord.record.drafts import Draft
 from onrecord.record.memory import Memory
 from onrecord.store import history
@@ -56,6 +56,8 @@ class DraftView(NamedTuple):
     similar: tuple[SimilarRecord, ...] = ()
     updates: str = ""
     supersedes: str = ""
+    author: str = ""
+    """Who wrote it, as far as the program could tell."""
     changes: tuple[str, ...] = ()
     """Diff of the record that the draft would update."""
     error: str = ""
@@ -105,6 +107,7 @@ def _draft_view(writer: Writer, draft: Draft | BrokenDraft) -> DraftView:
         similar=tuple(_similar(writer, record)),
         updates=draft.updates,
         supersedes=draft.supersedes,
+        author=author.described(record.origin, record.agent, record.host),
         changes=tuple(_changes(writer, draft)),
     )
 

@@ -12,7 +12,7 @@ from onrecord import paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, NotFound, OnrecordError
 from onrecord.freshness import anchors, check, git_history
-from onrecord.record import schema
+from onrecord.record import links, schema
 from onrecord.record.export import value_text
 from onrecord.record.memory import Memory
 from onrecord.store.store import Entry, Store
@@ -91,6 +91,8 @@ def _page(request: Request, store: Store, entry: Entry, refused_change: RefusedC
         fields=list(fields_of(record)),
         chain=_replacement_chain(store, entry, request.path_params["store"]),
         files=list(_files(store, record, shows_lines=not is_static)),
+        is_replaced=bool(links.successor(record, store.record_named)),
+        one_sided=[link.note for link in links.one_sided_of(record, store.record_named)],
         usage=None if is_static else _usage(store, entry),
     )
 
@@ -115,7 +117,8 @@ def store_by_name(request: Request, name: str) -> Store:
         return project.user if name == view.USER else project.store
     for store_ref in project.known_refs:
         if view.name_in_address(store_ref.prefix) == name:
-            return Store(store_ref.root)
+            # A page shows what a shared store has; a change is made in its replica.
+            return Store(paths.working_root(store_ref.root) if request.method == "POST" else store_ref.root)
     raise NotFound(f"no store called {name!r}", fix="onrecord list")
 
 
@@ -135,8 +138,8 @@ def fields_of(record: Memory) -> Iterator[FieldView]:
 
 def _replacement_chain(store: Store, entry: Entry, name: str) -> list[ChainEntry]:
     """Return the records that superseded each other, with this one among them, oldest first; empty if it is alone."""
-    before = list(_chain(store, entry, lambda record: record.supersedes[0] if record.supersedes else ""))
-    after = list(_chain(store, entry, lambda record: record.superseded_by))
+    before = list(_chain(store, entry, lambda record: _predecessor(store, record)))
+    after = list(_chain(store, entry, lambda record: links.successor(record, store.record_named)))
     chain = [*reversed(before), entry, *after]
     if len(chain) == 1:
         return []
@@ -144,6 +147,12 @@ def _replacement_chain(store: Store, entry: Entry, name: str) -> list[ChainEntry
         ChainEntry(link.memory.title, view.address(name, link.path), link.memory.created_at, link is entry)
         for link in chain
     ]
+
+
+def _predecessor(store: Store, record: Memory) -> str:
+    """Return the first record that this one replaces, if both say so."""
+    olds = ((name, store.record_named(name)) for name in record.supersedes)
+    return next((name for name, old in olds if old and old.superseded_by == record.id), "")
 
 
 def _chain(store: Store, entry: Entry, next_of: Callable[[Memory], str]) -> Iterator[Entry]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from onrecord import categories
+from onrecord.coldstart import NamedTuple
 from onrecord.project import Project
 from onrecord.search import listing
 from onrecord.web import view
@@ -25,6 +28,16 @@ _MAX_QUERY_CHARS = 2_000
 _STATUSES = ("active", "superseded", "retired", "archived")
 
 
+class _Matching(NamedTuple):
+    """The records that a search lists."""
+
+    records: list[view.ListItem]
+    nearest: Sequence[view.ListItem] = ()
+    """The nearest, where nothing fits."""
+    nothing: str = ""
+    """The sentence that says so."""
+
+
 def search(request: Request) -> Response:
     project, params = view.site_of(request).project_for_search(), request.query_params
     text = params.get("q", "")[:_MAX_QUERY_CHARS]
@@ -32,16 +45,17 @@ def search(request: Request) -> Response:
     status = view.valid_choice(params.get("status", ""), _STATUSES)
     number = view.page_number(params.get("page", ""))
     if text.strip():
-        records, total = _matching(project, text, category, status), 0
+        matching, total = _matching(project, text, category, status), 0
     else:
         records, total = _all_records(project, category, status, number)
+        matching = _Matching(records)
     if params.get("part"):
-        return view.fragment(request, "list.html", records=records)
+        return view.fragment(request, "results.html", **matching._asdict())
     return view.page(
         request,
         "search.html",
         title="Search",
-        records=records,
+        **matching._asdict(),
         total=total,
         number=number,
         per_page=_PER_PAGE,
@@ -53,16 +67,19 @@ def search(request: Request) -> Response:
     )
 
 
-def _matching(project: Project, text: str, category: str, status: str) -> list[view.ListItem]:
+def _matching(project: Project, text: str, category: str, status: str) -> _Matching:
+    """Return the results, with reasons."""
     limit = _MAX_FILTERED_RESULTS if status else _MAX_RESULTS
     hits = project.search(
         text, limit=limit, categories=[category] if category else [], include_retired=status in ("retired", "archived")
     )
     results = [hit for hit in hits if not status or hit.status == status][:_MAX_RESULTS]
-    return [
+    nearest = [view.hit_item(hit) for hit in hits.nearest if not status or hit.status == status]
+    records = [
         view.hit_item(hit, hit.reasons(results) if position < _MAX_EXPLAINED_RESULTS else ())
         for position, hit in enumerate(results)
     ]
+    return _Matching(records, nearest, hits.note)
 
 
 def _all_records(project: Project, category: str, status: str, number: int) -> tuple[list[view.ListItem], int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import socket
 import time
@@ -19,6 +21,7 @@ from onrecord.web import (
     access,
     agent_page,
     browse_page,
+    connections,
     edit_page,
     effect_page,
     health_page,
@@ -31,6 +34,9 @@ from onrecord.web import (
 from onrecord.web.access import Access
 
 IDLE_SECONDS = 3600.0
+_TICKS_PER_CHECK = 5
+"""A server ticks ten times in a second."""
+
 STATIC_FOLDER = os.path.join(os.path.dirname(__file__), "static")
 STATIC = {"app.css": "text/css", "app.js": "text/javascript"}
 """Static files and their types; no other file is served."""
@@ -73,8 +79,19 @@ def serve(project_dir: str, listener: socket.socket, on_start: Callable[[Access]
 
     site = view.Site(project_dir, access)
     config = uvicorn.Config(
-        create_app(site, on_request), log_level="warning", access_log=False, lifespan="off", server_header=False
+        create_app(site, on_request),
+        http=connections.Connection,
+        ws="none",
+        backlog=connections.BACKLOG,
+        # Less than an error is what any local user can cause, as often as they like.
+        log_level="error",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
     )
+    few_lines = connections.FewLines()
+    for name in ("uvicorn.error", "asyncio"):
+        logging.getLogger(name).addFilter(few_lines)
     server = _Server(config, lambda: time.monotonic() - last_request[0] > idle_seconds, lambda: on_start(access))
     server.run(sockets=[listener])
 
@@ -88,10 +105,13 @@ class _Server(uvicorn.Server):
         self._on_startup = on_startup
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(connections.handle_loop_error)
         await super().startup(sockets)
         self._on_startup()
 
     async def on_tick(self, counter: int) -> bool:
+        if counter % _TICKS_PER_CHECK == 0:
+            connections.check_all(list(self.server_state.connections))
         return await super().on_tick(counter) or self._is_idle()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
@@ -18,7 +19,7 @@ from onrecord import __version__, paths, timestamps
 from onrecord.coldstart import NamedTuple
 from onrecord.paths import PROJECT_PREFIX, USER_PREFIX
 from onrecord.project import Hit, Project, require_store
-from onrecord.record import check, export
+from onrecord.record import author, check, export
 from onrecord.record.memory import Memory
 from onrecord.record.naming import remove_invisible
 from onrecord.search import index
@@ -35,6 +36,9 @@ _MAX_SHOWN_VERSIONS = 200
 
 _CHECK_INTERVAL_SECONDS = 2.0
 """Time between two checks of all files against the index, so that search-as-you-type stays fast."""
+
+_LINK = re.compile(r'\b(href|src|action)="/')
+"""The beginning of a link to a page. Quotes in records are escaped, so none of them is mistaken for one."""
 
 PROJECT, USER = "project", "user"
 """Names of the stores in addresses."""
@@ -161,6 +165,7 @@ class Site:
             visible_lines=_visible_lines,
             day=_day,
             described=check.describe,
+            author=lambda record: author.described(record.origin, record.agent, record.host),
         )
 
     def project(self) -> Project:
@@ -180,13 +185,14 @@ class Site:
         self._last_check = -_CHECK_INTERVAL_SECONDS
 
     def render(self, template: str, **values: Any) -> str:
-        return self._templates.get_template(template).render(
+        text = self._templates.get_template(template).render(
             navigation=PUBLIC if self.is_static else NAVIGATION,
             version=__version__,
             form_token="" if self.is_static else self.access.form_token,
             is_static=self.is_static,
             **values,
         )
+        return text if self.is_static else _LINK.sub(rf'\1="{self.access.prefix}/', text)
 
     def keep_notice(self, notice: Notice) -> str:
         """Keep a notice for the next page. Return its name for the address of that page."""
@@ -238,13 +244,17 @@ def fragment(request: Request, template: str, **values: Any) -> Response:
 def redirect_after_change(request: Request, path: str, store: Store, text: str) -> Response:
     """Redirect to another page, which reports the last change to `store` and has a button to undo it."""
     site_of(request).check_again()
-    name = paths.store_name(paths.prefix_of(store.root))
-    return redirect(request, path, Notice(text, store.last_change, name, tuple(store.warnings)))
+    prefix = paths.prefix_of(store.root)
+    name = paths.store_name(prefix)
+    waits = f"The change waits, and this page and agents show what {name} has: onrecord sync {name}"
+    warnings = (*store.warnings, *([waits] if paths.is_shared(prefix) else []))
+    return redirect(request, path, Notice(text, store.last_change, name, warnings))
 
 
 def redirect(request: Request, path: str, notice: Notice) -> Response:
     """Redirect to another page, which shows `notice`."""
-    return RedirectResponse(f"{path}?notice={site_of(request).keep_notice(notice)}", 303)
+    site = site_of(request)
+    return RedirectResponse(f"{site.access.prefix}{path}?notice={site.keep_notice(notice)}", 303)
 
 
 def diff(before: Memory, after: Memory) -> list[str]:
