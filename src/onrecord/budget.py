@@ -1,6 +1,7 @@
 """The time budget of a hook: steps check the time left, and a timer interrupts a step that does not check.
 
-Commands have no budget. On a system without interval timers (Windows), a thread ends the process instead.
+Commands have no budget, but show on their terminal how far a long reading has come. On a system without interval timers
+(Windows), a thread ends the process instead.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
+    from collections.abc import Callable, Iterable
+    from typing import Any, TypeVar
 
+    Item = TypeVar("Item")
     Result = TypeVar("Result")
 
 _RESERVE = 0.2
@@ -122,3 +124,16 @@ def _end_process(wall: float) -> None:
 
         state_file.log_failure("hook", "took too long and was ended")
         os._exit(0)
+
+
+_counters: list[Callable[[Iterable[Any], str], Iterable[Any]]] = []
+
+
+def show_counts_with(counter: Callable[[Iterable[Any], str], Iterable[Any]]) -> None:
+    """Show every count from now on with `counter`, which yields what it is given and is told what is counted."""
+    _counters[:] = [counter]
+
+
+def counted(elements: Iterable[Item], what: str) -> Iterable[Item]:
+    """Return the elements of a long reading, counted where the program shows counts."""
+    return _counters[0](elements, what) if _counters else elements

@@ -57,8 +57,8 @@ class Category(NamedTuple):
     """Parts of the summary line after the statement: label, field, character limit, and a field that replaces it."""
     statement_length: int = 0
     """Character limit of the statement in the summary line, so that the details fit; 0 means no separate limit."""
-    marks: Mapping[tuple[str, str], str] = _NOTHING
-    """Text for a field with a certain value: part of the statement if it starts with a space, else a new sentence."""
+    marks: Mapping[tuple[str, object], str] = _NOTHING
+    """Words in front of every line about a record that has a field with a certain value: `(proposed) …`."""
     topic: str = ""
     """The content field with the subject; it precedes a statement that does not name it."""
     is_rule: bool = False
@@ -81,8 +81,6 @@ class Category(NamedTuple):
     """The heading of its lines in the map at session start, if it is not the name."""
     is_in_map: bool = True
     """False if the map at session start has no line for such a record."""
-    map_marks: Mapping[tuple[str, str], str] = _NOTHING
-    """Text behind a line of the map, for a field with a certain value."""
     standing: Mapping[str, int] = _NOTHING
     """How much a severity counts in the choice for a map that has not room for all: 1 to 3, like a confidence."""
     urgent_states: Mapping[str, str] = _NOTHING
@@ -96,7 +94,6 @@ _DECISION = Category(
     folder="decisions",
     digest_rank=20,
     map_heading="Decisions",
-    map_marks={("status", "proposed"): "proposed"},
     content=(
         (
             "status",
@@ -126,7 +123,11 @@ _DECISION = Category(
     boosted=(("decision.strong", "decision.weak", "w.plan", "select"), ("reason", "contrast", "decision.news")),
     defaults={"status": "accepted"},
     details=(("Why", "rationale", 160, ""),),
-    marks={("status", "proposed"): " (proposed)", ("status", "deprecated"): " (deprecated)"},
+    marks={
+        ("status", "proposed"): "proposed",
+        ("status", "deprecated"): "deprecated",
+        ("status", "superseded"): "superseded",
+    },
     is_rule=True,
     is_strict=True,
     intent=(2, "why chose choose decided decide decision rationale"),
@@ -140,7 +141,6 @@ _CONSTRAINT = Category(
     folder="constraints",
     digest_rank=10,
     map_heading="Constraints",
-    map_marks={("severity", "high"): "high severity"},
     standing={"high": 3, "medium": 2, "low": 1},
     content=(
         ("kind", "required", ("choice", "limitation", "gap", "policy", "technical"), "What sort of limit it is."),
@@ -157,8 +157,8 @@ _CONSTRAINT = Category(
     triage_threshold=0.6,
     boosted=(("limit", "limit.weak"), ("external", "discovery", "w.system", "w.people")),
     defaults={"kind": "technical", "severity": "medium", "active": True},
-    details=(("Instead", "workarounds", 150, ""), ("If ignored", "impact", 120, "workarounds")),
-    marks={("severity", "high"): "Severity: high"},
+    details=(("Instead", "workarounds", 150, ""), ("Impact", "impact", 120, "workarounds")),
+    marks={("active", False): "no longer in force", ("severity", "high"): "high severity"},
     is_rule=True,
     is_strict=True,
     inactive_when=("active", (False,)),
@@ -234,7 +234,6 @@ _TECH_DEBT = Category(
     folder="tech-debt",
     digest_rank=70,
     map_heading="Debt",
-    map_marks={("priority", "critical"): "critical", ("priority", "high"): "high priority"},
     standing={"critical": 3, "high": 3, "medium": 2, "low": 1},
     content=(
         ("status", "required", ("choice", "open", "in_progress", "resolved", "wont_fix"), "The status of the debt."),
@@ -253,7 +252,12 @@ _TECH_DEBT = Category(
     defaults={"status": "open", "priority": "medium"},
     details=(("Fix", "suggested_fix", 160, ""),),
     statement_length=240,
-    marks={("status", "resolved"): " (resolved)", ("status", "wont_fix"): " (will not be fixed)"},
+    marks={
+        ("status", "resolved"): "resolved",
+        ("status", "wont_fix"): "will not be fixed",
+        ("priority", "critical"): "critical",
+        ("priority", "high"): "high priority",
+    },
     severity_field="priority",
     severity_rank={"critical": 1, "high": 4, "medium": 6, "low": 7},
     open_state=_debt_state,
@@ -286,10 +290,10 @@ _SESSION_SUMMARY = Category(
     ),
     statement_length=150,
     marks={
-        ("outcome", "success"): " (success)",
-        ("outcome", "partial"): " (partial)",
-        ("outcome", "blocked"): " (blocked)",
-        ("outcome", "abandoned"): " (abandoned)",
+        ("outcome", "success"): "success",
+        ("outcome", "partial"): "partial",
+        ("outcome", "blocked"): "blocked",
+        ("outcome", "abandoned"): "abandoned",
     },
     intent=(3, "next left continue resume yesterday stopped"),
     open_state=_session_state,

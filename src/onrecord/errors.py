@@ -15,6 +15,7 @@ OnrecordError
 ├── UnsafePath     UNSAFE_PATH         a path leads out of the store
 ├── Locked         LOCKED              another process has locked the store
 ├── Unwritable     UNWRITABLE          a file cannot be written
+├── NoSqlite       NO_SQLITE           this Python has no SQLite, which search needs
 ├── NoModel        NO_MODEL            the settings and keys name no usable model
 ├── ModelFailed    MODEL_FAILED        a model gave no usable answer
 ├── Offline        OFFLINE             a remote cannot be reached
@@ -99,6 +100,10 @@ class Locked(OnrecordError):
 
 class Unwritable(OnrecordError):
     code = "UNWRITABLE"
+
+
+class NoSqlite(OnrecordError):
+    code = "NO_SQLITE"
 
 
 class NoModel(OnrecordError):

@@ -11,6 +11,7 @@ from onrecord import paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from onrecord.errors import Unwritable
@@ -50,6 +51,63 @@ def is_file(path: str) -> bool:
         return False
 
 
+def status(path: str) -> os.stat_result | None:
+    """Return the status of what has this name, or None if nothing can. A link is followed. Raises Unwritable.
+
+    `os.path.exists` and its like also say no where the disk fails: a record that cannot be seen would be written over.
+    """
+    return _status(path, os.stat)
+
+
+def is_there(path: str) -> bool:
+    """True if something has this name, even a broken link. Raises Unwritable if that cannot be told."""
+    return _status(path, os.lstat) is not None
+
+
+def _status(path: str, ask: Callable[[str], os.stat_result]) -> os.stat_result | None:
+    try:
+        return ask(path)
+    except ValueError:
+        return None
+    except OSError as error:
+        if is_absent(error):
+            return None
+        raise unreadable(path, error) from error
+
+
+def is_fault(error: OSError) -> bool:
+    """True for an error of the machine (a failing or full disk, too many open files), not of a file's type or owner."""
+    import errno
+
+    names = ("EIO", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "EDQUOT", "EROFS", "ENOLCK", "ESTALE", "ETIMEDOUT")
+    return error.errno in [getattr(errno, name, -1) for name in names]
+
+
+def is_absent(error: OSError) -> bool:
+    """True for an error that says that nothing has a name, or can have it: a repository can bring about no others."""
+    import errno
+
+    return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
+
+
+def unreadable(path: str, error: OSError) -> Unwritable:
+    """Return the error for a file or folder that is there but cannot be read."""
+    from onrecord.errors import Unwritable
+
+    fix = "check the disk, and the type and the permissions of this path"
+    return Unwritable(f"cannot read {path}: {error.strerror or error}", fix=fix)
+
+
+def names_in(folder: str) -> list[str]:
+    """Return the sorted names in a folder; none if there is no such folder. Raises Unwritable if it cannot be read."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError as error:
+        if is_absent(error):
+            return []
+        raise unreadable(folder, error) from error
+
+
 def read(path: str, max_bytes: int) -> bytes:
     """Return the first `max_bytes` bytes of a regular file. Raises OSError."""
     handle = open_regular(path, os.O_RDONLY)
@@ -62,18 +120,41 @@ def read_inside(root: str, path: str, max_bytes: int) -> bytes:
 
     All files of a store are read by this function: links in a repository could lead to any file that the user may read.
     """
-    full = os.path.join(root, path)
-    if os.path.dirname(path) or "\0" in path or os.path.islink(full):
-        full = inside(root, path)
-    with open(open_regular(full, os.O_RDONLY | _NO_LINK), "rb") as file:
+    with open(_open_inside(root, path), "rb") as file:
         return file.read(max_bytes)
 
 
-def write(path: str, data: bytes, *, lasting: bool = True, mode: int | None = None) -> None:
-    """Replace a file atomically: readers see the old bytes or the new ones. Raises Unwritable.
+def _open_inside(root: str, path: str) -> int:
+    # To resolve the whole path of each of 50,000 records takes as long as reading them.
+    if _NO_LINK and _is_plain(root, path):
+        full = os.path.join(root, path)
+        try:
+            return open_regular(full, os.O_RDONLY | _NO_LINK)
+        except OSError:
+            if not os.path.islink(full):
+                raise
+    return open_regular(inside(root, path), os.O_RDONLY | _NO_LINK)
+
+
+def _is_plain(root: str, path: str) -> bool:
+    """True if a relative path does not lead up, and no folder in it is a link: nearly all paths in stores are so."""
+    *folders, name = path.split("/")
+    if IS_WINDOWS or "\0" in path or not {"", ".", ".."}.isdisjoint((*folders, name)):
+        return False
+    here = root
+    for folder in folders:
+        here = f"{here}/{folder}"
+        if os.path.islink(here):
+            return False
+    return True
+
+
+def write(path: str, data: bytes, *, lasting: bool = True, mode: int | None = None) -> bool:
+    """Replace a file atomically: readers see the old bytes or the new ones. Raises Unwritable if they see the old ones.
 
     With `lasting`, wait until the file and its name are on the disk; a file that can be derived again does not need
-    that. `mode` sets its permissions; None means the default ones.
+    that. Return False if the file was replaced, but the disk did not confirm the new name. `mode` sets its
+    permissions; None means the default ones.
     """
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f"{_TEMPORARY}{os.getpid()}-{time.monotonic_ns()}-{name[-40:]}")
@@ -89,11 +170,10 @@ def write(path: str, data: bytes, *, lasting: bool = True, mode: int | None = No
             if lasting:
                 os.fsync(handle)
         replace(temporary, path)
-        if lasting:
-            _sync_folder(folder)
     except OSError as error:
         _forget(temporary)
         raise _unwritable(path, error) from error
+    return not lasting or _sync_folder(folder)
 
 
 def waits_for_each(count: int) -> bool:
@@ -117,11 +197,17 @@ def make_folder(folder: str, *, is_private: bool = False) -> None:
             os.umask(old_umask)
 
 
-def _sync_folder(folder: str) -> None:
-    """Wait until the names in a folder are on the disk; otherwise a power failure may lose a new name."""
+def _sync_folder(folder: str) -> bool:
+    """Wait until the names in a folder are on the disk, and return False if they may not be.
+
+    After a power failure, a new name may then be lost. That is no failure to write: the file was already replaced.
+    """
     if IS_WINDOWS:
-        return
-    handle = os.open(folder, os.O_RDONLY)
+        return True
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        return _is_unconfirmed(folder, error)
     try:
         os.fsync(handle)
     except OSError as error:
@@ -129,9 +215,18 @@ def _sync_folder(folder: str) -> None:
 
         # Some file systems (FUSE, SMB) report that they cannot do this for folders.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
-            raise
+            return _is_unconfirmed(folder, error)
     finally:
         os.close(handle)
+    return True
+
+
+def _is_unconfirmed(folder: str, error: OSError) -> bool:
+    """Log that the disk did not confirm the names in a folder, and return False."""
+    from onrecord import state_file
+
+    state_file.log_failure("disk", f"did not confirm the new names in {folder}: {error.strerror or error}")
+    return False
 
 
 def replace(source: str, path: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
+from onrecord import __version__
 from onrecord.coldstart import NamedTuple, content_hash
 
 TYPE_CHECKING = False
@@ -26,6 +27,7 @@ _SHARED_MARK = ":"
 CONFIG = "memory-config.json"
 INDEX_MD = "index.md"
 INBOX = "inbox"
+JOURNAL = ".journal"
 _STANDARD = {
     "cache": ("XDG_CACHE_HOME", (".cache",), ("Library", "Caches")),
     "state": ("XDG_STATE_HOME", (".local", "state"), ("Library", "Application Support")),
@@ -39,6 +41,8 @@ class StoreRef(NamedTuple):
 
     root: str
     prefix: str
+    is_trusted: bool = True
+    """False for a store of a repository that the user has yet to accept (`recall.trust`)."""
 
 
 def store_refs(
@@ -68,7 +72,14 @@ def store_flag(prefix: str) -> str:
     """Return the option that selects the store with `prefix` in a command, with a space after it."""
     if prefix in (PROJECT_PREFIX, USER_PREFIX):
         return "" if prefix == PROJECT_PREFIX else "--user "
-    return f"{'--project' if is_project(prefix) else '--remote'} {store_name(prefix)} "
+    return f"{'--project' if is_project(prefix) else '--remote'} {_shell_word(store_name(prefix))} "
+
+
+def _shell_word(name: str) -> str:
+    """Return a name as one word of a shell: a folder of a repository may be called anything."""
+    if name and all(char.isalnum() or char in "/-_.@+~" for char in name) and name.isascii():
+        return name
+    return "'" + name.replace("'", "'\"'\"'") + "'"
 
 
 def is_shared(prefix: str) -> bool:
@@ -144,8 +155,19 @@ def remotes_file() -> str:
 
 
 def replica(name: str) -> StoreRef:
-    """Return the local copy of the shared store `name`."""
+    """Return the local copy of the shared store `name`, with the changes that are not in it yet."""
     return StoreRef(os.path.join(replicas(), name, "store"), f"{name}{_SHARED_MARK}")
+
+
+def accepted(name: str) -> StoreRef:
+    """Return what the shared store `name` had at the last sync: the only records that are shown as its own."""
+    return StoreRef(os.path.join(replicas(), name, "base"), f"{name}{_SHARED_MARK}")
+
+
+def working_root(root: str) -> str:
+    """Return the folder where changes to the store in `root` are made: for what a shared store has, its replica."""
+    name = os.path.basename(os.path.dirname(root))
+    return replica(name).root if name and root == accepted(name).root else root
 
 
 def replicas() -> str:
@@ -159,11 +181,19 @@ def prefix_of(root: str) -> str:
         return USER_PREFIX
     name = os.path.basename(os.path.dirname(root))
     shared = replica(name)
-    return shared.prefix if name and root == shared.root else PROJECT_PREFIX
+    return shared.prefix if name and root in (shared.root, accepted(name).root) else PROJECT_PREFIX
 
 
 def is_private(path: str) -> bool:
-    """True if only the user may read `path`: everything that we write outside of repositories."""
+    """True if only the user may read `path`: all that we write outside of repositories, and drafts and journals there.
+
+    A draft may quote what the user typed; git ignores it, and nobody else is to read it before it is accepted. The
+    journal has the text of every file that is being written.
+    """
+    folder, name = os.path.split(path)
+    is_draft = os.path.basename(folder) == INBOX and name.endswith(".json") and name[0] != "."
+    if is_draft or name == JOURNAL:
+        return True
     bases = (user_store(), cache_dir(), state_dir(), data_dir())
     return any(path == base or path.startswith(base + os.sep) for base in bases)
 
@@ -200,10 +230,26 @@ def data_dir() -> str:
     return os.environ.get("ONRECORD_DATA_DIR") or standard_dir("data")
 
 
-def index_file(store_root: str) -> str:
-    """Return the file of a store's search index, named after the store's real path."""
+def index_file(store_root: str, table_version: int, suffix: str) -> str:
+    """Return a file of a store's search index: named after the store's real path, its format and this program.
+
+    An older and a newer Onrecord may read the same store in turn; each has files of its own.
+    """
+    return f"{_index_stem(store_root)}{table_version}-{__version__}{suffix}"
+
+
+def index_files(store_root: str) -> list[str]:
+    """Return all files of a store's search index, of every version of Onrecord."""
+    folder, stem = os.path.split(_index_stem(store_root))
+    try:
+        return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.startswith(stem)]
+    except OSError:
+        return []
+
+
+def _index_stem(store_root: str) -> str:
     name = content_hash(os.path.realpath(store_root).encode("utf-8", "surrogatepass"))
-    return os.path.join(cache_dir(), f"{name}.sqlite")
+    return os.path.join(cache_dir(), f"{name}.")
 
 
 def nested_file(project: str) -> str:
@@ -223,7 +269,9 @@ def standard_dir(kind: str, program: str = "onrecord") -> str:
 
 
 def _home(*parts: str) -> str:
-    return os.path.join(os.path.expanduser("~"), *parts)
+    home = os.path.expanduser("~")
+    # Without HOME, a user whom the system does not know has no home: nothing can be read or written below this path.
+    return os.path.join(home if os.path.isabs(home) else os.path.abspath(os.devnull), *parts)
 
 
 class override:  # noqa: N801

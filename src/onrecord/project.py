@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,11 +21,21 @@ if TYPE_CHECKING:
     from onrecord.recall.candidate import Candidate
     from onrecord.recall.stores import Stores
     from onrecord.record.memory import Memory
+    from onrecord.search.rank import Match
     from onrecord.settings import Settings
     from onrecord.store.store import Entry
     from onrecord.store.writer import Writer
 
 # Search, recall and the writer are imported in the methods that need them: a command loads what it uses.
+
+
+NOTHING_FITS = "Nothing on record is probably about this; try a synonym, the technical term or a name from the code."
+_MAX_NEAREST = 3
+_FEW_TERMS = 3
+"""Terms up to which a text is a search of words: probabilities of longer ones are lower."""
+
+_ALL_WORDS = 0.999
+"""Coverage of a record that has all words of a search, but for rounding."""
 
 
 class Hit:
@@ -47,6 +58,8 @@ class Hit:
         self.path = candidate.prefix + match.path
         self.location = (match.root, match.path)
         """The folder of its store, and its path in that folder."""
+        self.mark = match.mark
+        """What is not plain about it, such as `proposed`; empty if nothing is."""
         self.shown = candidate.shown_form
         """How recall shows it, `rule` or `pointer`; empty for a result of a search."""
         self.hidden_by = hidden_by
@@ -74,6 +87,20 @@ class Hit:
         return self._match.snippet(mark)
 
 
+class SearchResults(list[Hit]):
+    """The records that probably answer a search, best first; where none does, it is empty and `nearest` has a few."""
+
+    def __init__(self, hits: Sequence[Hit] = (), nearest: Sequence[Hit] = ()) -> None:
+        super().__init__(hits)
+        self.nearest = list(nearest)
+        """The best of the matches that are probably about something else."""
+
+    @property
+    def note(self) -> str:
+        """One sentence that says that nothing fits, and what to try; empty if there are results."""
+        return "" if self else NOTHING_FITS
+
+
 class Found(NamedTuple):
     """The record, or the entry of a knowledge bank, that a name means."""
 
@@ -90,7 +117,8 @@ class Project:
     """
 
     def __init__(self, project_dir: str = ".", *, is_quick: bool = False) -> None:
-        if not os.path.isdir(project_dir):
+        status = files.status(project_dir)
+        if status is None or not stat.S_ISDIR(status.st_mode):
             raise BadInput(f"{project_dir!r} is not a directory", fix="name the project's directory with --project DIR")
         self.root = paths.project_root(project_dir)
         self.user = Store(paths.user_store())
@@ -202,7 +230,11 @@ class Project:
         project_store = self.store.root if self.store.exists and not is_same else ""
         replicas = shared.select(shared.replicas(self.root), self.settings)
         above = nested.above(self.root) if project_store else ()
-        return paths.store_refs(project_store, self.user.root if self.user.exists else "", replicas, above_refs=above)
+        user_store = self.user.root if self.user.exists else ""
+        refs = paths.store_refs(project_store, user_store, replicas, above_refs=above)
+        from onrecord.recall import trust
+
+        return trust.marked(refs, self.root, self.settings)
 
     @property
     def known_refs(self) -> list[StoreRef]:
@@ -242,11 +274,13 @@ class Project:
         tags: Sequence[str] = (),
         include_retired: bool = False,
         only: StoreRef | None = None,
-    ) -> list[Hit]:
+    ) -> SearchResults:
         """Return the records that match `text`, best first, in all stores of this project, without very weak matches.
 
-        With `only`, search that store alone, including records that are hidden here. Records of the project, and of
-        `only`, are found even if they do not apply here.
+        Where none is probably about `text`, the result is empty, and its `nearest` and `note` say more. A question
+        about the work ("what did we do last week?") is answered with session summaries, newest first. With `only`,
+        search that store alone, including records that are hidden here. Records of the project, and of `only`, are
+        found even if they do not apply here.
         """
         from onrecord.recall.stores import Stores
         from onrecord.search import query
@@ -257,13 +291,38 @@ class Project:
         lenient = [ref.prefix for ref in store_refs if only or paths.is_project(ref.prefix)]
         stores = Stores(store_refs, self.root, hook=self.is_quick, lenient=lenient)
         filter = Filter(categories=categories, tags=tags, include_retired=include_retired, settings=self.settings)
-        candidates = stores.search(query.parse(text), filter, limit, min_probability=FLOOR)
-        candidates.sort(key=lambda candidate: -candidate.match.score)
+        search_query = query.parse(text)
+        summaries = [] if filter.is_narrow else self._summaries(stores, text)
+        candidates = summaries or stores.search(search_query, filter, limit, min_probability=FLOOR)
+        if not summaries:
+            candidates.sort(key=lambda candidate: -candidate.match.score)
         first = candidates[:limit]
         hidden = self.hidden(Store(only.root), [candidate.match.id for candidate in first]) if only else {}
         refs = {ref.prefix: ref for ref in store_refs}
         misfits = [stores.misfit(refs[candidate.prefix], candidate.match.scope) for candidate in first]
-        return [Hit(candidate, hidden.get(candidate.match.id, ""), misfit) for candidate, misfit in zip(first, misfits)]
+        hits = [Hit(candidate, hidden.get(candidate.match.id, ""), misfit) for candidate, misfit in zip(first, misfits)]
+        has_answer = bool(summaries) or any(fits(candidate.match, len(search_query.terms)) for candidate in first)
+        return SearchResults(hits) if has_answer else SearchResults(nearest=hits[:_MAX_NEAREST])
+
+    def _summaries(self, stores: Stores, text: str) -> list[Candidate]:
+        """Return the session summaries that answer a question about the work; empty for any other text."""
+        from onrecord.recall import work_answer, work_question
+
+        question = work_question.parse(text)
+        if question is None:
+            return []
+        summaries = work_answer.about(question, work_answer.find(stores, question, self.settings))
+        return [summary.candidate for summary in work_answer.chosen(question, summaries)]
+
+    def work_note(self, text: str) -> str:
+        """Return what the results of a search are, or are not, if it asks about the work; empty for any other text."""
+        from onrecord.recall import work_answer, work_question
+
+        question = work_question.parse(text)
+        if question is None:
+            return ""
+        summaries = work_answer.about(question, work_answer.find(self.stores, question, self.settings))
+        return work_answer.note(question, summaries)
 
     def misfit(self, store: Store, scope: str) -> str:
         """Return what keeps a record with `scope` from applying here, such as `branch release/*`; empty if it applies.
@@ -304,19 +363,42 @@ class Project:
         return [Hit(candidate) for candidate in decision.shown_candidates]
 
 
+def fits(match: Match, term_count: int) -> bool:
+    """True if a match of a search probably has to do with it: by its probability, or because it has all its words."""
+    from onrecord.search.search_coefficients import FITS, FITS_LONG
+
+    threshold = FITS if term_count <= _FEW_TERMS else FITS_LONG
+    return match.probability >= threshold or match.features.get("coverage", 0.0) >= _ALL_WORDS
+
+
 def save(
     writer: Writer, category: str, fields: Mapping[str, Any], *, supersedes: str = "", allow_secret: bool = False
 ) -> Entry:
     """Save a new record from a partial one in any store."""
-    from onrecord.git import git_files
     from onrecord.record import compose
 
     record = compose.compose(compose.category_of(category), fields, now=writer.now, allow_secret=allow_secret)
+    return save_record(writer, record, supersedes=supersedes)
+
+
+def save_record(writer: Writer, record: Memory, *, supersedes: str = "") -> Entry:
+    """Save a new record in any store; a store that this makes gets its git files."""
+    from onrecord.git import git_files
+
     was_there = writer.store.exists
     entry = writer.save(record, supersedes=supersedes)
     if writer.store.exists and not was_there:
         git_files.ensure(writer.store.root)
+        accept_new_store(writer.store, writer.settings)
     return entry
+
+
+def accept_new_store(store: Store, settings: Settings) -> None:
+    """Accept the repository of a store that was made just now: no record came with a clone."""
+    from onrecord.recall import trust
+
+    if trust.is_asked(settings) and paths.is_project(paths.prefix_of(store.root)):
+        trust.accept(paths.project_of(store.root))
 
 
 def require_store(store: Store) -> Store:

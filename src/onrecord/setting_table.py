@@ -29,6 +29,28 @@ def _user_only(
     return Setting(default, doc, minimum, maximum, choices, user_only=True)
 
 
+class Direction(NamedTuple):
+    """The way in which a project's config may change a setting, from the user's value or the default."""
+
+    way: str
+    """`down`, `up`, `any`, `part` (of a list of names), or `none` for what only the user may set."""
+    refused: str = ""
+    """What the other way would be: more risky, more hidden or more costly."""
+    effect: str = ""
+    """What a change in the allowed way does: it hides something, adds something, or reorders what is shown."""
+
+    @property
+    def verb(self) -> str:
+        return {"down": "lower", "up": "raise"}.get(self.way, "leave")
+
+
+_USER_ONLY = Direction("none", "more risky")
+_LESS_RISK = Direction("down", "more risky", "hides")
+_LESS_COST = Direction("down", "more costly", "hides")
+_STRICTER = Direction("up", "more costly", "hides")
+_KEPT_LONGER = Direction("up", "more hidden", "adds")
+_ADDITION = Direction("any", "", "adds")
+
 BY_RECORD = "checks.by_record."
 ENFORCEMENT = ("warn", "ask", "deny")
 """What a broken check does, from least to most."""
@@ -50,7 +72,7 @@ SETTINGS: dict[str, Setting] = {
     "retrieval.match_strategy": Setting(
         "fts5_bm25",
         "How records are found; `title_tags` is the keyword scorer of the earlier plugin.",
-        choices=("fts5_bm25", "title_tags"),
+        choices=("title_tags", "fts5_bm25"),
     ),
     "retrieval.min_probability": Setting(
         0.0, "The lowest probability at which a record is shown as a rule; 0 means the measured default.", 0, 1
@@ -85,8 +107,11 @@ SETTINGS: dict[str, Setting] = {
         user_only=True,
         is_exact=True,
     ),
-    "retrieval.notice": Setting(
+    "retrieval.notice": _user_only(
         True, "Whether the person gets a line with the titles of what the agent is shown, where the host has a place."
+    ),
+    "retrieval.background_index": _user_only(
+        True, "Whether a hook may start a process that completes the index of a large store, and ends by itself."
     ),
     "checks.enabled": Setting(True, "Whether checks of records are carried out at commands and edits."),
     "checks.enforce": Setting(
@@ -177,26 +202,72 @@ SETTINGS: dict[str, Setting] = {
         "", "A project file that `onrecord export --file` wrote; it is updated after every change of a record."
     ),
     "delete.grace_period_days": Setting(30, "Days a retired record is kept before `gc` deletes it.", 0, 36_500),
-}
-CONSENT: dict[str, tuple[object, ...]] = {
-    "capture.mode": ("off", "propose", "auto"),
-    "retrieval.with_map": ("none", "rules", "rules_and_pointers"),
-    **dict.fromkeys(
-        (
-            "retrieval.enabled",
-            "retrieval.files",
-            "retrieval.actions",
-            "retrieval.corrections",
-            "retrieval.failures",
-            "retrieval.notice",
-            "checks.enabled",
-            "session_start.enabled",
-            "session_start.map",
-        ),
-        (False, True),
+    "trust.clones": _user_only(
+        "host",
+        "Whose word counts for the records of a repository: the host's own trust of the folder, or yours (`ask`). With "
+        "`ask`, agents are only pointed to them until `onrecord trust` accepts the repository once.",
+        choices=("host", "ask"),
     ),
 }
-"""Settings that need consent, values from least to most: a project may lower the user's own value, never raise it."""
+DIRECTIONS: dict[str, Direction] = {
+    "retrieval.enabled": _LESS_RISK,
+    "retrieval.max_inject": _LESS_COST,
+    "retrieval.max_tokens": _LESS_COST,
+    "retrieval.match_strategy": Direction("down", "more costly", "hides"),
+    "retrieval.min_probability": _STRICTER,
+    "retrieval.pointers": _LESS_COST,
+    "retrieval.with_map": _LESS_COST,
+    "retrieval.first_prompt_relief": _LESS_COST,
+    "retrieval.first_prompt_budget": _LESS_COST,
+    "retrieval.files": _LESS_RISK,
+    "retrieval.actions": _LESS_RISK,
+    "retrieval.corrections": _LESS_RISK,
+    "retrieval.failures": _LESS_RISK,
+    "checks.enabled": _LESS_RISK,
+    "checks.enforce": _LESS_RISK,
+    "checks.by_record.*": _LESS_RISK,
+    "session_start.enabled": _LESS_RISK,
+    "session_start.map": _LESS_COST,
+    "session_start.max_tokens": _LESS_COST,
+    "session_start.limit": _LESS_COST,
+    "session_start.relevance_weight": Direction("any", "", "reorders"),
+    "capture.mode": _LESS_RISK,
+    "capture.max_suggestions": _LESS_COST,
+    "triage.max_messages": _LESS_COST,
+    **{f"triage.thresholds.{name}": _STRICTER for name in CATEGORIES},
+    "categories.*.enabled": _LESS_RISK,
+    "categories.*.auto_capture": _LESS_RISK,
+    # A shorter time hides records, and `gc` retires and then deletes them.
+    "categories.*.retention_days": _KEPT_LONGER,
+    "categories.*.description": _ADDITION,
+    **{f"categories.{name}.max_retained": _KEPT_LONGER for name, one in CATEGORIES.items() if one.max_active},
+    "remotes": Direction("part", "more risky", "hides"),
+    "export.file": _ADDITION,
+    "delete.grace_period_days": _KEPT_LONGER,
+}
+"""The direction of every setting that a project may change at all; the others are the user's alone."""
+
+ZERO_IS_UNLIMITED = ("retention_days",)
+"""Last parts of the keys whose 0 means that there is no limit."""
+
+
+def direction(key: str) -> Direction:
+    """Return the way in which a project may change `key`."""
+    declared = setting(key)
+    if declared is None or declared.user_only:
+        return _USER_ONLY
+    return DIRECTIONS[family(key)]
+
+
+def level(key: str, value: object) -> float:
+    """Return a value of a setting as a number, so that two of them can be compared."""
+    declared = setting(key)
+    if declared is not None and declared.choices:
+        return float(declared.choices.index(str(value)))
+    if not value and key.rpartition(".")[2] in ZERO_IS_UNLIMITED:
+        return float("inf")
+    return float(value) if isinstance(value, (bool, int, float)) else 0.0
+
 
 RENAMED = {
     "retrieval.judge.timeout_per_call": "retrieval.judge.timeout_seconds",
@@ -222,12 +293,17 @@ _MIN_SIMILARITY = 0.7
 
 def setting(key: str) -> Setting | None:
     """Return the setting of `key`, if any; `categories.*.enabled` covers all categories."""
+    return SETTINGS.get(family(key))
+
+
+def family(key: str) -> str:
+    """Return the key under which a setting is declared: `categories.*.enabled` for that of any category."""
     parts = key.split(".")
     if key not in SETTINGS and len(parts) == 3 and parts[0] == "categories" and parts[1] in CATEGORIES:
-        key = f"categories.*.{parts[2]}"
+        return f"categories.*.{parts[2]}"
     if len(parts) == 3 and key.startswith(BY_RECORD) and parts[2].replace("-", "").isalnum():
-        key = f"{BY_RECORD}*"
-    return SETTINGS.get(key)
+        return f"{BY_RECORD}*"
+    return key
 
 
 class Successor(NamedTuple):

@@ -2,8 +2,9 @@
 
 A store's `memory-config.json` overrides the user's. Every key is optional. A value of the wrong type or a misspelt key
 is reported, with the most similar key, and the default is used; a number out of range becomes the nearest one in range.
-Settings that could use the network or cost money are read from the user's own config only: a project's config comes
-with a repository, which anyone may have written.
+A project's config comes with a repository, which anyone may have written: it may change a setting only in the direction
+that `setting_table` declares as safe, from the user's value or the default. What could use the network or cost money is
+read from the user's own config only.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import os
 from onrecord import coldstart, files, paths
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
-from onrecord.setting_table import BY_RECORD, CONSENT, ENFORCEMENT, Setting, setting
+from onrecord.setting_table import BY_RECORD, ENFORCEMENT, Setting, direction, level, setting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _UNKNOWN = "is not a setting"
+_PROJECT_MAY = ", and a project may only "
+
 _MAX_PROBLEMS = 100
 """A config of a million bytes could have a hundred thousand misspelt keys; these are enough to read."""
 
@@ -62,6 +65,11 @@ class SettingProblem(NamedTuple):
     reason: str
 
     @property
+    def is_refusal(self) -> bool:
+        """True if a project may not set this value: the user's own or the default is used, which is the safe one."""
+        return _PROJECT_MAY in self.reason
+
+    @property
     def message(self) -> str:
         """The reason, with the most similar key for a misspelt one: computed here, because hooks do not need it."""
         if self.reason != _UNKNOWN:
@@ -78,10 +86,12 @@ class SettingProblem(NamedTuple):
 class Settings:
     """The effective settings: the value of each key, and the file it comes from."""
 
-    __slots__ = ("_values", "origins", "problems")
+    __slots__ = ("_own", "_values", "origins", "problems")
 
     def __init__(self) -> None:
         self._values: dict[str, object] = {}
+        self._own: dict[str, object] = {}
+        """The user's own values, which the config of a project is compared with."""
         self.origins: dict[str, str] = {}
         self.problems: list[SettingProblem] = []
 
@@ -133,7 +143,8 @@ class Settings:
     def retention_problems(self) -> list[SettingProblem]:
         """The problems with settings for how long records are kept: the default may be much shorter."""
         families = (WHOLE_FILE, "delete", "categories")
-        return [problem for problem in self.problems if problem.key.split(".")[0] in families]
+        problems = [problem for problem in self.problems if not problem.is_refusal]
+        return [problem for problem in problems if problem.key.split(".")[0] in families]
 
     def take(self, file: str, trusted: bool, config: dict[str, object]) -> None:
         """Override the values so far with those in `file`; values that cannot be used are added to `problems`."""
@@ -142,6 +153,8 @@ class Settings:
                 self._report(file, key, self._take_old(file, trusted, key, value, config))
             else:
                 self._report(file, key, self._take(file, trusted, key, value))
+        if trusted:
+            self._own = dict(self._values)
 
     def _take(self, file: str, trusted: bool, key: str, value: object) -> str:
         """Set `key` if `value` can be used. Return the problem with it, or nothing."""
@@ -176,22 +189,66 @@ class Settings:
         if reason and len(self.problems) < _MAX_PROBLEMS:
             self.problems.append(SettingProblem(file, key, reason))
 
+    def own_value(self, key: str) -> object:
+        """Return the value of `key` without the project's config: the user's own, or the default."""
+        if key in self._own:
+            return self._own[key]
+        if key.startswith(BY_RECORD):
+            return self.own_value("checks.enforce")
+        declared = setting(key)
+        return declared.default if declared else None
+
+    def is_from_project(self, key: str) -> bool:
+        """True if the config of a project has changed `key`."""
+        return self._values.get(key, self.own_value(key)) != self.own_value(key)
+
     def _refusal(self, key: str, value: object) -> str:
-        """Return the reason to refuse a project's value, or nothing: it may lower the user's own, never raise it."""
-        if key == "remotes" and not _is_part(value, self.names(key)):
-            allowed = ", ".join(self.names(key))
-            return f"your own config says {allowed}, and a project may only choose among these"
-        if key == "checks.enforce" or key.startswith(BY_RECORD):
-            level = self.enforcement(key[len(BY_RECORD) :] if key.startswith(BY_RECORD) else "")
-            is_more = ENFORCEMENT.index(str(value)) > ENFORCEMENT.index(level)
-            return f"your own config says {level!r}, and a project may only lower that" if is_more else ""
-        if key not in CONSENT or key not in self._values:
-            return ""
-        limit = self._values[key]
-        order = CONSENT[key]
-        if order.index(value) > order.index(limit):
-            return f"your own config says {limit!r}, and a project may only lower that"
+        """Return the reason to refuse a project's value, or nothing: it may go in one direction only."""
+        allowed = direction(key)
+        own = self.own_value(key)
+        where = "your own config says" if key in self._own else "the default is"
+        if allowed.way == "part":
+            names = own if isinstance(own, tuple) else ()
+            is_refused = not _is_part(value, names)
+            return f"{where} {', '.join(names)}{_PROJECT_MAY}choose among these" if is_refused else ""
+        change = level(key, value) - level(key, own) if value != own else 0.0
+        if (allowed.way == "down" and change > 0) or (allowed.way == "up" and change < 0):
+            return f"{where} {own!r}{_PROJECT_MAY}{allowed.verb} that: {value!r} would be {allowed.refused}"
         return ""
+
+
+class ProjectSetting(NamedTuple):
+    """A setting that the config of a project changes: from what to what, and whether it hides or adds something."""
+
+    key: str
+    value: str
+    own: str
+    effect: str
+    file: str
+
+    def __str__(self) -> str:
+        return f"{self.key} is {self.value} in this project, not {self.own}: it {self.effect}"
+
+
+_EFFECTS = {
+    "hides": "hides something that you would get",
+    "adds": "adds something that you would not get",
+    "reorders": "changes what comes first",
+}
+
+
+def project_settings(settings: Settings) -> Iterator[ProjectSetting]:
+    """Yield the settings that the config of a project changes."""
+    for key, file in settings.origins.items():
+        if settings.is_from_project(key):
+            value, own = _in_words(settings.value(key)), _in_words(settings.own_value(key))
+            yield ProjectSetting(key, value, own, _EFFECTS[direction(key).effect], file)
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "all"
+    return str(value).lower() or "empty"
 
 
 def load_settings(store_root: str, user_root: str | None = None) -> Settings:

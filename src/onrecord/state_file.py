@@ -29,6 +29,7 @@ LIFETIMES = {
     "usage/sessions": 30,
     "usage": 365,
     "suggestions": 180,
+    "languages": 180,
     "holdout": 3_650,
     "history": 365,
     "imports": 3_650,
@@ -38,6 +39,12 @@ LIFETIMES = {
     "failures.log": 90,
 }
 """Days after its last change until a file is deleted; docs/what-is-stored.md describes each file."""
+
+INDEX_DAYS = 30
+"""Days after its last use until a file of an index is deleted: of a store that is gone, or of another version."""
+
+_INDEX_SUFFIXES = ("sqlite", "words", "building")
+_HASH_CHARS = 32
 
 PRUNED = "pruned"
 """The file whose modification time is that of the last `prune`."""
@@ -94,19 +101,24 @@ class StateFile:
             os.close(self._handle)
             self._handle = -1
 
-    def read(self) -> bytes:
-        """Return the content, up to twice the size limit; nothing if there is no file."""
+    def read(self, *, is_strict: bool = False) -> bytes:
+        """Return the content, up to twice the size limit; nothing if there is no file.
+
+        Raises Unwritable with `is_strict` if the disk does not give it.
+        """
         try:
             return files.read(self.path, 2 * self._max_bytes)
         except FileNotFoundError:
             return b""
         except OSError as error:
+            if is_strict and files.is_fault(error):
+                raise files.unreadable(self.path, error) from error
             self._report("cannot read", error)
             return b""
 
-    def lines(self) -> list[str]:
-        """Return the complete lines; a last line that was only partly written is left out."""
-        return self.read().decode("utf-8", "replace").split("\n")[:-1]
+    def lines(self, *, is_strict: bool = False) -> list[str]:
+        """Return the complete lines; a last line that was only partly written is left out. Raises as `read` does."""
+        return self.read(is_strict=is_strict).decode("utf-8", "replace").split("\n")[:-1]
 
     def append(self, text: str) -> int:
         """Append `text` in one write. Return the size of the file after it, or -1 on failure."""
@@ -183,9 +195,19 @@ def prune() -> None:
         path = state_path(name)
         for file in _files_in(path) if os.path.isdir(path) else [path]:
             _delete_if_older(file, time.time() - days * _DAY)
+    for file in _files_in(paths.cache_dir()):
+        if _is_of_index(os.path.basename(file)):
+            _delete_if_older(file, time.time() - INDEX_DAYS * _DAY)
     for folder in (state, paths.cache_dir()):
         for path in (folder, *_files_in(folder)):
             _make_private(path)
+
+
+def _is_of_index(name: str) -> bool:
+    """True if we gave a file of an index this name: the folder may have others."""
+    head, _, rest = name.partition(".")
+    is_hash = len(head) == _HASH_CHARS and not head.strip("0123456789abcdef")
+    return is_hash and rest.endswith(_INDEX_SUFFIXES)
 
 
 def is_pruned() -> bool:
@@ -249,11 +271,12 @@ def log_file() -> str:
 
 def log_failure(task: str, error: str) -> None:
     """Write one failure to the log. Raises nothing, because the caller is failing already."""
-    from onrecord import timestamps
-
     try:
+        from onrecord import timestamps
+
         _log().append("\t".join((timestamps.now(), _flat(task), _flat(error))) + "\n")
-    except ValueError:
+    except Exception:
+        # Whatever is wrong with the log, the failure itself must still be reported by the caller.
         pass
 
 

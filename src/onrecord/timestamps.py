@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import time
 
+_FIRST_SECOND, _LAST_SECOND = -30_610_224_000, 253_402_300_799
+"""The beginning of the year 1000, and the end of the year 9999."""
+
 _SHAPE = "0000-00-00T00:00:00"
+_ZEROS = dict.fromkeys(map(ord, "123456789"), "0")
 
 
 def now() -> str:
@@ -12,8 +16,13 @@ def now() -> str:
 
 
 def from_seconds(seconds: float) -> str:
-    """Return the moment that is `seconds` after 1970 began."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+    """Return the moment that is `seconds` after 1970 began"""
+    # Before 1000 and after 9999 text order is no longer time order, and some systems know no time before 1970.
+    try:
+        moment = time.gmtime(min(max(seconds, _FIRST_SECOND), _LAST_SECOND))
+    except (OSError, OverflowError):
+        moment = time.gmtime(0)
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", moment)
 
 
 def days_before(moment: str, days: float) -> str:
@@ -87,9 +96,7 @@ def is_day(text: str) -> bool:
 
 
 def _is_like(text: str, shape: str) -> bool:
-    return len(text) == len(shape) and all(
-        (a.isascii() and a.isdigit()) if b == "0" else a == b for a, b in zip(text, shape)
-    )
+    return text.translate(_ZEROS) == shape
 
 
 def _ends_in_utc(tail: str) -> bool:
@@ -101,6 +108,10 @@ def _ends_in_utc(tail: str) -> bool:
 
 
 def _is_real(text: str) -> bool:
+    """True if a moment of the right shape exists; every month has 28 days, so most need no calendar."""
+    is_common_day = "01" <= text[5:7] <= "12" and "01" <= text[8:10] <= "28"
+    if is_common_day and text[11:13] < "24" and text[14:16] < "60" and text[17:19] < "60":
+        return True
     try:
         seconds(text)
     except ValueError:

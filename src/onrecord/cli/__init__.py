@@ -7,35 +7,62 @@ A command module has `add_arguments(parser)` and `run(args) -> CommandResult`. I
 from __future__ import annotations
 
 import difflib
+import errno
+import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from onrecord import __version__
+from onrecord import __version__, budget
 from onrecord.cli import help, output
 from onrecord.cli.commands import COMMANDS, WrongUsage
 from onrecord.cli.help import Parser
 from onrecord.cli.output import CommandResult, Screen, emit, emit_error
-from onrecord.errors import BadInput, OnrecordError
+from onrecord.errors import BadInput, OnrecordError, Unwritable
+
+MADE = "the change itself was made"
+"""Said where a command fails after its change."""
+
+_SYSTEM_ERRORS = frozenset(
+    getattr(errno, name)
+    for name in "EACCES EDQUOT EIO EMFILE ENFILE ENOLCK ENOMEM ENOSPC EPERM EROFS ESTALE EFBIG".split()
+    if hasattr(errno, name)
+)
+"""Errors of the machine, not of the program."""
+
+_SERVERS = ("mcp", "web")
+"""Modules of the commands that run until they are stopped."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 expected failure, 2 wrong usage, 3 a bug in Onrecord."""
     words = list(sys.argv[1:] if argv is None else argv)
     _use_utf8()
+    budget.show_counts_with(_counted)
+    # Loaded only if an earlier command of this process has changed something.
+    earlier_journal = sys.modules.get("onrecord.store.journal")
+    if earlier_journal:
+        earlier_journal.forget_made()
     try:
         return _run(words)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
     except BrokenPipeError:
-        # The reader of our output has closed it; the interpreter's own flush at exit must not complain either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output has closed it.
+        _discard_output()
         return 0
     except KeyboardInterrupt:
         return 130
     except Exception as error:
         return _report_bug(words, error)
+
+
+def _counted(elements: Iterable[Any], what: str) -> Iterable[Any]:
+    from onrecord.cli.terminal import watched
+
+    return watched(elements, what)
 
 
 def parser_of(name: str) -> Parser:
@@ -82,18 +109,49 @@ def _run_command(name: str, words: list[str]) -> int:
         COMMANDS[name].module,
         output.store_flags(user=args.user, remote_name=args.remote, project=args.project),
     )
+    if module not in _SERVERS:
+        # What a command makes lives until its end: there is no garbage to look for among 50,000 records.
+        gc.disable()
     try:
         result: CommandResult = importlib.import_module(f"onrecord.cli.{module}").run(args) if module else _version()
     except WrongUsage as error:
         parser.error(error.message)
     except OnrecordError as error:
-        error.fix = output.add_store_flags(error.fix, flags)
-        emit_error(error, as_json=args.json)
-        return 1
+        return _report_failure(error, flags, as_json=args.json)
+    except OSError as error:
+        return _report_failure(_system_failure(error), flags, as_json=args.json)
+    finally:
+        gc.enable()
     warning, note = (output.add_store_flags(text, flags) for text in (result.warning, result.note))
     result = result._replace(warning=warning, note=note)
-    emit(result, as_json=args.json, is_paged=not args.no_pager)
+    try:
+        emit(result, as_json=args.json, is_paged=not args.no_pager)
+    except OSError as error:
+        failure = _system_failure(error)
+        _discard_output()
+        return _report_failure(failure, flags)
     return result.status
+
+
+def _report_failure(error: OnrecordError, flags: str, *, as_json: bool = False) -> int:
+    """Print an expected failure. If the disk failed after a change was made, say that it was made."""
+    if isinstance(error, Unwritable):
+        from onrecord.store import journal
+
+        if journal.last_made():
+            error.fix = f"{error.fix}; {MADE}: onrecord log"
+    error.fix = output.add_store_flags(error.fix, flags)
+    emit_error(error, as_json=as_json)
+    return 1
+
+
+def _system_failure(error: OSError) -> Unwritable:
+    """Return the failure for an error of the system, such as a full disk. Raises any other error again: it is a bug."""
+    if error.errno not in _SYSTEM_ERRORS:
+        raise error
+    what = f"cannot use {error.filename}" if error.filename else "cannot read or write a file"
+    fix = "check the disk's space and the permissions of files and folders"
+    return Unwritable(f"{what}: {error.strerror or error}", fix=fix)
 
 
 def _version() -> CommandResult:
@@ -120,6 +178,11 @@ def _report_bug(words: list[str], error: Exception) -> int:
     state_file.log_failure(f"onrecord {words[0] if words else ''} {__version__}", f"{type(error).__name__}: {error}")
     print("This is a bug in Onrecord: please report it with the lines above.", file=sys.stderr)
     return 3
+
+
+def _discard_output() -> None:
+    """Send what is still to be printed nowhere, so that the interpreter's own flush at exit does not complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _use_utf8() -> None:

@@ -121,7 +121,7 @@ def only_store(args: argparse.Namespace, project: Project) -> tuple[StoreRef | N
     if not args.user and not args.remote:
         return None, project.require_a_store()
     root = existing_store(args).root
-    return StoreRef(root, paths.prefix_of(root)), ""
+    return (paths.accepted(args.remote) if args.remote else StoreRef(root, paths.prefix_of(root))), ""
 
 
 def asker(args: argparse.Namespace) -> Asker:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from onrecord.audit import audit_item, report
+from onrecord.audit import audit_item, authority, report
 from onrecord.audit.audit_item import AuditItem
 from onrecord.audit.report import Evidence, Measure
 from onrecord.cli import arguments, output
@@ -16,11 +16,13 @@ from onrecord.cli.terminal import watched
 from onrecord.errors import BadInput
 from onrecord.importers import memories
 from onrecord.record import compose
+from onrecord.search import index
+from onrecord.settings import load_settings
 from onrecord.store.store import Broken, Entry, Store
 from onrecord.text import plural
 
 CHECKS = (
-    "duplicates", "superseded", "changed", "missing", "overlong", "secrets", "junk", "checks",
+    "duplicates", "superseded", "changed", "missing", "overlong", "secrets", "junk", "checks", "triggers", "authority",
 )  # fmt: skip
 SERIOUS = ("superseded", "secrets")
 """Checks that `--strict` refuses: an agent would follow an outdated record, or a credential would be published."""
@@ -93,7 +95,13 @@ def _material(store: Store, category: str) -> tuple[Sequence[AuditItem], Evidenc
     entries = [item for item in scanned if isinstance(item, Entry)]
     broken = [item.path for item in scanned if isinstance(item, Broken)]
     evidence = report.collect(store, entries, lambda entries: watched(entries, "checking files"))
-    return [audit_item.from_record(entry.memory) for entry in entries], evidence, broken
+    records = [entry.memory for entry in entries]
+    reaches = authority.reaches(
+        index.open(store.root), load_settings(store.root), lambda prompts: watched(prompts, "trying prompts")
+    )
+    names = {record.id for record in records}
+    findings = authority.examine(records, reaches, names)
+    return audit_item.from_records(records), evidence._replace(authority=tuple(findings)), broken
 
 
 def _for_others(measure: Measure) -> Measure:

@@ -10,10 +10,11 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from onrecord import coldstart, paths
-from onrecord.audit import check_report, diff
+from onrecord import coldstart, files, paths
+from onrecord.audit import authority, check_report, diff
 from onrecord.audit.check_report import BrokenRule, Trial
 from onrecord.audit.diff import ChangeSet
+from onrecord.audit.report import AuditFinding
 from onrecord.cli import arguments, resolve
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled
 from onrecord.cli.questions import Asker
@@ -21,7 +22,7 @@ from onrecord.cli.terminal import Progress, watched
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Invalid
 from onrecord.freshness.check import Freshness, IndexedAnchor
-from onrecord.git import repository
+from onrecord.git import git_files, repository
 from onrecord.git.repository import Repository
 from onrecord.hosts import table
 from onrecord.importers import sources
@@ -31,7 +32,10 @@ from onrecord.recall.candidate import Candidate
 from onrecord.record import check, check_proposal, compose, schema
 from onrecord.record.check import Check
 from onrecord.record.memory import Memory
+from onrecord.search import index
 from onrecord.session.transcript import Transcript
+from onrecord.settings import project_settings
+from onrecord.store import record_names
 from onrecord.store.inbox import Inbox
 from onrecord.text import plural
 
@@ -43,6 +47,8 @@ _MIN_FILES = 10
 """Files below which a check that most of them break is not refused."""
 
 _MAX_STDIN_BYTES = 24_000_000
+_MAX_GIT_FILE_BYTES = 100_000
+_DECIDING_FILES = ("CODEOWNERS", ".gitattributes")
 _GITHUB = "github"
 
 
@@ -61,6 +67,8 @@ class _CheckedChange(NamedTuple):
     touched: Mapping[str, tuple[Candidate, tuple[str, ...]]]
     stale: tuple[StaleRecord, ...]
     unrecorded: tuple[str, ...]
+    authority: tuple[AuditFinding, ...]
+    """Records of the change that take much authority, and other files of it that change who decides."""
     notes: tuple[str, ...]
 
     @property
@@ -78,7 +86,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or - for a diff on standard input",
     )
     parser.add_argument("--staged", action="store_true", help="only what is staged, as git would commit it")
-    parser.add_argument("--strict", action="store_true", help="exit with 1 if the change makes a record stale, too")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit with 1 if it makes a record stale, or brings one that takes much authority, too",
+    )
     parser.add_argument(
         "--format",
         choices=("text", _GITHUB),
@@ -103,7 +115,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     with Progress("comparing"):
         change_set = _change_set(project, args.what, is_staged=args.staged)
         checked = _find(project, change_set)
-    is_bad = bool(checked.firm) or (args.strict and bool(checked.stale))
+    is_bad = bool(checked.firm) or (args.strict and bool(checked.stale or checked.authority))
     return CommandResult(
         _data(checked),
         lambda screen: _github(checked, is_strict=args.strict) if args.format == _GITHUB else _text(screen, checked),
@@ -175,8 +187,42 @@ def _find(project: Project, change_set: ChangeSet) -> _CheckedChange:
         notes.append(f"records about files: only the first {_MAX_FILES} files were looked up")
     stale = tuple(_stale(project, change_set, touched))
     return _CheckedChange(
-        change_set, report.broken, touched, stale, tuple(_unrecorded(project, change_set)), tuple(notes)
+        change_set,
+        report.broken,
+        touched,
+        stale,
+        tuple(_unrecorded(project, change_set)),
+        tuple(_authority(project, change_set)),
+        tuple(notes),
     )
+
+
+def _authority(project: Project, change_set: ChangeSet) -> Iterator[AuditFinding]:
+    """Yield what to look at in the records that a change brings, and in files that change who decides."""
+    changed = [file.path for file in change_set.files if not file.is_deleted]
+    for path in (*changed, *change_set.store_files):
+        name = path.rpartition("/")[2]
+        if name == paths.CONFIG:
+            keys = ", ".join(setting.key for setting in project_settings(project.settings)) or "nothing that counts"
+            yield AuditFinding((path,), f"changes settings of everyone here: {keys}", "onrecord config")
+        elif name in _DECIDING_FILES and not (path.startswith(paths.PROJECT_PREFIX) and _is_ours(project, name)):
+            yield AuditFinding((path,), "changes who decides: git and the forge read it", f"read it: {path}")
+    own = [path for path in change_set.store_files if path.startswith(paths.PROJECT_PREFIX) and path.endswith(".json")]
+    brought = {record_names.record_id(path) for path in own}
+    if not brought or not project.store.exists:
+        return
+    records = [entry.memory for entry in project.store.entries()]
+    search_index = index.open(project.store.root)
+    yield from authority.examine(records, authority.reaches(search_index, project.settings), brought)
+    search_index.close()
+
+
+def _is_ours(project: Project, name: str) -> bool:
+    """True if a git file of the store has no line but those that the program writes."""
+    lines = (
+        files.read(os.path.join(project.store.root, name), _MAX_GIT_FILE_BYTES).decode("utf-8", "replace").split("\n")
+    )
+    return set(filter(None, lines)) <= set(git_files.REQUIRED_LINES.get(name, ()))
 
 
 def _stale(
@@ -239,6 +285,7 @@ def _data(checked: _CheckedChange) -> dict[str, Any]:
             for stale in checked.stale
         ],
         "unrecorded": list(checked.unrecorded),
+        "authority": [{"ids": list(found.ids), "message": found.message} for found in checked.authority],
         "notes": list(checked.notes),
     }
 
@@ -271,6 +318,9 @@ def _text(screen: Screen, checked: _CheckedChange) -> str:
     ))  # fmt: skip
     lines += _section(screen, "decisions without a record; to draft them: onrecord import", (
         clean(path) for path in checked.unrecorded
+    ))  # fmt: skip
+    lines += _section(screen, "read these yourself: they take much authority", (
+        f"{clean(', '.join(found.ids))} {clean(found.message)}" for found in checked.authority
     ))  # fmt: skip
     count = len(checked.change_set.files)
     total = plural(len(checked.firm), "broken check")
@@ -305,6 +355,10 @@ def _github(checked: _CheckedChange, *, is_strict: bool) -> str:
         lines.append(
             _annotation("error" if is_strict else "warning", stale.files[0], 1, stale.candidate.match.id, message)
         )
+    for found in checked.authority:
+        level, name = "error" if is_strict else "warning", found.ids[0]
+        file = name if "/" in name or "." in name else paths.PROJECT_PREFIX
+        lines.append(_annotation(level, file, 1, name, f"This record {found.message}; read it before you accept it."))
     for path in checked.unrecorded:
         lines.append(
             _annotation("warning", path, 1, "no record", "This decision has no record; to draft one: onrecord import")

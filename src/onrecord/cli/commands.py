@@ -171,6 +171,10 @@ GROUPS: dict[str, dict[str, Command]] = {
         "supersede": Command("retire", "Replace a record with another.", (
             Example("agents are shown the second instead of the first", "supersede use-pip use-uv"),
         )),
+        "trust": Command("trust", "Accept a repository's records, if `trust.clones` is `ask`.", (
+            Example("once for each repository", "trust"),
+            Example("which are accepted", "trust --list"),
+        ), has_store=False),
         "improve": Command("improve", "List the records that will be hard to find, and why.", (
             Example("the worst five", "improve --limit 5"),
             Example("those without triggers", "improve --check triggers"),
@@ -213,7 +217,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         )),
         "config": Command("config", "Show the settings and their origin, or set one.", (
             Example("one setting", "config retrieval.max_inject"),
-            Example("change it for this project", "config set retrieval.max_inject 5"),
+            Example("change it for this project", "config set retrieval.max_inject 2"),
             Example("back to the default", "config unset retrieval.max_inject"),
             Example("for all of your projects", "config set --user capture.mode off"),
         )),

@@ -126,12 +126,13 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
         value = text
     if isinstance(_declared(key).default, tuple) and isinstance(value, str):
         value = value.replace(",", " ").split()
-    settings = Settings()
+    settings = Settings() if trusted else load_settings("")
+    settings.problems.clear()
     settings.take(paths.CONFIG, trusted, {key: value})
     for problem in settings.problems:
         reason = problem.message.split(";")[0]
-        is_user_only = _declared(key).user_only and not trusted
-        fix = f"onrecord config set --user {key} {shlex.quote(text)}" if is_user_only else f"onrecord config {key}"
+        is_for_user = (_declared(key).user_only or problem.is_refusal) and not trusted
+        fix = f"onrecord config set --user {key} {shlex.quote(text)}" if is_for_user else f"onrecord config {key}"
         raise BadInput(f"{key} {reason}", fix=fix)
     return value
 

@@ -60,10 +60,9 @@ def run(args: argparse.Namespace) -> CommandResult:
         if not args.yes:
             flags = [f"--{name}" for name in ("remove", "mcp", "here") if getattr(args, name)]
             _consent(arguments.asker(args), needed, " ".join(["onrecord", "connect", *args.hosts, *flags, "--yes"]))
-        for plan in needed:
-            plan.carry_out()
-            for command in plan.commands:
-                _run(command)
+        connection.write_files(needed)
+        for command in (command for plan in needed for command in plan.commands):
+            _run(command)
     steps = _steps(needed, is_removal=args.remove)
     data = {
         "dry_run": args.dry_run,

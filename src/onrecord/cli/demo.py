@@ -20,6 +20,7 @@ from onrecord import files, paths, state_file
 from onrecord.cli import main
 from onrecord.cli.output import CommandResult, Screen, clean, fit, wrap
 from onrecord.coldstart import NamedTuple
+from onrecord.errors import CommandFailed
 
 RECORDS = """
 decision 'Sessions live in Postgres, not Redis' --tag=auth --tag=sessions
@@ -181,11 +182,11 @@ def _records() -> Iterator[tuple[str, ...]]:
 
 
 def _command(project: str, *words: str) -> None:
-    """Run a command as a person would, without its output. Raises RuntimeError if it fails."""
+    """Run a command as a person would, without its output. Raises CommandFailed if it fails."""
     with redirect_stdout(io.StringIO()):
         code = main([*words, "--project", project])
     if code:
-        raise RuntimeError(f"onrecord {words[0]} ended with code {code}")
+        raise CommandFailed(f"onrecord {words[0]} ended with code {code}", fix="the lines above say why")
 
 
 def _added(project: str, prompt: str) -> str:

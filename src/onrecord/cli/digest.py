@@ -10,6 +10,7 @@ from onrecord.cli.output import CommandResult, Screen, clean, fitted
 from onrecord.cli.terminal import Progress
 from onrecord.digest import digest
 from onrecord.project import Project
+from onrecord.search import index
 from onrecord.settings import DIGEST_SWITCH, off_switches
 from onrecord.text import count_tokens
 
@@ -36,6 +37,9 @@ def run(args: argparse.Namespace) -> CommandResult:
         nothing = {"entries": [], "text": "", "off": off}
         return CommandResult(nothing, lambda screen: fitted(screen, f"Nothing to show: {off}.")).warned(warning)
     store_refs = project.stores_for(only).store_refs
+    for store_ref in store_refs:
+        # A session may have to begin before its index is complete; here there is time for it.
+        index.open(store_ref.root).close()
     with Progress("looking at the work"):
         preview = digest.make(project.root, store_refs, project.settings, only.prefix if only else "")
     page = preview.render()

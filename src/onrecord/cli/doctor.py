@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         if args.fix and store.exists:
             repairs += store_checks.repair(store)
         flags = " --user" if store.root == paths.user_store() else arguments.store_flags(args)
-        findings += [_with_flags(finding, flags) for finding in _in_store(store, category)]
+        findings += [_with_flags(finding, flags) for finding in _readable(_in_store(store, category))]
     if not args.user and stores:
         findings += _git(Project(args.project).root)
     findings += old_name.examine(root)
@@ -73,6 +73,14 @@ def _stores(store: Store) -> Iterator[Store]:
     user = Store(paths.user_store())
     if user.exists and user.root != store.root:
         yield user
+
+
+def _readable(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Yield the findings about a store; if its files cannot be read, that is the last one."""
+    try:
+        yield from findings
+    except Unwritable as error:
+        yield Finding("error", "store", error.message, error.fix)
 
 
 def _in_store(store: Store, category: str) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from onrecord.cli.output import CommandResult, clean
 from onrecord.cli.terminal import watched
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors
-from onrecord.record import compose, export, memory, naming
+from onrecord.record import compose, export, links, memory, naming
 from onrecord.record.export import SectionFilter
 from onrecord.settings import load_settings
 from onrecord.store import generated_page
@@ -49,11 +49,8 @@ def run(args: argparse.Namespace) -> CommandResult:
         records = (entry.memory for entry in watched(store.entries(), "reading records"))
         page = generated_page.plan(file, records, only, may_add=bool(args.into))
         return _check(page, arguments.store_flags(args)) if args.check else _write(page, store)
-    exported = [
-        entry.memory
-        for entry in watched(store.entries(), "reading records")
-        if (args.all or entry.memory.is_current) and only.accepts(entry.memory)
-    ]
+    everything = [entry.memory for entry in watched(store.entries(), "reading records")]
+    exported = [record for record in (everything if args.all else links.current(everything)) if only.accepts(record)]
     name = args.format or "markdown"
     text = _FORMATS[name](exported)
     data = {"format": name, "count": len(exported), "records": [memory.to_json(record) for record in exported]}

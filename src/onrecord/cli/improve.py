@@ -13,7 +13,7 @@ from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled
 from onrecord.cli.terminal import watched
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors
-from onrecord.record import compose, memory
+from onrecord.record import compose, links, memory
 from onrecord.record.memory import Memory
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Broken, Entry, Store
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     drafts = {draft.updates: draft.name for draft in Inbox(store.root).drafts() if draft.updates}
     undecided = [item for item in items if item.record.id not in drafts]
     listing = _Listing(
-        sum(entry.memory.is_current for entry in entries.values()),
+        len(links.current(entry.memory for entry in entries.values())),
         len(items),
         len(items) - len(undecided),
         undecided[: args.limit or None],

@@ -10,7 +10,8 @@ from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.errors import BadInput
 from onrecord.git import git_files
-from onrecord.project import Project
+from onrecord.project import Project, accept_new_store
+from onrecord.settings import load_settings
 from onrecord.store.store import Store
 
 _DRIVER_HELP = "register `onrecord merge-driver` in this clone's git config, so that records merge field by field"
@@ -59,8 +60,9 @@ def _init(store: Store, root: str, *, merge_driver: bool) -> CommandResult:
     with store.writing():
         new_files = git_files.ensure(store.root)
         if not os.path.exists(os.path.join(store.root, paths.INDEX_MD)):
-            store.rebuild_index_md()
-            new_files.append(paths.INDEX_MD)
+            new_files += store.refresh_index_md()
+    if is_new and root:
+        accept_new_store(store, load_settings(store.root))
     notes = _git_notes(root, merge_driver) if root else []
     data = {"store": store.root, "created": is_new, "written": new_files, "notes": notes}
 

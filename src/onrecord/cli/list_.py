@@ -10,14 +10,13 @@ from typing import Any
 from onrecord.cli import arguments, record_table
 from onrecord.cli.output import CommandResult, Screen, clean, to_json
 from onrecord.cli.record_table import ListedPath, TableRow
-from onrecord.cli.terminal import watched
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 from onrecord.project import Project
 from onrecord.record import compose, schema
 from onrecord.search import index, listing
 from onrecord.search.listing import Listed, ListingFilter
-from onrecord.store import record_names, waiting
+from onrecord.store import record_names, rights, waiting
 from onrecord.store.store import Store
 from onrecord.text import plural
 
@@ -49,9 +48,13 @@ class _ListItem(NamedTuple):
     """Path of the record that is used here instead of this one; may be empty."""
     misfit: str = ""
     """What keeps it from applying here; may be empty."""
+    is_waiting: bool = False
+    """True if it is in the replica of a shared store that does not have it as it is there."""
 
     @property
     def status(self) -> str:
+        if self.is_waiting:
+            return "waiting"
         if self.record.status != "active" or not (self.hidden_by or self.misfit):
             return self.record.status
         return "hidden" if self.hidden_by else "out of scope"
@@ -81,7 +84,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     )
     if args.format and args.format not in FORMATS:
         check_template(args.format)
-    store_index = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
+    store_index = index.open(store.root)
     records, total = listing.read(store_index, listing_filter, args.limit)
     broken = listing.broken(store_index)
     project = Project(args.project)
@@ -89,12 +92,15 @@ def run(args: argparse.Namespace) -> CommandResult:
     items = [
         item._replace(misfit=project.misfit(store, item.record.scope)) for item in _items(records, args.by, hidden)
     ]
+    unaccepted = rights.unaccepted_paths(store.root, [record.path for record in records])
+    items = [item._replace(is_waiting=item.record.path in unaccepted) for item in items]
     if not args.json and not args.format:
         record_table.save_listing(ListedPath(store.root, item.record.path) for item in items)
     data = {
         "records": [_brief(store, item, args.by) for item in items],
         "total": total,
         "unreadable": broken,
+        "waiting": sorted(unaccepted),
         "drafts": waiting.count(store.root),
     }
     warning = f"{plural(len(broken), 'file')} cannot be read; to see why: onrecord doctor" if broken else ""

@@ -9,7 +9,7 @@ import time
 from onrecord import files
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean
-from onrecord.errors import BadInput, BadRecord, Unwritable
+from onrecord.errors import BadInput, BadRecord
 from onrecord.git import repository
 from onrecord.record import merge
 from onrecord.record.memory import MAX_FILE_BYTES, decode
@@ -72,8 +72,5 @@ def _read(path: str) -> bytes:
 
 
 def _write(path: str, data: bytes) -> None:
-    try:
-        with open(files.open_regular(path, os.O_WRONLY | os.O_TRUNC), "wb") as file:
-            file.write(data)
-    except OSError as error:
-        raise Unwritable(f"cannot write {path}: {error}", fix="check disk space and permissions") from error
+    # Our version must survive a full disk: git has written it for us, and takes what is there for the result.
+    files.write(os.path.realpath(path), data, lasting=False)

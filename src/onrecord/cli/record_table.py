@@ -27,7 +27,6 @@ INDENT = "    "
 MARKS = ("\x02", "\x03")
 """Characters around a matching word, in a snippet that will be coloured."""
 
-NOTHING = "Nothing found. Try other words, or --include-retired."
 _MAX_NUMBERED = 1_000
 """Records of a listing that can be named by number: people do not read a larger number off a screen."""
 

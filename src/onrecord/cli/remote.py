@@ -7,15 +7,15 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from onrecord import timestamps
+from onrecord import files, timestamps
 from onrecord.cli import sync
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, table, wrap
 from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput, WrongState
+from onrecord.errors import BadInput, NotFound, Refused, Unwritable, WrongState
 from onrecord.project import Project
 from onrecord.settings import Settings
-from onrecord.shared import remotes, replicas, sync_base
+from onrecord.shared import incoming, remotes, replicas, sync_base, withdrawal
 from onrecord.shared.remotes import Remote
 from onrecord.shared.replicas import Replica, SyncState
 from onrecord.store import record_names
@@ -52,6 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     remove = actions.add_parser("remove", help="disconnect a shared store and delete its replica")
     remove.add_argument("name", metavar="REMOTE", help="name of the remote")
     remove.add_argument("--force", action="store_true", help="even if changes were not pushed")
+    withdraw = actions.add_parser("withdraw", help="take back changes that were refused, or not accepted yet")
+    withdraw.add_argument("name", metavar="REMOTE", help="name of the remote")
+    withdraw.add_argument("ids", nargs="*", metavar="ID", help="only these records (default: all that wait)")
+    withdraw.add_argument("--draft", action="store_true", help="send them as drafts, to be reviewed there")
     status = actions.add_parser("status", help="show the last sync, changes to push, and conflicts")
     status.add_argument("name", nargs="?", metavar="REMOTE", help="only this remote (default: all)")
 
@@ -61,6 +65,8 @@ def run(args: argparse.Namespace) -> CommandResult:
         return _add(args.name, args.url, review=args.review, auto=args.auto)
     if args.action == "remove":
         return _remove(args.name, force=args.force)
+    if args.action == "withdraw":
+        return _withdraw(args.name, args.ids, as_drafts=args.draft)
     settings = Project(args.project).settings
     return _status(settings, args.name) if args.action == "status" else _list(settings)
 
@@ -70,10 +76,15 @@ def _add(name: str, url: str, *, review: bool, auto: bool) -> CommandResult:
     if remotes.address_kind(remotes.absolute_address(url)) == remotes.POSTGRES:
         remotes.parse_team_address(url)
     remote = remotes.add(name, url, review=review, auto=auto)
-    root = replicas.prepare(remote.name).root
-    data = {**remote._asdict(), "replica": root}
+    data = {**remote._asdict(), "replica": Replica(remote.name).root}
     text = f"connected {remote.name} ({remote.kind}); to fetch its records: onrecord sync"
-    return CommandResult(data, lambda screen: wrap(clean(text), screen.width))
+    result = CommandResult(data, lambda screen: wrap(clean(text), screen.width))
+    try:
+        for folder in (Replica(remote.name).store, Replica(remote.name).base):
+            files.make_folder(folder, is_private=True)
+    except OSError as error:
+        return result.warned(f"its folder cannot be created yet: {error.strerror or error}; the next sync tries again")
+    return result
 
 
 def _refuse_old_replica(name: str) -> None:
@@ -96,11 +107,31 @@ def _remove(name: str, *, force: bool) -> CommandResult:
         raise WrongState(f"{remote.name} has {count} to push: {first_few(waiting)}", fix=fix)
     with replica.lock():
         remotes.remove(remote.name)
-    # After the lock: Windows cannot delete a file that is open.
-    replicas.delete(replica)
     data = {**remote._asdict(), "replica": replica.root, "lost": waiting}
+    try:
+        # After the lock: Windows cannot delete a file that is open.
+        replicas.delete(replica)
+    except Unwritable as error:
+        text = f"removed {remote.name}"
+        return CommandResult(data, lambda screen: text).warned(f"{error.message}; {error.fix}")
     text = f"removed {remote.name} and its replica {replica.root}"
     return CommandResult(data, lambda screen: fitted(screen, clean(text)))
+
+
+def _withdraw(name: str, ids: Sequence[str], *, as_drafts: bool) -> CommandResult:
+    replica = Replica(remotes.get(name).name)
+    waiting = sync_base.unpushed_paths(replica)
+    if as_drafts and replica.state.is_read_only:
+        raise Refused(f"your role in {name} is reader: it accepts no drafts", fix=f"onrecord remote withdraw {name}")
+    selected = [path for path in waiting if path in ids or incoming.stem(path) in ids]
+    if unknown := [typed for typed in ids if not any(typed in (path, incoming.stem(path)) for path in selected)]:
+        raise NotFound(f"{unknown[0]!r} does not wait in {name}", fix=f"onrecord remote status {name}")
+    withdrawn = withdrawal.withdraw(replica, selected, as_drafts=as_drafts)
+    data = {"name": name, **{key: list(value) for key, value in withdrawn._asdict().items()}}
+    drafts = f"; {plural(len(withdrawn.drafts), 'draft')} in its inbox: onrecord sync {name}" if as_drafts else ""
+    text = f"took back {plural(len(withdrawn.paths), 'change')}: {first_few(withdrawn.paths)}{drafts}"
+    text = text if withdrawn.paths else f"no change to {name} waits"
+    return CommandResult(data, lambda screen: wrap(clean(text), screen.width))
 
 
 def _list(settings: Settings) -> CommandResult:
@@ -164,6 +195,7 @@ def _data(remote_status: _RemoteStatus) -> dict[str, Any]:
         "refused": [{"path": path, "reason": reason} for path, reason in state.refused],
         "unreadable": [{"path": path, "reason": reason} for path, reason in state.unreadable],
         "asks_for_review": state.asks_for_review,
+        "is_read_only": state.is_read_only,
     }
 
 
@@ -179,7 +211,8 @@ def _facts(remote_status: _RemoteStatus, screen: Screen) -> Iterator[str]:
     moment = timestamps.ago(state.last_sync) if screen.is_terminal else state.last_sync
     yield f"{plural(remote_status.records, 'record')}, {f'last synced {moment}' if state.last_sync else 'never synced'}"
     if remote_status.waiting:
-        yield f"{plural(len(remote_status.waiting), 'change')} to push: {first_few(remote_status.waiting)}"
+        count = plural(len(remote_status.waiting), "change")
+        yield f"{count} to push, not shown to agents yet: {first_few(remote_status.waiting)}"
     if remote_status.conflicts:
         count = plural(len(remote_status.conflicts), "conflict")
         yield f"{count}: onrecord review --remote {remote_status.remote.name}"
@@ -189,7 +222,10 @@ def _facts(remote_status: _RemoteStatus, screen: Screen) -> Iterator[str]:
         yield f"last error: {state.last_error}"
     if state.note and remote_status.waiting:
         yield state.note
-        yield sync.refused_hint(remote_status.remote.name)
+    if remote_status.waiting and (state.note or state.refused):
+        yield sync.way_out(remote_status.remote.name)
+    if state.is_read_only:
+        yield "your role is reader: nothing can be written to it"
     if state.asks_for_review and not remote_status.remote.review:
         yield "it accepts only drafts, which are reviewed there"
     for verb, paths in (("not pushed", state.refused), ("not pulled", state.unreadable)):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from onrecord import project
-from onrecord.capture import review, similar, suggestions
+from onrecord import paths, project
+from onrecord.capture import prompt_languages, review, similar, suggestions
 from onrecord.capture.similar import Similar
 from onrecord.capture.suggestions import Suggestion
 from onrecord.categories import CATEGORIES
@@ -25,9 +25,11 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import AlreadyExists, BadInput, OnrecordError, Stopped
 from onrecord.freshness import anchors, related_files
 from onrecord.project import Project
-from onrecord.record import compose, drafts, form, memory, naming, rule_title, schema
+from onrecord.record import author, compose, drafts, form, memory, naming, rule_title, schema
+from onrecord.record.author import RecordAuthor
 from onrecord.record.memory import Memory
 from onrecord.record.schema import Field, ListOf
+from onrecord.shared import replicas
 from onrecord.store import inbox
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
@@ -135,9 +137,12 @@ def _save_fields(
 ) -> CommandResult:
     """Save the fields as a record, draft them, or update another record with them, as `options` say."""
     suggestion = _suggestion(options.project) if options.suggested else None
-    is_by_agent = options.draft and not asker.can_ask
-    partial = {**_origin(suggestion, is_by_agent=is_by_agent), **fields}
-    record = compose.compose(category, partial, now=writer.now, allow_secret=options.allow_secret)
+    written_by = _author(is_by_agent=bool(suggestion) or (options.draft and not asker.can_ask))
+    source = {"source": review.source(suggestion.session, suggestion.evidence)} if suggestion else {}
+    partial = {**source, **fields}
+    record = compose.compose(
+        category, partial, now=writer.now, allow_secret=options.allow_secret, written_by=written_by
+    )
     arguments.refuse_lost_files(writer.store, record.related_files, force=options.force)
     tried = trial_note(record.checks, Project(options.project).root, force=options.force)
     options = options._replace(
@@ -146,12 +151,13 @@ def _save_fields(
     )
     near = [] if has_seen_similar else _similar_records(options, writer, record)
     is_draft = options.draft or (suggestion is not None and writer.settings.text("capture.mode") != "auto")
+    is_draft = is_draft or replicas.takes_drafts(writer.store.root)
     if is_draft:
         result = _save_draft(options, writer, record, suggestion, near, dry_run=asker.is_dry_run)
     elif options.update:
         result = _update_record(options, writer, record, dry_run=asker.is_dry_run)
     else:
-        result = _save_record(options, writer, category, partial, near, dry_run=asker.is_dry_run)
+        result = _save_record(options, writer, record, near, dry_run=asker.is_dry_run)
     if suggestion and not asker.is_dry_run:
         state = "drafted" if is_draft else "saved"
         suggestions.add(Project(options.project).root, state, category, suggestion.session, suggestion.evidence)
@@ -161,23 +167,40 @@ def _save_fields(
 def _with_notes(
     command_result: CommandResult, options: _SaveOptions, writer: Writer, record: Memory, tried: str
 ) -> CommandResult:
-    """Return `command_result` with notes: on checks, missing triggers, and a title that states the rule."""
+    """Return `command_result` with notes: on checks, triggers, their languages, and a title that states the rule."""
     record_id = command_result.data.get("id")
     notes = [tried] if tried else []
     updated = writer.store.get(options.update).memory.triggers if options.update else ()
     if not (record.triggers or updated or record.category in _WITHOUT_TRIGGERS):
         fix = f"onrecord update {record_id} --trigger 'how you would ask'" if record_id else "add some in the review"
         notes.append(f"{_NO_TRIGGERS}: {output.add_store_flags(fix, options.where)}")
+    languages = _missing_languages(options, record, updated)
+    if languages:
+        fix = f"onrecord update {record_id} --trigger '…'" if record_id else "add some in the review"
+        notes.append(f"{prompt_languages.request(languages)}: {output.add_store_flags(fix, options.where)}")
+    generic = naming.generic_note(record.triggers)
+    notes += [generic] if generic else []
     better = "" if options.update else rule_title.proposal(record)
     if better:
         fix = f"onrecord edit {record_id}" if record_id else "change it in the review"
         notes.append(f'{_TOPIC}, such as "{better}": {output.add_store_flags(fix, options.where)}')
     proposed = proposal_note(record._replace(id=record_id), options.where) if record_id and not options.update else ""
     notes += [proposed] if proposed else []
+    prefix = paths.prefix_of(writer.store.root)
+    if paths.is_shared(prefix):
+        name = paths.store_name(prefix)
+        notes.append(f"it waits here, and no agent is shown it, until {name} has it: onrecord sync {name}")
     if not notes:
         return command_result
     note = "; ".join(notes)
     return command_result._replace(note=note, data={**command_result.data, "note": note})
+
+
+def _missing_languages(options: _SaveOptions, record: Memory, updated: Sequence[str]) -> list[str]:
+    """Return the languages that the team types its prompts in, of which no trigger of the record is."""
+    if record.category in _WITHOUT_TRIGGERS:
+        return []
+    return prompt_languages.missing(Project(options.project).root, (*record.triggers, *updated))
 
 
 def _suggestion(project: str) -> Suggestion:
@@ -189,10 +212,10 @@ def _suggestion(project: str) -> Suggestion:
     return suggestion
 
 
-def _origin(suggestion: Suggestion | None, *, is_by_agent: bool) -> dict[str, Any]:
-    if suggestion:
-        return {"origin": "agent", "source": review.source(suggestion.session, suggestion.evidence)}
-    return {"origin": "agent"} if is_by_agent else {}
+def _author(*, is_by_agent: bool) -> RecordAuthor:
+    """Return who has the record written: only agents answer suggestions, and draft without a terminal."""
+    detected = author.detect()
+    return detected._replace(origin=author.AGENT) if is_by_agent else detected
 
 
 def _similar_records(options: _SaveOptions, writer: Writer, record: Memory) -> list[Similar]:
@@ -234,10 +257,9 @@ def _update_record(options: _SaveOptions, writer: Writer, record: Memory, *, dry
 
 
 def _save_record(
-    options: _SaveOptions, writer: Writer, category: str, partial: dict[str, Any], near: list[Similar], *, dry_run: bool
+    options: _SaveOptions, writer: Writer, record: Memory, near: list[Similar], *, dry_run: bool
 ) -> CommandResult:
-    replaced, allow_secret = options.supersedes, options.allow_secret
-    entry = project.save(writer, category, partial, supersedes=replaced, allow_secret=allow_secret)
+    entry = project.save_record(writer, record, supersedes=options.supersedes)
     data: dict[str, Any] = {
         **arguments.record_data(writer.store, entry),
         "similar": [_brief(match) for match in near],

@@ -14,7 +14,7 @@ from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Offline
 from onrecord.paths import StoreRef
-from onrecord.project import Hit, Project
+from onrecord.project import NOTHING_FITS, Hit, Project
 from onrecord.record import compose, summary_line
 from onrecord.search import document, query
 from onrecord.shared import remotes
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from onrecord.shared.hub_search import ServerMatch
 
 _STYLES = {"high": "green", "medium": "yellow", "low": "dim"}
+_NEAREST = "Nearest, probably about something else:"
 _CUT = "More records match than were compared; add a word to find the best of them."
 
 
@@ -56,7 +57,8 @@ class _HubSearch(NamedTuple):
 
     def snippet(self, server_match: ServerMatch, marks: tuple[str, str] = ("", "")) -> str:
         """Return the passage that matches best, or the record's summary line if only its title or tags match."""
-        terms = frozenset(query.parse(self.text).terms)
+        parsed = query.parse(self.text)
+        terms = frozenset((*parsed.terms, *parsed.names))
         return document.marked(server_match.memory, terms, marks) or summary_line.render(server_match.memory)
 
 
@@ -95,16 +97,29 @@ def _search_stores(
         include_retired=search_request.include_retired,
         only=only,
     )
-    listed_paths = [ListedPath(*hit.location) for hit in hits]
+    listed_paths = [ListedPath(paths.working_root(hit.location[0]), hit.location[1]) for hit in hits or hits.nearest]
 
     def lines(screen: Screen) -> str:
+        head = [] if hits else [_nothing(search_request), *([_NEAREST] if hits.nearest else [])]
+        listed = hits or hits.nearest
         if not screen.is_terminal:
-            return "\n".join(_hit_lines(hit) for hit in hits)
-        return "\n".join(_numbered_lines(screen, hits, record_table.names(listed_paths))) or record_table.NOTHING
+            return "\n".join([*head, *map(_hit_lines, listed)])
+        return "\n".join(
+            [wrap(text, screen.width) for text in head]
+            + list(_numbered_lines(screen, listed, record_table.names(listed_paths)))
+        )
 
     if not is_json:
         record_table.save_listing(listed_paths)
-    return CommandResult({"query": search_request.text, "results": [_hit_data(hit) for hit in hits]}, lines)
+    data = {"query": search_request.text, "results": [_hit_data(hit) for hit in hits]}
+    return CommandResult({**data, "nearest": [_hit_data(hit) for hit in hits.nearest], "note": hits.note}, lines)
+
+
+def _nothing(search_request: _Request) -> str:
+    """Return one sentence that says that nothing fits, and what to try."""
+    if search_request.include_retired:
+        return NOTHING_FITS
+    return f"{NOTHING_FITS.rstrip('.')}, or --include-retired."
 
 
 def _hit_data(hit: Hit) -> dict[str, Any]:
@@ -141,6 +156,7 @@ def _numbered_lines(screen: Screen, hits: list[Hit], names: list[str]) -> Iterat
 
 def _status(hit: Hit) -> str:
     status = "" if hit.status == "active" else f" [{clean(hit.status)}]"
+    status += f" [{clean(hit.mark)}]" if hit.mark and hit.mark != hit.status else ""
     status += f" [hidden here by {clean(hit.hidden_by)}]" if hit.hidden_by else ""
     status += f" [does not apply here: {clean(hit.misfit)}]" if hit.misfit else ""
     return status + (f" (replaces {clean(hit.via[1])})" if hit.via else "")
@@ -172,7 +188,7 @@ def _search_remote(remote: Remote, search_request: _Request, project: Project) -
 
     def lines(screen: Screen) -> str:
         text = "\n".join(line for match in results.hits for line in _match_lines(search, match, screen))
-        return text or (record_table.NOTHING if screen.is_terminal else "")
+        return text or wrap(_nothing(search_request), screen.width)
 
     return CommandResult(data, lines, note=_CUT if results.is_cut else "")
 

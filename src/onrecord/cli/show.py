@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import os
+import time
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
-from onrecord import scopes, timestamps
+from onrecord import paths, scopes, timestamps
 from onrecord.cli import arguments, resolve
 from onrecord.cli.output import CommandResult, Screen, clean, clean_lines, wrap
 from onrecord.cli.questions import Asker
 from onrecord.digest.selection import DigestCandidate
 from onrecord.errors import Ambiguous, OnrecordError
+from onrecord.git import provenance, repository
+from onrecord.git.provenance import Provenance
 from onrecord.project import Found, Project
-from onrecord.record import check, memory, schema
+from onrecord.record import author, check, links, memory, schema
 from onrecord.record.memory import Memory
 from onrecord.shared import remotes
+from onrecord.store import rights
 from onrecord.store.store import Entry, Store
 from onrecord.text import plural
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+_GIT_SECONDS = 3.0
+"""Seconds for git to find the commit that brought a record."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,12 +82,35 @@ def _shown(project: Project, found: Found, *, has_history: bool) -> CommandResul
     entry = store.read(found.path)
     hidden_by = project.hidden(store, [entry.memory.id]).get(entry.memory.id, "")
     misfit = project.misfit(store, scopes.pack(entry.memory.scope))
-    applies = {"hidden_by": hidden_by, "out_of_scope": misfit}
+    is_waiting = bool(rights.unaccepted_paths(store.root, [entry.path]))
+    applies = {"hidden_by": hidden_by, "out_of_scope": misfit, "is_waiting": is_waiting}
     data = {**arguments.record_data(store, entry), **applies, "record": memory.to_json(entry.memory)}
     status = f"hidden here by {hidden_by}" if hidden_by else f"does not apply here: {misfit}" if misfit else ""
-    status = status if entry.memory.is_current else ""
+    record = entry.memory
+    successor = links.successor(record, store.record_named)
+    status = status if record.record_status == "active" and not successor else ""
+    one_sided = list(links.one_sided_of(record, store.record_named))
+    data["one_sided_links"] = [link.note for link in one_sided]
+    if record.superseded_by and not successor:
+        status = status or record.record_status
+    commit = _provenance(store, entry)
+    data["commit"] = commit._asdict() if commit else None
+    notes = {"not obeyed": links.first_notes(one_sided), "in git": str(commit) if commit else ""}
+    if is_waiting:
+        status = f"waiting: {paths.store_name(paths.prefix_of(store.root))} does not have this version"
     entry = entry._replace(path=data["path"])
-    return CommandResult(data, lambda screen: page(entry, screen, history=has_history, status=status))
+    return CommandResult(
+        data, lambda screen: page(entry, screen, history=has_history, status=status, labelled_notes=notes)
+    )
+
+
+def _provenance(store: Store, entry: Entry) -> Provenance | None:
+    """Return which commit brought a record of a repository; None without git."""
+    repo = repository.find(os.path.dirname(store.root))
+    if repo is None:
+        return None
+    path = repo.inner(store.root) + entry.path
+    return provenance.of_file(repo, path, time.monotonic() + _GIT_SECONDS)
 
 
 def _lesson(lesson: DigestCandidate) -> CommandResult:
@@ -102,8 +135,15 @@ def _split(reference: str) -> tuple[str, str]:
     return (name, rest) if colon and rest and remotes.is_name(name) else ("", reference)
 
 
-def page(entry: Entry, screen: Screen, *, history: bool = False, status: str = "") -> str:
-    """Return a record for people; `status` replaces its own status."""
+def page(
+    entry: Entry,
+    screen: Screen,
+    *,
+    history: bool = False,
+    status: str = "",
+    labelled_notes: Mapping[str, str] = _NOTHING,
+) -> str:
+    """Return a record for people; `status` replaces its own status; `labelled_notes` come last."""
     record = entry.memory
     lines = [screen.paint(clean(record.title), "bold"), screen.paint(_facts(record, status, screen), "dim"), ""]
     names = [field.name for field in schema.content_fields(record.category)]
@@ -111,6 +151,7 @@ def page(entry: Entry, screen: Screen, *, history: bool = False, status: str = "
         if name in record.content:
             lines += _field(name, record.content[name], screen)
     lines += ["", *_about(entry, screen)]
+    lines += [f"{screen.paint(label, 'dim')}: {clean(text)}" for label, text in labelled_notes.items() if text]
     if history:
         lines += ["", screen.paint("history", "cyan")]
         lines += [f"  {clean(change.date)}  {clean(change.summary)}" for change in record.changes]
@@ -164,7 +205,7 @@ def _about(entry: Entry, screen: Screen) -> Iterator[str]:
         ),
         "supersedes": ", ".join(record.supersedes),
         "confidence": "" if record.confidence is None else f"{record.confidence:g}",
-        "from": ", ".join(filter(None, (record.origin, record.source))),
+        "from": ", ".join(filter(None, (author.described(record.origin, record.agent, record.host), record.source))),
         "changed": plural(record.times_updated, "time") if record.times_updated else "",
         "path": entry.path,
         "hash": entry.hash,

@@ -15,11 +15,22 @@ from onrecord.freshness import anchors
 from onrecord.freshness.check import Freshness
 from onrecord.hosts import connection, table
 from onrecord.importers import sources
+from onrecord.recall import trust
 from onrecord.search import index, listing
 from onrecord.search.index import Index
 from onrecord.session import holdout
-from onrecord.settings import OFF_VARIABLE, PROMPT_SWITCHES, OffSwitch, Settings, load_settings, off_switches
-from onrecord.shared import replicas
+from onrecord.settings import (
+    OFF_VARIABLE,
+    PROMPT_SWITCHES,
+    OffSwitch,
+    ProjectSetting,
+    Settings,
+    load_settings,
+    off_switches,
+    project_settings,
+)
+from onrecord.shared import remotes, replicas, sync_base
+from onrecord.shared.replicas import Replica
 from onrecord.store import record_names, waiting
 from onrecord.store.store import Store
 from onrecord.text import plural
@@ -65,10 +76,18 @@ class _Status(NamedTuple):
     """Coding agents found on this machine; True for those that are connected."""
     shared: list[str]
     """Names of the shared stores that are read here."""
+    waiting: dict[str, int]
+    """By shared store: changes that it does not have, and that no agent is shown."""
     missing: list[str]
     """Names of shared stores that the project asks for and that are not connected."""
     holdout: float
     """The share of sessions that get no records."""
+    changes: list[ProjectSetting]
+    """Settings that the project's own config changes."""
+    refused: list[str]
+    """Settings of the project's own config that it may not change in that way."""
+    is_accepted: bool
+    """False if the user has yet to accept the records of this repository."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +104,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _status(store: Store, settings: Settings) -> _Status:
-    store_index = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
+    store_index = index.open(store.root)
     totals = listing.counts(store_index)
     changed, checked = _changed(store, store_index)
     week = per_record(store.root, timestamps.days_before(timestamps.now(), _DAYS)).values()
@@ -103,9 +122,19 @@ def _status(store: Store, settings: Settings) -> _Status:
         list(off_switches(settings)),
         _agents(),
         [paths.store_name(store_ref.prefix) for store_ref in replicas.select(replicas.replicas(""), settings)],
+        _waiting_changes(),
         replicas.missing_names(settings),
         settings.number("retrieval.holdout"),
+        list(project_settings(settings)),
+        [problem.key for problem in settings.problems if problem.is_refusal],
+        not paths.is_project(paths.prefix_of(store.root)) or trust.is_accepted(paths.project_of(store.root), settings),
     )
+
+
+def _waiting_changes() -> dict[str, int]:
+    names = [remote.name for remote in remotes.usable()]
+    counts = {name: len(sync_base.unpushed_paths(Replica(name))) for name in names}
+    return {name: count for name, count in counts.items() if count}
 
 
 def _agents() -> dict[str, bool]:
@@ -139,6 +168,8 @@ def _steps(status: _Status) -> Iterator[_Step]:
     for off in status.off:
         if off.key in (OFF_VARIABLE, PROMPT_SWITCHES[0]):
             yield _Step(f"{off.key} is {off.value}", off.fix)
+    if not status.is_accepted:
+        yield _Step("the records of this repository are not accepted", trust.COMMAND)
     if status.agents and not any(status.agents.values()):
         yield _Step("no coding agent is connected", "onrecord connect --list")
     if status.drafts:
@@ -176,9 +207,13 @@ def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
         ],
         "agents": status.agents,
         "shared": status.shared,
+        "waiting": status.waiting,
         "asked_for": status.missing,
         "holdout": status.holdout,
         "off": [off._asdict() for off in status.off],
+        "project_settings": [changed._asdict() for changed in status.changes],
+        "refused_settings": status.refused,
+        "accepted": status.is_accepted,
         "next": step._asdict() if step else None,
     }
 
@@ -214,6 +249,8 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
         yield "agents", f"connected: {', '.join(connected)}" if connected else "none is connected"
     if status.shared:
         yield "shared", f"{', '.join(status.shared)}: onrecord remote status"
+    for name, count in status.waiting.items():
+        yield "waiting", f"{plural(count, 'change')} not in {name} yet, and not shown: onrecord remote status {name}"
     yield from (("shared", replicas.missing_note(name)) for name in status.missing)
     if status.holdout:
         yield (
@@ -221,6 +258,12 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
             f"{holdout.percent(status.holdout)} of your sessions get no records; to compare: onrecord effect",
         )
     yield from (("off", str(off)) for off in status.off)
+    if not status.is_accepted:
+        yield "trust", f"agents are only pointed to these records until you accept the repository: {trust.COMMAND}"
+    switches = {off.key for off in status.off}
+    yield from (("settings", str(changed)) for changed in status.changes if changed.key not in switches)
+    if status.refused:
+        yield "settings", f"not used, since a project may not set them so: {', '.join(status.refused)}: onrecord doctor"
 
 
 def _changed_text(status: _Status) -> str:

@@ -140,8 +140,9 @@ def _sync_replica(
 ) -> SyncResult:
     """Sync a replica and update its index with what was pulled: a hook has time for a few records only."""
     result = engine.sync(replica, transport, missing=missing, patience=patience)
-    if result.pulled:
-        index.open(replica.store).close()
+    if result.pulled or result.pushed:
+        # What hooks read is what the remote has accepted.
+        index.open(replica.base).close()
     return result
 
 
@@ -199,17 +200,22 @@ def _remarks(name: str, result: SyncResult) -> Iterator[str]:
         yield f"{rename.old} was renamed and changed at the same time: {theirs} is theirs, {ours} is yours; {keep}"
     if result.note:
         yield result.note
-    if result.waiting:
-        yield refused_hint(name)
     refused = sorted(result.refused.items())
     yield from (f"not synced: {path}: {reason}" for path, reason in refused[:_MAX_LISTED])
     if len(refused) > _MAX_LISTED:
         yield f"and {len(refused) - _MAX_LISTED:,} more that were not synced"
+    if result.waiting or set(result.refused).intersection(sync_base.unpushed_paths(Replica(name))):
+        yield way_out(name)
 
 
-def refused_hint(name: str) -> str:
-    """Return what to do about changes whose merge was refused."""
-    return f"each sync offers them again; if they were refused, undo your last change: onrecord undo --remote {name}"
+def way_out(name: str) -> str:
+    """Return what to do about changes that the remote has refused or not accepted yet."""
+    state = Replica(name).state
+    drafts = "" if state.is_read_only else f"; to send them as drafts: onrecord remote withdraw {name} --draft"
+    return (
+        f"{name} does not have them, so no agent is shown them; each sync offers them again"
+        f"{drafts}; to take them back: onrecord remote withdraw {name}"
+    )
 
 
 def _is_complete(attempt: _Attempt) -> bool:

@@ -22,6 +22,7 @@ from onrecord.project import Project
 from onrecord.recall import replay
 from onrecord.recall.candidate import Candidate
 from onrecord.recall.replay import ReplayTurn
+from onrecord.record import links
 from onrecord.session import transcript
 from onrecord.session.transcript import Prompt, Session, Transcript
 from onrecord.settings import PROMPT_SWITCHES, off_switches
@@ -142,7 +143,7 @@ def _replay(
 
 
 def _record_count(store: Store) -> int:
-    return sum(entry.memory.is_current for entry in store.entries()) if store.exists else 0
+    return len(links.current(entry.memory for entry in store.entries())) if store.exists else 0
 
 
 def _result(project: Project, turns: list[ReplayTurn], count: int, reports: list[FileReport] | None) -> CommandResult:
@@ -197,7 +198,7 @@ def _to_json(turn: ReplayTurn, origins: dict[str, str]) -> dict[str, Any]:
         "session": turn.session,
         "prompt": turn.prompt.text,
         "first": turn.is_first,
-        "borrowed": bool(decision and decision.earlier_text),
+        "borrowed": bool(decision and decision.borrowed),
         "outcome": turn.outcome,
         "tokens": turn.tokens,
         "context": decision.text if decision else "",

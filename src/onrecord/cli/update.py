@@ -22,7 +22,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, OnrecordError, Stopped
 from onrecord.freshness import anchors
 from onrecord.project import Project
-from onrecord.record import check, compose, drafts, form, lifecycle, memory
+from onrecord.record import check, compose, drafts, form, lifecycle, memory, naming
 from onrecord.record.check import Check
 from onrecord.record.drafts import Draft
 from onrecord.record.form import FieldProblem
@@ -73,7 +73,8 @@ def run(args: argparse.Namespace) -> CommandResult:
     files = patch.get("related_files")
     arguments.refuse_lost_files(writer.store, files, before.memory.related_files, force=args.force)
     change = {"summary": args.summary, "allow_secret": args.allow_secret}
-    note = trial_note(_new_checks(before, patch), Project(args.project).root, force=args.force)
+    tried = trial_note(_new_checks(before, patch), Project(args.project).root, force=args.force)
+    note = "; ".join(filter(None, (tried, _generic_note(before, patch))))
     if not args.draft:
         after = writer.update(before.path, patch, args.hash or before.hash, **change)
         return _with_note(update_result(writer.store, before, after, dry_run=args.dry_run), note)
@@ -84,6 +85,11 @@ def run(args: argparse.Namespace) -> CommandResult:
     if draft is None:
         return update_result(writer.store, before, before, dry_run=args.dry_run)
     return _with_note(put_draft(writer, draft, dry_run=args.dry_run, where=arguments.store_flags(args)), note)
+
+
+def _generic_note(before: Entry, patch: Mapping[str, Any]) -> str:
+    """Return the note on triggers that a patch adds and that fit any prompt."""
+    return naming.generic_note([text for text in patch.get("triggers") or () if text not in before.memory.triggers])
 
 
 def _new_checks(before: Entry, patch: Mapping[str, Any]) -> tuple[Check, ...]:
@@ -257,7 +263,8 @@ class _Edit:
         return self._updated(after)
 
     def _updated(self, after: Entry) -> CommandResult:
-        return update_result(self.writer.store, self.before, after, dry_run=self.asker.is_dry_run)
+        note = _generic_note(self.before, {"triggers": after.memory.triggers})
+        return _with_note(update_result(self.writer.store, self.before, after, dry_run=self.asker.is_dry_run), note)
 
     def _keep_both(self, patch: Mapping[str, Any]) -> None:
         """Write a form of the current record with the change, and with their text where both changed a field."""

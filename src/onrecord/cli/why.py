@@ -56,7 +56,8 @@ def run(args: argparse.Namespace) -> CommandResult:
         "threshold": round(decision.thresholds.rule, 4),
         "pointer_threshold": round(decision.thresholds.pointer, 4) if decision.thresholds.has_pointers else None,
         "about_the_past": decision.is_past,
-        "borrowed": decision.earlier_text,
+        "about_the_work": decision.work,
+        "borrowed": decision.borrowed,
         "candidates": [_to_json(candidate) for candidate in explained],
     }
     silence = recall.silence_of(prompt, project.settings)
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _listed(explained: Sequence[Explained]) -> list[ListedPath]:
-    return [ListedPath(item.candidate.match.root, item.candidate.match.path) for item in explained]
+    return [ListedPath(paths.working_root(item.candidate.match.root), item.candidate.match.path) for item in explained]
 
 
 def _to_json(explained: Explained) -> dict[str, Any]:
@@ -90,10 +91,10 @@ def _to_json(explained: Explained) -> dict[str, Any]:
 
 
 def _text(screen: Screen, decision: Decision, explained: Sequence[Explained], *, is_silent: bool) -> str:
-    lines = [wrap(explanation.thresholds(decision), screen.width)]
-    if decision.earlier_text:
-        lines.append(wrap(clean(explanation.earlier_words(decision)), screen.width))
-    if not explained:
+    lines = [wrap(clean(explanation.thresholds(decision)), screen.width)]
+    if decision.borrowed:
+        lines.append(wrap(clean(explanation.borrowed_words(decision)), screen.width))
+    if not explained and not decision.work:
         lines.append("No record matches this prompt, by its words or by its meaning.")
     names = record_table.names(_listed(explained)) if screen.is_terminal else []
     for number, item in enumerate(explained, 1):

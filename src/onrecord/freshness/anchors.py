@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from onrecord import paths
+from onrecord import files, paths
 from onrecord.coldstart import content_hash, dumps
 from onrecord.errors import UnsafePath
 from onrecord.freshness import project_files
@@ -65,11 +65,15 @@ def confirm(record: Memory, root: str, now: str, moved: Mapping[str, str]) -> Me
 def take(root: str, path: str, symbol: str, head: str | None, now: str) -> Anchor | None:
     """Return the anchor of a file as it is now; None if it is not a file of the project, or too large.
 
+    Raises Unwritable if the disk does not give it: that must not count as a file that is gone.
+
     `head` is the current commit: empty before the first one, None without git.
     """
     try:
         data = project_files.read(root, path)
-    except UnsafePath:
+    except UnsafePath as error:
+        if isinstance(error.__cause__, OSError) and files.is_fault(error.__cause__):
+            raise files.unreadable(os.path.join(root, path), error.__cause__) from error
         return None
     if data is None or len(data) > project_files.MAX_FILE_BYTES:
         return None

@@ -6,15 +6,25 @@ import difflib
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from onrecord import files
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput, Changed, Unwritable
+from onrecord.errors import BadInput, Changed, OnrecordError, Unwritable
 
 MAX_BYTES = 4_000_000
 """The largest config file that is read; the largest that we saw had 60 kB."""
 
+MAX_EDITED_BYTES = 1_000_000
+"""The largest config file that is changed: that takes several passes over it."""
+
+_OWN_BYTES = 20_000
+"""More than all of our entries in a file take."""
+
+LEFT = "written before that, and left so"
+"""Said of files that a failing disk does not let us put back."""
+
+_MANY_LINES = 1_000
 OWN_FILE = "Written by `onrecord connect"
 """A mark in every file that is ours as a whole."""
 
@@ -42,7 +52,9 @@ class FileChange(NamedTuple):
         """Return only the parts that differ, without the rest of a line, which may be a secret."""
         before, after = (_lines(data) for data in (self.before, self.after))
         lines = [f"--- {self.path}", f"+++ {self.path}"]
-        for tag, first, last, start, end in difflib.SequenceMatcher(None, before, after, False).get_opcodes():
+        # Comparing each line with each would take minutes in a large file of equal lines.
+        matcher = difflib.SequenceMatcher(None, before, after, len(before) > _MANY_LINES)
+        for tag, first, last, start, end in matcher.get_opcodes():
             if tag != "equal":
                 old, new = _differing("".join(before[first:last]), "".join(after[start:end]))
                 lines += [f"@@ line {first + 1} @@", *(f"-{line}" for line in old), *(f"+{line}" for line in new)]
@@ -50,12 +62,17 @@ class FileChange(NamedTuple):
 
 
 def read(path: str, inside: str = "") -> bytes | None:
-    """Return the content of a config file, or None. No link may lead out of the folder `inside`. Raises BadInput."""
+    """Return the content of a config file, or None. No link may lead out of the folder `inside`.
+
+    Raises BadInput, and Unwritable if the disk fails.
+    """
     try:
         data = files.read(files.inside(inside, path) if inside else path, MAX_BYTES + 1)
     except FileNotFoundError:
         return None
     except OSError as error:
+        if files.is_fault(error):
+            raise files.unreadable(path, error) from error
         reason = error.strerror or str(error)
         raise BadInput(f"cannot read {path}: {reason}", fix="check what it is and who may read it") from error
     if len(data) > MAX_BYTES:
@@ -66,6 +83,11 @@ def read(path: str, inside: str = "") -> bytes | None:
 def edited(path: str, edit: Callable[[str], str], inside: str = "") -> FileChange:
     """Return the change that `edit` makes to the text of a file; an empty file is removed. Raises BadInput."""
     before = read(path, inside)
+    # What could be connected can be disconnected, too.
+    spare = _OWN_BYTES if b"onrecord" in (before or b"") else 0
+    if len(before or b"") > MAX_EDITED_BYTES + spare:
+        fix = "make the file smaller, or add the entry by hand: docs/agents/README.md; nothing was written"
+        raise BadInput(f"{path} is larger than {MAX_EDITED_BYTES:,} bytes", fix=fix)
     try:
         text = (before or b"").decode("utf-8")
         mark = _BOM if text.startswith(_BOM) else ""
@@ -78,6 +100,28 @@ def edited(path: str, edit: Callable[[str], str], inside: str = "") -> FileChang
     if not after.strip() and before is not None and text.strip():
         return FileChange(path, before, None)
     return FileChange(path, before, None if before is None and not after else data)
+
+
+def carry_out_all(file_changes: Sequence[FileChange], inside: str = "") -> None:
+    """Write all of these changes; after an error, take back those that are written. Raises Changed and Unwritable."""
+    for number, file_change in enumerate(file_changes):
+        try:
+            carry_out(file_change, inside)
+        except OnrecordError as error:
+            tried = reversed(file_changes[: number + 1])
+            left = [path for change in tried if (path := _take_back(change, inside))]
+            error.fix += f"; {LEFT}: {', '.join(left)}" if left else "; nothing was changed"
+            raise
+
+
+def _take_back(file_change: FileChange, inside: str) -> str:
+    """Give a file its old content back, if it has the new one; return its path if that fails."""
+    try:
+        if read(file_change.path, inside) == file_change.after:
+            carry_out(FileChange(file_change.path, file_change.after, file_change.before), inside)
+    except OnrecordError:
+        return file_change.path
+    return ""
 
 
 def carry_out(file_change: FileChange, inside: str = "") -> None:
@@ -109,10 +153,11 @@ def _write(path: str, data: bytes, *, is_new: bool) -> None:
 def _remove_empty(folder: str) -> None:
     """Remove `folder` and the folders above it, up to the home folder, as long as they are empty."""
     home = os.path.expanduser("~")
-    while folder != home and folder.startswith(home + os.sep) and not os.listdir(folder):
+    while folder != home and folder.startswith(home + os.sep):
         try:
             os.rmdir(folder)
         except OSError:
+            # It is not empty, or cannot be removed: an empty folder does no harm.
             return
         folder = os.path.dirname(folder)
 

@@ -59,10 +59,12 @@ class Plan(NamedTuple):
     def is_empty(self) -> bool:
         return not self.changes and not self.commands
 
-    def carry_out(self) -> None:
-        """Write the files. The caller runs the commands and reports their output."""
-        for change in self.changes:
-            config_file.carry_out(change, self.project)
+
+def write_files(plans: Sequence[Plan]) -> None:
+    """Write the files of all plans, or none of them. The caller runs the commands and reports their output."""
+    changes = [change for plan in plans for change in plan.changes]
+    # All plans of one command are for the same place.
+    config_file.carry_out_all(changes, plans[0].project if plans else "")
 
 
 def installed(setup: HostSetup) -> Installed:

@@ -13,7 +13,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from onrecord import paths
 from onrecord.coldstart import NamedTuple
@@ -184,8 +184,8 @@ def server(setup: HostSetup, project: str = "") -> Part | None:
     file = commented if entry.form == "list" and os.path.exists(commented) else file
     path, form = (entry.key, "onrecord"), entry.form
     if form == "toml":
-        return Part(file, lambda text: _put_table(text, path), lambda text: toml_edit.drop(text, path))
-    return Part(file, lambda text: _put_server(text, path, form), lambda text: json_edit.drop(text, path))
+        return Part(file, lambda text: _put_table(text, path), lambda text: _drop_table(text, path))
+    return Part(file, lambda text: _put_server(text, path, form), lambda text: _drop_server(text, path))
 
 
 def skills(folder: str = "") -> list[Part]:
@@ -256,13 +256,15 @@ def handlers(item: Any) -> list[dict[str, Any]]:
 
 
 def _put_hooks(text: str, host: str, hooks: Hooks) -> str:
-    for name, number in hooks.fields:
-        text = text if json_edit.get(text, (name,)) is not None else json_edit.put(text, (name,), number)
+    json_edit.check(text)
     wired = {wire.host_event for wire in hooks.wires}
     for event in [event for event in _events(text) if event not in wired]:
         text = json_edit.drop_items(text, ("hooks", event), is_ours)
     for wire in hooks.wires:
         text = json_edit.put_item(text, ("hooks", wire.host_event), _hook_entry(wire, host, hooks.form), is_ours)
+    # After the hooks: so a removal can tell a member that came with them from one that was there before.
+    for name, number in hooks.fields:
+        text = text if json_edit.get(text, (name,)) is not None else json_edit.put(text, (name,), number)
     return text
 
 
@@ -270,11 +272,16 @@ def _drop_hooks(text: str, hooks: Hooks) -> str:
     events = _events(text)
     if not events:
         return text
+    names = json_edit.keys(text)
+    ours = [name for name, _ in hooks.fields if name in names[names.index("hooks") :]]
+    first = [name for name, _ in hooks.fields if names[:2] == [name, "hooks"]]
     for event in reversed(events):
         text = json_edit.drop_items(text, ("hooks", event), is_ours)
-    for name, _ in hooks.fields:
-        # If only this member is left, it is useless; it was ours if the whole file was.
-        text = text if not text or json_edit.drop(text, (name,)) else ""
+    if text and "hooks" not in json_edit.keys(text):
+        # A file of 0.2.0 has the member first, and nothing else.
+        ours += first if len(names) == len(hooks.fields) + 1 else []
+        for name in ours:
+            text = json_edit.drop(text, (name,))
     return text
 
 
@@ -303,8 +310,14 @@ def _hook_entry(wire: HookWire, host: str, form: str) -> dict[str, Any]:
 
 
 def _put_server(text: str, keys: tuple[str, str], form: str) -> str:
-    """Return `text` with our server; what the user added to its entry, or switched off there, stays."""
+    """Return `text` with our server; what the user added to its entry, or switched off there, stays.
+
+    Raises ValueError if another server has its name.
+    """
+    json_edit.check(text)
     entry = json_edit.get(text, keys)
+    if entry is not None and not _is_our_server(entry):
+        _refuse_server(keys)
     first, *rest = [*program(), "mcp"]
     forms: Mapping[str, dict[str, Any]] = {
         "command": {"command": first, "args": rest},
@@ -317,7 +330,43 @@ def _put_server(text: str, keys: tuple[str, str], form: str) -> str:
     return json_edit.put(text, keys, {**fields, **forms[form], **by_user})
 
 
+def _drop_server(text: str, keys: tuple[str, str]) -> str:
+    return json_edit.drop(text, keys) if _is_our_server(json_edit.get(text, keys)) else text
+
+
+def _is_our_server(entry: Any) -> bool:
+    """True if an entry starts our server, whichever installation of ours it names."""
+    fields = entry if isinstance(entry, dict) else {}
+    command, arguments = fields.get("command"), fields.get("args")
+    words = [
+        *(command if isinstance(command, list) else [command]),
+        *(arguments if isinstance(arguments, list) else []),
+    ]
+    names = [os.path.basename(word.replace("\\", "/")) for word in words if isinstance(word, str)]
+    return names[-1:] == ["mcp"] and any(name in ("onrecord", "onrecord.exe") for name in names)
+
+
+def _refuse_server(keys: tuple[str, str]) -> NoReturn:
+    raise ValueError(f"{'.'.join(keys)} is a server that Onrecord did not write; give it another name")
+
+
+def _drop_table(text: str, keys: tuple[str, str]) -> str:
+    return toml_edit.drop(text, keys) if _is_our_table(text, keys) else text
+
+
+def _is_our_table(text: str, keys: tuple[str, str]) -> bool:
+    values = toml_edit.texts(text, keys)
+    try:
+        command, arguments = json.loads(values.get("command", '""')), json.loads(values.get("args", "[]"))
+    except (ValueError, RecursionError):
+        # Values in another form of TOML: those that we write are JSON too.
+        return False
+    return _is_our_server({"command": command, "args": arguments})
+
+
 def _put_table(text: str, keys: tuple[str, str]) -> str:
+    if toml_edit.has(text, keys) and not _is_our_table(text, keys):
+        _refuse_server(keys)
     first, *rest = [*program(), "mcp"]
     return toml_edit.put(text, keys, {"command": first, "args": rest})
 

@@ -82,6 +82,11 @@ def items(text: str, path: Sequence[str]) -> list[Any]:
     return value_of(text, _array(chain[-1], path)) if len(chain) > len(path) else []
 
 
+def keys(text: str) -> list[str]:
+    """Return the keys of the outermost object, in order."""
+    return [member.key for node in _chain(text, ("",))[:1] for member in node.members]
+
+
 def get(text: str, path: Sequence[str]) -> Any:
     """Return the value at a path of keys, or None."""
     chain = _chain(text, path)
@@ -92,7 +97,7 @@ def _chain(text: str, path: Sequence[str]) -> list[Node]:
     """Return the values along `path`, from the outermost to the last that exists."""
     if not text.strip():
         return []
-    chain = [parse(text)]
+    chain = [parse(text, path)]
     if chain[0].kind != "object":
         raise ValueError("it is not a JSON object")
     for key in path:
@@ -209,6 +214,9 @@ def _quoted(value: Any) -> str:
 _MAX_DEPTH = 64
 _SKIPPED = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*[\s\S]*?\*/)*")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
+_PLAIN = re.compile(r'(?:[^"\[\]{}/]+|"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"|//[^\r\n]*|/\*[\s\S]*?\*/)*')
+"""Everything up to the next bracket that is in no string or comment."""
+
 _SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
 
 
@@ -241,10 +249,27 @@ class JsonMember(NamedTuple):
         return self.comma >= 0
 
 
-def parse(text: str) -> Node:
-    """Parse JSON, which may have comments and trailing commas. Raises ValueError."""
+def check(text: str) -> None:
+    """Raise ValueError unless a text is JSON, which may have comments and trailing commas, or empty."""
+    try:
+        json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        if text.strip():
+            parse(text)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def parse(text: str, path: Sequence[str] | None = None) -> Node:
+    """Parse JSON, which may have comments and trailing commas. Raises ValueError.
+
+    With `path`, only the values along this path of keys have members; the others are passed over, which is what makes
+    many edits of a large text possible.
+    """
     reader = _Reader(text)
-    node = reader.value(reader.skip(0), 0)
+    node = reader.value(reader.skip(0), 0, path)
     if reader.skip(node.end) != len(text):
         reader.fail(reader.skip(node.end), "something follows the value")
     return node
@@ -281,16 +306,35 @@ class _Reader:
     def fail(self, position: int, problem: str) -> NoReturn:
         raise ValueError(f"line {self._text.count(chr(10), 0, position) + 1}: {problem}")
 
-    def value(self, position: int, depth: int) -> Node:
+    def value(self, position: int, depth: int, path: Sequence[str] | None) -> Node:
         first = self._text[position : position + 1]
         if first in ("{", "["):
-            return self._container(position, depth + 1)
+            return self._container(position, depth + 1, path)
         match = (_STRING if first == '"' else _SCALAR).match(self._text, position)
         if not match:
             self.fail(position, "a value is expected")
         return Node("scalar", position, match.end())
 
-    def _container(self, start: int, depth: int) -> Node:
+    def _passed_over(self, start: int, depth: int) -> Node:
+        """Return the object or array at `start` without its members."""
+        level, position = 0, start
+        while True:
+            position = self._plain_end(position)
+            bracket = self._text[position : position + 1]
+            if bracket not in ("{", "[", "}", "]") or not bracket:
+                self.fail(position, "a bracket is not closed")
+            level += 1 if bracket in "{[" else -1
+            if depth + level > _MAX_DEPTH:
+                self.fail(position, "nested too deeply")
+            position += 1
+            if level == 0:
+                return Node("object" if self._text[start] == "{" else "array", start, position)
+
+    def _plain_end(self, position: int) -> int:
+        match = _PLAIN.match(self._text, position)
+        return match.end() if match else position
+
+    def _container(self, start: int, depth: int, path: Sequence[str] | None) -> Node:
         if depth > _MAX_DEPTH:
             self.fail(start, "nested too deeply")
         kind, close = ("object", "}") if self._text[start] == "{" else ("array", "]")
@@ -299,13 +343,16 @@ class _Reader:
         while self._text[position : position + 1] != close:
             if members and not members[-1].has_comma:
                 self.fail(position, f"a comma or {close} is expected")
-            members.append(self._member(position, kind, depth))
+            members.append(self._member(position, kind, depth, path))
             position = self.skip(members[-1].end)
         return Node(kind, start, position + 1, tuple(members))
 
-    def _member(self, start: int, kind: str, depth: int) -> JsonMember:
+    def _member(self, start: int, kind: str, depth: int, path: Sequence[str] | None) -> JsonMember:
         key, position = self._key(start) if kind == "object" else ("", start)
-        value = self.value(position, depth)
+        if path and key != path[0] and self._text[position : position + 1] in ("{", "["):
+            value = self._passed_over(position, depth)
+        else:
+            value = self.value(position, depth, path[1:] or None if path else None)
         end = self.skip(value.end)
         return JsonMember(key, start, value, end if self._text[end : end + 1] == "," else -1)
 

@@ -19,6 +19,7 @@ from onrecord.importers.adr_outcome import AdrOutcome
 from onrecord.importers.adr_page import Fields
 from onrecord.markdown import MarkdownPage
 from onrecord.record import compose, naming, rule_title
+from onrecord.record.author import IMPORT, RecordAuthor
 from onrecord.record.memory import Memory
 from onrecord.text import cut
 
@@ -120,13 +121,12 @@ def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
     record_fields: dict[str, Any] = {
         "title": cut(title, 120),
         "content": {key: value for key, value in content.items() if value},
-        "origin": "import",
         "source": f"{path}:{outcome.line}"[-1_000:],
         **({"created_at": fields.day, "updated_at": fields.day} if fields.day and fields.day <= now else {}),
         **({"tags": fields.tags.split(",")[:12]} if fields.tags else {}),
     }
     try:
-        record = compose.compose("decision", record_fields, now=now, allow_secret=True)
+        record = compose.compose("decision", record_fields, now=now, allow_secret=True, written_by=RecordAuthor(IMPORT))
     except Invalid as error:
         return Unread(f"it makes no valid record: {error.message}"[:200], outcome.line)
     return Adr(_with_rule_title(record), path, _number(path, page), *references(fields))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +21,7 @@ from onrecord.importers import sources
 from onrecord.importers.sources import Passage
 from onrecord.markdown import MarkdownPage, Section
 from onrecord.record import compose
+from onrecord.record.author import IMPORT, RecordAuthor
 from onrecord.record.memory import Memory
 from onrecord.text import cut
 
@@ -40,6 +41,18 @@ _MAX_TITLE_LENGTH = 100
 _MAX_TEXT_LENGTH = 2_000
 _SQLITE_HEADER = b"SQLite format 3\0"
 _COLUMNS = ("id", "title", "subtitle", "narrative", "facts", "files_modified", "created_at")
+_MAX_VALUE_LENGTH = 100_000
+"""Characters of a value that are read from a database; a record keeps far fewer."""
+
+_DATABASE_SECONDS = 5.0
+"""Time limit for a database; half a million observations take less than one second."""
+
+_STEPS = 10_000
+"""Steps of SQLite between two looks at the clock."""
+
+_READ, _SELECT, _FUNCTION = 20, 21, 31
+"""Actions that SQLite asks an authorizer about (sqlite3.SQLITE_READ and so on, which Python 3.9 does not all have)."""
+
 _MAX_NARRATIVE_LENGTH = 4_000
 _MAX_LINE_LENGTH = 600
 _MAX_LINES = 12
@@ -91,7 +104,7 @@ def is_index(page: MarkdownPage) -> bool:
 def compose_record(category: str, fields: Mapping[str, Any], now: str) -> Memory | None:
     """Return a record of origin `import`; None if it would not be valid."""
     try:
-        return compose.compose(category, {"origin": "import", **fields}, now=now, allow_secret=True)
+        return compose.compose(category, fields, now=now, allow_secret=True, written_by=RecordAuthor(IMPORT))
     except Invalid:
         return None
 
@@ -206,12 +219,13 @@ def read_claude_mem(full: str, path: str, project: str, now: str) -> DatabaseMem
     """
     name = os.path.basename(project.rstrip(os.sep))
     try:
-        connection = sqlite3.connect(f"file:{_quoted(full)}?mode=ro", uri=True, timeout=2)
+        connection = coldstart.connect(f"file:{_quoted(full)}?mode=ro", uri=True, timeout=2)
         try:
+            _limit(connection)
             rows, others = list(_decision_rows(connection, name)), _describe_others(connection, name)
         finally:
             connection.close()
-    except sqlite3.Error as error:
+    except (coldstart.SqliteError, ValueError) as error:
         return DatabaseMemories(left_out=f"cannot be read as a database of claude-mem: {error}")
     fingerprint = coldstart.content_hash(json.dumps(rows, default=str).encode("utf-8", "replace"))
     records = tuple(record for row in rows if (record := _decision(dict(zip(_COLUMNS, row)), path, project, now)))
@@ -220,18 +234,37 @@ def read_claude_mem(full: str, path: str, project: str, now: str) -> DatabaseMem
     return DatabaseMemories(records, fingerprint, others)
 
 
+def _limit(connection: coldstart.Connection) -> None:
+    """Let a database that a stranger may have made neither compute without end nor run anything but our two queries.
+
+    Raises ValueError if the observations are no plain table: a view or a generated column is a program.
+    """
+    deadline = time.monotonic() + _DATABASE_SECONDS
+    connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+    row = connection.execute("SELECT type FROM sqlite_master WHERE name = 'observations'").fetchone()
+    columns = connection.execute("PRAGMA table_xinfo(observations)").fetchall() if row == ("table",) else []
+    if not columns or any(column[-1] for column in columns):
+        raise ValueError("it has no plain table called observations")
+    connection.set_authorizer(_authorize)
+
+
+def _authorize(operation: int, *details: str | None) -> int:
+    """Return 0 if SQLite may do this for our two queries: read rows, and call their functions; else 1."""
+    is_ours = operation in (_SELECT, _READ) or (operation == _FUNCTION and details[1] in ("substr", "count"))
+    return 0 if is_ours else 1
+
+
 def _quoted(full: str) -> str:
     return re.sub(r"[%?#]", lambda match: f"%{ord(match[0]):02X}", os.path.abspath(full))
 
 
-def _decision_rows(connection: sqlite3.Connection, project: str) -> Iterator[tuple[object, ...]]:
+def _decision_rows(connection: coldstart.Connection, project: str) -> Iterator[tuple[object, ...]]:
     where = "type = 'decision' AND project = ? ORDER BY id DESC LIMIT ?"
-    yield from connection.execute(
-        f"SELECT {', '.join(_COLUMNS)} FROM observations WHERE {where}", (project, _MAX_MEMORIES)
-    )
+    columns = ", ".join(f"substr({column}, 1, {_MAX_VALUE_LENGTH})" for column in _COLUMNS)
+    yield from connection.execute(f"SELECT {columns} FROM observations WHERE {where}", (project, _MAX_MEMORIES))
 
 
-def _describe_others(connection: sqlite3.Connection, project: str) -> str:
+def _describe_others(connection: coldstart.Connection, project: str) -> str:
     query = "SELECT count(*) FROM observations WHERE type <> 'decision' AND project = ?"
     count = connection.execute(query, (project,)).fetchone()[0]
     if count == 1:

@@ -48,6 +48,8 @@ def read_source(project: str, source: Source, now: str) -> Reading:
             return Reading(source, database.fingerprint, records=database.records, left_out=database.left_out)
         text = files.read(full, markdown.MAX_CHARACTERS).decode("utf-8-sig", "replace")
     except OSError as error:
+        if files.is_fault(error):
+            raise files.unreadable(full, error) from error
         return Reading(source, left_out=f"cannot be read: {error.strerror or error}")
     if not text.strip():
         return Reading(source, left_out="empty")

@@ -28,8 +28,6 @@ _MAX_END_CHARACTERS = 600
 _MAX_SENTENCES = 80
 _MAX_SENTENCE_WORDS = 80
 _MAX_GAP_WORDS = 5
-_MIN_PART_WORDS = 4
-_MAX_PARTS = 4
 
 _MARKS = dict.fromkeys(map(ord, '()[]{}<>*_;."“”„`–—…¿¡|/\\'), " ")
 _KEPT_MARKS = (",", ":", "!", "?")
@@ -109,11 +107,6 @@ def _has(words: Sequence[str], name: str) -> bool:
 def strength(prompt: str) -> int:
     """Return how plainly a prompt corrects the agent: `NONE`, `FAULT` or `REPROACH`."""
     return max((_corrects(words) for _, words in _read(prompt)), default=NONE)
-
-
-def parts(prompt: str) -> list[str]:
-    """Return the first sentences of a prompt that are long enough to name a topic: each may be about another rule."""
-    return [sentence for sentence, words in _read(prompt) if len(words) > _MIN_PART_WORDS][:_MAX_PARTS]
 
 
 def _corrects(words: Sequence[str]) -> int:

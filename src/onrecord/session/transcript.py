@@ -31,7 +31,6 @@ MAX_LINE_BYTES = 8_000_000
 _MIN_LINE_BYTES = 20
 """No entry of a conversation is shorter."""
 
-_LAST_PROMPTS = 3
 _MAX_PROMPT_CHARACTERS = 100_000
 
 _MACHINE = (
@@ -192,13 +191,17 @@ def wants_silence(prompt: str) -> bool:
     return prompt.lstrip().startswith(_OWN_COMMANDS) or SILENCE in prompt or is_machine_turn(prompt)
 
 
-def last_prompts(transcript: Transcript) -> list[str]:
-    """Return the three newest prompts that a person typed, oldest first, without anything injected into them."""
-    prompts: list[str] = []
+def last_prompt(transcript: Transcript, current: str = "") -> str:
+    """Return the newest prompt that a person typed before the `current` one; empty if there is none.
+
+    Some hosts have written that one already. Nothing that was injected is part of a prompt.
+    """
     entries, _ = transcript.tail()
-    while entries and len(prompts) < _LAST_PROMPTS:
-        prompts += [message.text for message in _pop_prompt(transcript, entries)]
-    return prompts[:_LAST_PROMPTS][::-1]
+    while entries:
+        for message in _pop_prompt(transcript, entries):
+            if message.text.strip() != current.strip():
+                return message.text
+    return ""
 
 
 def last_turns(transcript: Transcript, limit: int) -> list[str]:

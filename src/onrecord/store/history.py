@@ -16,8 +16,10 @@ from typing import Any, Union
 from onrecord import coldstart, files, paths, timestamps
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import CannotUndo, NotFound, Unwritable
+from onrecord.record import author as record_author
 from onrecord.record import memory
 from onrecord.state_file import StateFile
+from onrecord.store import rights
 from onrecord.text import first_few
 
 TYPE_CHECKING = False
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from onrecord.store.store import Batch, Store
 
 FOLDER = "history"
-SYNC = "sync"
+SYNC = rights.SYNC
 """The action of a change that copied other people's changes from a shared store. It cannot be undone."""
 
 _MAX_BYTES = 16_000_000
@@ -37,11 +39,7 @@ _MAX_CHANGE_CHARACTERS = 6_000_000
 NewTexts = Mapping[str, Union[str, None]]
 """The new text of each file of a change by its path; None for a file to delete."""
 
-AGENT_VARIABLES = (
-    *("CLAUDECODE", "CURSOR_AGENT", "GEMINI_CLI", "CODEX_SANDBOX", "COPILOT_CLI", "OPENCODE"),
-    *("QWEN_CODE", "QWEN_PROJECT_DIR", "FACTORY_PROJECT_DIR"),
-)
-"""Environment variables that agents set for the programs they start."""
+AGENT_VARIABLES = tuple(record_author.HOST_VARIABLES)
 
 
 class LoggedFile(NamedTuple):
@@ -75,7 +73,7 @@ class LoggedChange(NamedTuple):
 
 def author() -> str:
     """Return `agent` if an agent started this program, else `person`."""
-    return "agent" if any(os.environ.get(name) for name in AGENT_VARIABLES) else "person"
+    return "agent" if record_author.detect().host else "person"
 
 
 def begin(root: str, action: str, files: tuple[LoggedFile, ...], undoes: str = "") -> str:
@@ -83,7 +81,8 @@ def begin(root: str, action: str, files: tuple[LoggedFile, ...], undoes: str = "
     seed = f"{root}{os.getpid()}{time.monotonic_ns()}"
     # Eight hex digits are enough for the few thousand changes of a history.
     change_id = coldstart.content_hash(seed.encode("utf-8", "surrogatepass"))[:8]
-    by = action if action in ("import", SYNC) else author()
+    detected = record_author.detect()
+    by = action if action in ("import", SYNC) else str(detected) if detected.host else author()
     fields = {"id": change_id, "at": timestamps.now(), "action": action, "by": by, "undoes": undoes}
     text = json.dumps({**fields, "files": [list(file) for file in files]})
     if len(text) > _MAX_CHANGE_CHARACTERS:
@@ -99,8 +98,8 @@ def end(root: str, change_id: str) -> None:
 
 
 def read(root: str) -> list[LoggedChange]:
-    """Return the changes of a store, oldest first; lines that cannot be read are skipped."""
-    lines = [fields for line in _file(root).lines() if (fields := _parse_line(line)) is not None]
+    """Return the changes of a store, oldest first; lines that cannot be parsed are skipped. Raises Unwritable."""
+    lines = [fields for line in _file(root).lines(is_strict=True) if (fields := _parse_line(line)) is not None]
     done_ids = {fields.get("done") for fields in lines if "done" in fields}
     changes = [change for fields in lines if (change := _change(fields)) is not None]
     undone_ids = {change.undoes for change in changes if change.undoes and change.id in done_ids}
@@ -230,19 +229,18 @@ def text_hash(text: str | None) -> str:
     return "" if text is None else coldstart.content_hash(text.encode("utf-8"))
 
 
-def current_hash(root: str, path: str) -> str:
-    """Return the hash of a file of the store; empty if there is no such file. Raises Unwritable."""
-    data = _read_file(root, path)
+def data_hash(data: bytes | None) -> str:
+    """Return the hash of a file with this content; empty for no file."""
     return "" if data is None else coldstart.content_hash(data)
 
 
-def current_text(root: str, path: str) -> str | None:
-    """Return the text of a file of the store; None if there is no such file. Raises Unwritable."""
-    data = _read_file(root, path)
-    return None if data is None else data.decode("utf-8", "replace")
+def current_hash(root: str, path: str) -> str:
+    """Return the hash of a file of the store; empty if there is no such file. Raises Unwritable."""
+    return data_hash(current_data(root, path))
 
 
-def _read_file(root: str, path: str) -> bytes | None:
+def current_data(root: str, path: str) -> bytes | None:
+    """Return the content of a file of the store; None if there is no such file. Raises Unwritable."""
     try:
         return files.read_inside(root, path, memory.MAX_FILE_BYTES + 1)
     except FileNotFoundError:

@@ -89,7 +89,7 @@ class Inbox:
         return [draft for draft in self.scan() if isinstance(draft, Draft)]
 
     def newest(self, limit: int, prefix: str = "") -> list[Draft]:
-        """Return the drafts in the `limit` newest files, newest first, without reading any other file."""
+        """Return the drafts in the `limit` newest files, newest first, without reading others. Raises Unwritable."""
         try:
             with os.scandir(files.inside(self.root, paths.INBOX)) as entries:
                 times = [
@@ -97,16 +97,16 @@ class Inbox:
                     for entry in islice(entries, _MAX_FILES)
                     if entry.name.endswith(".json") and entry.name.startswith(prefix)
                 ]
-        except (FileNotFoundError, NotADirectoryError):
-            return []
+        except OSError as error:
+            if files.is_absent(error):
+                return []
+            raise files.unreadable(self.folder, error) from error
         drafts = (self._read(name) for _, name in sorted(times, reverse=True)[:limit])
         return [draft for draft in drafts if isinstance(draft, Draft)]
 
     def names(self) -> list[str]:
-        try:
-            file_names = os.listdir(files.inside(self.root, paths.INBOX))
-        except (FileNotFoundError, NotADirectoryError):
-            return []
+        """Return the names of the drafts. Raises Unwritable if they cannot be listed."""
+        file_names = files.names_in(files.inside(self.root, paths.INBOX))
         return sorted(name[:-5] for name in file_names if name.endswith(".json") and name[0] != ".")
 
     def drop(self, name: str) -> None:

@@ -72,6 +72,14 @@ def differences(root: str, records: Iterable[Memory]) -> list[str]:
     return missing + outdated + twice
 
 
+def exists(root: str) -> bool:
+    """True if there is a page that can be read, and it is not empty."""
+    try:
+        return bool(files.read_inside(root, paths.INDEX_MD, 1))
+    except (OSError, UnsafePath):
+        return False
+
+
 def read(root: str) -> str:
     """Return the page on disk; empty if it is missing, unreadable, or a link out of the store."""
     try:

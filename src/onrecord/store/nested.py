@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 MAX_STORES = 8
 """Nested stores that one event reads."""
 
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@")
+_MAX_NAMED = 60
+"""Characters of a folder that is named to an agent outside of a data block."""
+
 MAX_KNOWN = 64
 """Folders with a store that are known of a project."""
 
@@ -117,7 +121,10 @@ def line(project: str) -> str:
     parts: list[str] = []
     for folder in _present(project, known(project))[:MAX_STORES]:
         records = sum(1 for _ in record_names.paths(_ref(project, folder).root))
-        parts.append(f"{folder}{'' if parts else ' has its own memory'}: {plural(records, 'record')}")
+        # The line is no data block, so a name that could be a sentence is not in it.
+        is_plain = len(folder) <= _MAX_NAMED and _PLAIN.issuperset(folder)
+        name = folder if is_plain else "a folder of this repository"
+        parts.append(f"{name}{'' if parts else ' has its own memory'}: {plural(records, 'record')}")
     return "; ".join(parts)
 
 

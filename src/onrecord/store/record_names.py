@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from onrecord import categories, coldstart, files
-from onrecord.errors import BadRecord, OnrecordError
+from onrecord.errors import BadRecord, UnsafePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,15 @@ _MAX_NAME = 60
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 """Characters that mean nothing special to a shell: agents run commands with these names, and strangers choose ids."""
+
+
+_SLUG = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+_MAX_ID = 80
+
+
+def is_slug(name: str) -> bool:
+    """True if `name` is one that the program gives: an id of a record."""
+    return 0 < len(name) <= _MAX_ID and _SLUG.issuperset(name)
 
 
 def record_id(path: str) -> str:
@@ -93,23 +102,21 @@ def paths(root: str) -> Iterator[str]:
 
 
 def in_folder(root: str, folder: str) -> list[str]:
-    """Return the names of the record files in `folder`; none if it cannot be read or leads out of the store."""
+    """Return the names of the record files in `folder`; none if it does not exist or is a link out of the store.
+
+    Raises Unwritable if it cannot be listed.
+    """
     try:
         return read_folder(root, folder)
-    except OnrecordError:
+    except (BadRecord, UnsafePath):
         return []
 
 
 def read_folder(root: str, folder: str) -> list[str]:
-    """Return the names of the record files in `folder`. Raises BadRecord or UnsafePath."""
+    """Return the names of the record files in `folder`. Raises Unwritable, BadRecord and UnsafePath."""
     full = os.path.join(root, folder)
-    try:
-        if os.path.islink(full):
-            files.inside(root, folder)
-        return sorted(name for name in os.listdir(full) if name.endswith(".json") and name[0] != ".")
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise BadRecord(
-            f"{folder}: {error.strerror or error}", fix=f"check the type and the permissions of {full}"
-        ) from error
+    if os.path.isfile(full):
+        raise BadRecord(f"{folder}: it is a file, not a folder", fix=f"move {full} away")
+    if os.path.islink(full):
+        files.inside(root, folder)
+    return [name for name in files.names_in(full) if name.endswith(".json") and name[0] != "."]

@@ -6,11 +6,12 @@ A change to any number of files is one step: it is made under the store's lock, 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Union
 
-from onrecord import files, paths, state_file
+from onrecord import budget, files, paths, state_file
 from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.errors import (
     AlreadyExists,
@@ -26,7 +27,7 @@ from onrecord.record import drafts, memory, schema
 from onrecord.record.drafts import Draft
 from onrecord.record.memory import Memory
 from onrecord.record.schema import shorten
-from onrecord.store import index_md, journal, record_names
+from onrecord.store import index_md, journal, record_names, rights
 
 _LOCK = ".lock"
 
@@ -61,7 +62,9 @@ class Store:
 
     @property
     def exists(self) -> bool:
-        return os.path.isdir(self.root)
+        """True if there is such a folder. Raises Unwritable if that cannot be told."""
+        status = files.status(self.root)
+        return status is not None and stat.S_ISDIR(status.st_mode)
 
     @property
     def is_interrupted(self) -> bool:
@@ -86,6 +89,8 @@ class Store:
         except FileNotFoundError:
             raise NotFound(f"there is nothing at {label}", fix="onrecord list") from None
         except OSError as error:
+            if files.is_fault(error):
+                raise files.unreadable(os.path.join(self.root, path), error) from error
             reason = error.strerror or error
             raise BadRecord(f"{label}: {reason}", fix="check the file's type and permissions") from error
 
@@ -110,8 +115,15 @@ class Store:
             yield Broken(path, error)
 
     def entries(self, category: str = "") -> Iterator[Entry]:
-        """Return all records that can be read, or those of one category."""
-        return (entry for entry in self.scan(category) if isinstance(entry, Entry))
+        """Yield all valid records, or those of one category. Raises Unwritable if a file or folder cannot be read.
+
+        A file that is no record is left out; one that the disk does not give may be a record.
+        """
+        for entry in self.scan(category):
+            if isinstance(entry, Entry):
+                yield entry
+            elif isinstance(entry.error, Unwritable):
+                raise entry.error
 
     def get(self, reference: str) -> Entry:
         """Return the record with this id, `category/id`, path or short name. Raises NotFound or Ambiguous."""
@@ -127,6 +139,13 @@ class Store:
             )
         return self.read(matches[0])
 
+    def record_named(self, record_id: str) -> Memory | None:
+        """Return the record with exactly this id; None if it is not there, cannot be read, or there are several."""
+        try:
+            return self.read(found[0]).memory if len(found := self._paths_of(record_id)) == 1 else None
+        except OnrecordError:
+            return None
+
     def find_paths(self, reference: str) -> list[str]:
         """Return the paths that `reference` may mean (see `get`). Only an id can mean more than one."""
         return self._paths_of(reference) or record_names.with_short_name(self.root, reference)
@@ -135,10 +154,14 @@ class Store:
         return bool(self._paths_of(record_id))
 
     def has_draft(self, name: str) -> bool:
-        return files.is_file(os.path.join(self.root, paths.INBOX, f"{name}.json"))
+        return self._is_file(f"{paths.INBOX}/{name}.json")
 
     def _paths_of(self, reference: str) -> list[str]:
-        return [path for path in self._candidates(reference) if files.is_file(os.path.join(self.root, path))]
+        return [path for path in self._candidates(reference) if self._is_file(path)]
+
+    def _is_file(self, path: str) -> bool:
+        status = files.status(os.path.join(self.root, path))
+        return status is not None and stat.S_ISREG(status.st_mode)
 
     def _candidates(self, reference: str) -> list[str]:
         reference = self._relative(reference)
@@ -167,7 +190,7 @@ class Store:
     def refuse_existing(self, record_id: str) -> None:
         """Raise AlreadyExists if the path of `record_id` is taken, even by a folder or a broken link."""
         for path in self._candidates(record_id):
-            if os.path.lexists(os.path.join(self.root, path)):
+            if files.is_there(os.path.join(self.root, path)):
                 fix = _fix_for_existing(self, path, record_id)
                 raise AlreadyExists(f"there is a record {record_id!r} already: {path}", fix=fix)
 
@@ -188,12 +211,23 @@ class Store:
 
         `action` is the name of the change in the log.
         """
+        page_text = self._missing_page()
         with files.locked(os.path.join(self.root, _LOCK)):
             self._recover()
-            batch = Batch(self, action)
+            batch = Batch(self, action, page_text)
             yield batch
             batch.commit()
             self.last_change = batch.change_id
+
+    def _missing_page(self) -> str:
+        """Return the page for a store without `index.md`; empty if it has one.
+
+        It is made before the store is locked: to read 200,000 records takes half a minute, and others wait ten seconds.
+        """
+        if index_md.exists(self.root):
+            return ""
+        entries = budget.counted(self.entries(), "reading records for index.md")
+        return index_md.render(entry.memory for entry in entries)
 
     def recover(self) -> None:
         """Finish the change of a writer that was killed."""
@@ -204,17 +238,14 @@ class Store:
     def _recover(self) -> None:
         if self.is_interrupted:
             journal.finish(self.root)
-            try:
-                self.rebuild_index_md()
-            except Unwritable as error:
-                self.warn(error)
+            self.refresh_index_md()
             self.renew_page()
             journal.end(self.root)
 
-    def warn(self, error: Unwritable) -> None:
+    def warn(self, problem: str) -> None:
         """Add a warning: the records were written, but writing `index.md` or the journal failed."""
-        self.warnings.append(f"the records are saved, but {error.message}; then: onrecord doctor --fix")
-        state_file.log_failure("index.md", error.message)
+        self.warnings.append(f"the records are saved, but {problem}; then: onrecord doctor --fix")
+        state_file.log_failure("index.md", problem)
 
     def renew_page(self) -> None:
         """Update the page that the settings name, if any. A failure only adds a warning."""
@@ -225,15 +256,27 @@ class Store:
         except OnrecordError as error:
             self.warnings.append(f"the records are saved, but {error.message}; {error.fix}")
 
+    def refresh_index_md(self) -> list[str]:
+        """Write `index.md` anew and return its name; a failure only adds a warning."""
+        try:
+            self.rebuild_index_md()
+        except OnrecordError as error:
+            self.warn(error.message)
+            return []
+        return [paths.INDEX_MD]
+
     def rebuild_index_md(self) -> None:
+        """Write `index.md` anew. Raises Unwritable, also if a folder cannot be listed: its records would be missing."""
         index_md.write(self.root, index_md.render(entry.memory for entry in self.entries()))
 
 
 class Batch:
     """Changes to a store that are made together."""
 
-    def __init__(self, store: Store, action: str = "change") -> None:
+    def __init__(self, store: Store, action: str = "change", page_text: str = "") -> None:
         self._store = store
+        self._page_text = page_text
+        """What `index.md` lists if the store has none, as it was before the lock."""
         self.action = action
         self.undoes = ""
         """The id of the change that this one undoes."""
@@ -273,7 +316,7 @@ class Batch:
     def drop_draft(self, name: str, expected_hash: str = "") -> None:
         """Add a draft to delete. Raises NotFound if it is gone, and Changed if its hash is not `expected_hash`."""
         path = f"{paths.INBOX}/{name}.json"
-        if not os.path.lexists(files.inside(self._store.root, path)):
+        if not files.is_there(files.inside(self._store.root, path)):
             raise NotFound(f"the draft {shorten(name)!r} is no longer in the inbox", fix="onrecord inbox")
         if expected_hash:
             self._store.expect(path, expected_hash)
@@ -286,10 +329,16 @@ class Batch:
         root = self._store.root
         for path in new_texts:
             files.inside(root, path)
-        self.change_id = journal.begin(root, new_texts, self.action, self.undoes)
+        if self.action != rights.SYNC:
+            rights.refuse(root, new_texts)
+        begun = journal.begin(root, new_texts, self.action, self.undoes)
+        self.change_id = begun.id
+        if begun.warning:
+            self._store.warn(begun.warning)
         # The records are on disk now, so a failure below is only a warning.
         try:
-            page = index_md.read(root)
+            # Another writer may have made it since, and then it has that writer's records, too.
+            page = index_md.read(root) or self._page_text
             if page:
                 page = index_md.revise(page, removed_paths=self._drops, records=self.written.values())
                 index_md.write(root, page)
@@ -298,8 +347,8 @@ class Batch:
             if any(not path.startswith(f"{paths.INBOX}/") for path in new_texts):
                 self._store.renew_page()
             journal.end(root, self.change_id)
-        except Unwritable as error:
-            self._store.warn(error)
+        except OnrecordError as error:
+            self._store.warn(error.message)
 
     def _new_texts(self) -> dict[str, str | None]:
         """Return the new text of each file. Deletions come last, so that a reader never misses a renamed record."""
@@ -347,6 +396,7 @@ class _DryRunBatch(Batch):
         self._dry_run = dry_run
 
     def commit(self) -> None:
+        rights.refuse(self._store.root, self._new_texts())
         self._dry_run.planned.update(self.written)
         self._dry_run.dropped += self._drops
 

@@ -16,12 +16,16 @@ _MAX_FILES = 1_000
 
 
 def count(store_root: str) -> int:
-    """Return the number of drafts in a store."""
+    """Return the number of drafts in a store. Raises Unwritable if they cannot be listed."""
     try:
         with os.scandir(files.inside(store_root, paths.INBOX)) as entries:
             return sum(entry.name.endswith(".json") and entry.name[0] != "." for entry in islice(entries, _MAX_FILES))
-    except (OSError, UnsafePath):
+    except UnsafePath:
         return 0
+    except OSError as error:
+        if files.is_absent(error):
+            return 0
+        raise files.unreadable(os.path.join(store_root, paths.INBOX), error) from error
 
 
 def line(store_root: str, command: str = "onrecord review") -> str:

@@ -95,7 +95,8 @@ def folder() -> str:
 
 
 def log_file(store_root: str) -> str:
-    name = coldstart.content_hash(os.path.realpath(store_root).encode("utf-8", "surrogatepass"))
+    root = os.path.realpath(paths.working_root(store_root))
+    name = coldstart.content_hash(root.encode("utf-8", "surrogatepass"))
     return os.path.join(folder(), f"{name}.log")
 
 
