@@ -14,8 +14,8 @@ from onrecord.search.rank import Match
 from onrecord.settings import Settings
 
 
-def find(index: Index, text: str, limit: int = 10, earlier_text: str = "", **filter: Any) -> list[Match]:
-    return rank.find(index, query.parse(text, earlier_text), Filter(**filter), limit)
+def find(index: Index, text: str, limit: int = 10, **filter: Any) -> list[Match]:
+    return rank.find(index, query.parse(text), Filter(**filter), limit)
 
 
 def candidates(stores: Stores, prompt: str, settings: Settings) -> list[Candidate]:

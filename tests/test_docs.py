@@ -161,7 +161,7 @@ def test_the_picture_tells_its_story() -> None:
     shown = " ".join(lines)
 
     assert "Add Redis for the sessions. ● I'll add a Redis container" in shown
-    assert "Add Redis for the sessions. + Sessions live in Postgres, not Redis: Sessions are rows" in shown
+    assert "Add Redis for the sessions. + Sessions live in Postgres, not Redis. Sessions are rows" in shown
     assert "+ (nothing)" in shown
     assert "(replaces “Sessions live in Postgres, not Redis” since" in shown
     assert "memory-context" not in shown and max(map(len, lines)) <= 80

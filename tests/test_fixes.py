@@ -34,7 +34,8 @@ FORM = "# Kept\n## decision\nKept.\n## context\nForm.\n## rationale\n- typed\n##
 SAMPLES = {
     "change.id": "{change}", "draft.name": "{draft}", "quote(name)": "{draft}", "path": "decisions/first.json",
     "second": "decisions/first.json", "key": "retrieval.max_inject", "flag": "", "where": "",
-    "renamed.key": "capture.mode", "shlex.quote(text)": "5", "error.fix": "or leave it",
+    "changed.key": "retrieval.max_inject",
+    "renamed.key": "capture.mode", "shlex.quote(text)": "2", "error.fix": "or leave it",
     "file": "{form}", "self.category": "decision", "self.options.where": "", "options.where": "",
     "shlex.quote(reason)": "'no longer true'", "_OUTDATED": "outdated", "newer.id": "second", "ids[-1]": "second",
     "new_id": "second", "old": "second", "entry.memory.id": "second",

@@ -38,12 +38,12 @@ READERS = {
     "text.fence": lambda text: text_module.fence({"source": text}, text.split("\n")),
     "text.count_tokens": text_module.count_tokens,
     "text.cut": lambda text: text_module.cut(text, 300),
+    "text.cut_at_sentence": lambda text: text_module.cut_at_sentence(text, 300),
     "transcript.without_blocks": transcript.without_blocks,
     "transcript.is_machine_turn": transcript.is_machine_turn,
     "transcript.wants_silence": transcript.wants_silence,
     "transcript.parse_line": lambda text: transcript.parse_line(b"{" + text.encode("utf-8", "replace")),
     "correction.strength": correction.strength,
-    "correction.parts": correction.parts,
     "correction.is_instruction": correction.is_instruction,
     "correction.may_have_secret": correction.may_have_secret,
     "correction.instructs": correction.instructs,
@@ -72,7 +72,7 @@ READERS = {
 ELSEWHERE = {
     "text": {"AgentMarkup", "plural", "shown_in"},
     "transcript": {
-        *("first_prompt", "last_prompts", "last_turns", "tail_lines", "read_lines", "read_ending"),
+        *("first_prompt", "last_prompt", "last_turns", "tail_lines", "read_lines", "read_ending"),
         *("read_messages", "Message", "modification_time", "recent_sessions", "read_session"),
         *("Format", "Transcript", "any_entry", "Prompt", "Session", "name_in_path"),
     },
@@ -158,7 +158,7 @@ def _read_all_of(session, text: str) -> None:
     triage.best_candidates(end)
     triage.open_tasks(Ending(transcript.read_messages(session), is_whole=False))
     transcript.first_prompt(session)
-    transcript.last_prompts(session)
+    transcript.last_prompt(session)
     transcript.last_turns(session, 20)
 
 

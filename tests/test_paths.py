@@ -92,7 +92,7 @@ def test_a_store_has_one_index_however_it_is_reached(tmp_path):
     _make(tmp_path, "store", "other")
     os.symlink(tmp_path / "store", tmp_path / "link")
 
-    one, two, other = (paths.index_file(str(tmp_path / name)) for name in ("store", "link", "other"))
+    one, two, other = (paths.index_file(str(tmp_path / name), 1, ".sqlite") for name in ("store", "link", "other"))
 
     assert one == two != other
     assert one.endswith(".sqlite")

@@ -88,6 +88,6 @@ def test_a_link_within_the_project_is_fine(root):
 
 def test_settings_are_read_when_they_are_asked_for(root):
     (root / ".claude/memory").mkdir(parents=True)
-    (root / ".claude/memory/memory-config.json").write_text('{"retrieval": {"max_inject": 7}}')
+    (root / ".claude/memory/memory-config.json").write_text('{"retrieval": {"max_inject": 2}}')
 
-    assert Project(str(root)).settings.count("retrieval.max_inject") == 7
+    assert Project(str(root)).settings.count("retrieval.max_inject") == 2

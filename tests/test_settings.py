@@ -8,19 +8,20 @@ from hypothesis import given
 
 from onrecord import setting_table
 from onrecord.cli import main
-from onrecord.setting_table import CONSENT, SETTINGS
-from onrecord.settings import Settings, load_settings
+from onrecord.setting_table import DIRECTIONS, SETTINGS, direction, family, level
+from onrecord.settings import Settings, load_settings, project_settings
 from tests.records import any_json
 
 
 def _load(tmp_path, project=None, user=None):
     roots = []
-    for name, values in (("project", project), ("user", user)):
-        (tmp_path / name).mkdir(exist_ok=True)
+    # The user's store is not inside of the project, where it would not be trusted.
+    for folder, values in ((tmp_path / "repo/.claude/project", project), (tmp_path / "user", user)):
+        folder.mkdir(parents=True, exist_ok=True)
         if values is not None:
             data = values if isinstance(values, bytes) else json.dumps(values).encode()
-            (tmp_path / name / "memory-config.json").write_bytes(data)
-        roots.append(str(tmp_path / name))
+            (folder / "memory-config.json").write_bytes(data)
+        roots.append(str(folder))
     return load_settings(roots[0], roots[1])
 
 
@@ -40,11 +41,11 @@ def test_without_files_every_default_holds(tmp_path):
 def test_a_projects_settings_go_over_the_users_and_each_knows_its_origin(tmp_path):
     settings = _load(
         tmp_path,
-        project={"retrieval": {"max_inject": 5}, "categories": {"runbook": {"enabled": False}}},
+        project={"retrieval": {"max_inject": 2}, "categories": {"runbook": {"enabled": False}}},
         user={"retrieval": {"max_inject": 9, "enabled": False}},
     )
 
-    assert (settings.count("retrieval.max_inject"), settings.flag("retrieval.enabled")) == (5, False)
+    assert (settings.count("retrieval.max_inject"), settings.flag("retrieval.enabled")) == (2, False)
     assert not settings.is_enabled("runbook")
     assert {key: os.path.basename(os.path.dirname(file)) for key, file in settings.origins.items()} == {
         "retrieval.max_inject": "project",
@@ -86,14 +87,14 @@ def test_what_is_wrong_is_reported_and_the_default_used(tmp_path, values, key, m
     assert problem.key == key
     assert message is None or problem.message == message
     assert settings.origins == {}
-    assert str(problem).startswith(f"{tmp_path}/project/memory-config.json: {key}: ")
+    assert str(problem).startswith(f"{tmp_path}/repo/.claude/project/memory-config.json: {key}: ")
 
 
 @pytest.mark.parametrize(
     ("text", "used"), [("25", 20), ("21", 20), ("-1", 0), ("1e999", 20), ("-1e999", 0), ("1" + "0" * 400, 20)]
 )
 def test_a_number_out_of_range_means_the_nearest_within_it(tmp_path, text, used):
-    settings = _load(tmp_path, project=f'{{"retrieval": {{"max_inject": {text}}}}}'.encode())
+    settings = _load(tmp_path, user=f'{{"retrieval": {{"max_inject": {text}}}}}'.encode())
 
     assert settings.count("retrieval.max_inject") == used
     assert [problem.message for problem in settings.problems] == [f"must be from 0 to 20; {used} is used"]
@@ -171,11 +172,11 @@ def test_no_suggestion_is_better_than_a_setting_about_something_else(key):
 
 
 def test_a_whole_number_may_be_written_with_a_point(tmp_path):
-    assert _load(tmp_path, project={"retrieval": {"max_inject": 4.0}}).count("retrieval.max_inject") == 4
+    assert _load(tmp_path, user={"retrieval": {"max_inject": 4.0}}).count("retrieval.max_inject") == 4
 
 
 def test_a_byte_order_mark_is_no_fault(tmp_path):
-    settings = _load(tmp_path, project=b'\xef\xbb\xbf{"retrieval": {"max_inject": 4}}')
+    settings = _load(tmp_path, user=b'\xef\xbb\xbf{"retrieval": {"max_inject": 4}}')
 
     assert (settings.problems, settings.count("retrieval.max_inject")) == ([], 4)
 
@@ -215,27 +216,75 @@ def test_no_json_is_too_odd_for_a_config(tmp_path_factory, value):
         assert problem.message
 
 
-ASKED_FOR = (
-    "capture.mode",
-    "retrieval.enabled",
-    "retrieval.files",
-    "retrieval.actions",
-    "retrieval.corrections",
-    "retrieval.failures",
-    "retrieval.notice",
-    "retrieval.with_map",
-    "checks.enabled",
-    "session_start.enabled",
-    "session_start.map",
-)
-"""What writes into a conversation, or reads one: the user's to allow."""
+KEYS = [key.replace("*", "decision") for key in SETTINGS if key != "checks.by_record.*"] + ["checks.by_record.use-uv"]
 
 
-def test_what_a_user_consents_to_goes_from_least_to_most():
-    assert sorted(CONSENT) == sorted(ASKED_FOR)
-    for key, order in CONSENT.items():
-        assert order[0] in (False, "off", "none")
-        assert {*order} == ({False, True} if len(order) == 2 else {*SETTINGS[key].choices})
+def _candidates(key):
+    """Return values of a setting over its whole range."""
+    declared = SETTINGS[family(key)]
+    if declared.choices:
+        return list(declared.choices)
+    if isinstance(declared.default, bool):
+        return [False, True]
+    if isinstance(declared.default, (int, float)):
+        numbers = {declared.minimum, declared.maximum, declared.default, (declared.minimum + declared.maximum) / 2}
+        return [type(declared.default)(number) for number in sorted(numbers)]
+    return []
+
+
+def _nested(key, value):
+    """Return a config that sets one key."""
+    for part in reversed(key.split(".")):
+        value = {part: value}
+    return value
+
+
+def test_every_setting_declares_its_direction():
+    assert {*DIRECTIONS} == {key for key, declared in SETTINGS.items() if not declared.user_only}
+    for key in KEYS:
+        allowed = direction(key)
+        assert allowed.way in ("down", "up", "any", "part", "none")
+        assert bool(allowed.refused) is (allowed.way != "any")
+        assert allowed.way == "none" or allowed.effect in ("hides", "adds", "reorders")
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_project_goes_the_safe_way_only_from_the_users_value_or_the_default(tmp_path, key):
+    declared = SETTINGS[family(key)]
+    for number, (mine, projects) in enumerate(
+        (mine, projects) for mine in (None, *_candidates(key)) for projects in _candidates(key)
+    ):
+        own = declared.default if mine is None else mine
+        change = level(key, projects) - level(key, own) if projects != own else 0
+        ways = {"down": change <= 0, "up": change >= 0, "any": True, "none": False}
+        is_allowed = ways[direction(key).way]
+        user = None if mine is None else _nested(key, mine)
+
+        settings = _load(tmp_path / str(number), _nested(key, projects), user)
+
+        expected = projects if is_allowed else own
+        assert settings.value(key) == expected
+        assert [problem.key for problem in settings.problems] == ([] if is_allowed else [key])
+        named = [changed.key for changed in project_settings(settings)]
+        assert named == ([key] if expected != own else [])
+        if not is_allowed and direction(key).way != "none":
+            assert settings.problems[0].is_refusal
+            assert direction(key).refused in settings.problems[0].message
+
+
+def test_a_refused_retention_does_not_stop_gc(tmp_path):
+    settings = _load(tmp_path, project={"categories": {"decision": {"retention_days": 1}}})
+
+    assert settings.retention_days("decision") == 0
+    assert settings.retention_problems == []
+
+
+def test_the_order_of_keys_in_a_projects_config_does_not_widen_it(tmp_path):
+    checks = {"by_record": {"use-uv": "deny"}, "enforce": "warn"}
+
+    settings = _load(tmp_path, project={"checks": checks}, user={"checks": {"enforce": "ask"}})
+
+    assert settings.enforcement("use-uv") == "warn"
 
 
 @pytest.mark.parametrize(
@@ -283,20 +332,3 @@ def test_a_project_chooses_among_the_shared_stores_that_the_user_allows(tmp_path
     values = [None if value is None else {"remotes": value} for value in (projects, mine)]
 
     assert _load(tmp_path, *values).names("remotes") == expected
-
-
-@pytest.mark.parametrize(
-    ("key", "mine", "projects"),
-    [(key, mine, projects) for key in ASKED_FOR for mine in (None, *CONSENT[key]) for projects in CONSENT[key]],
-)
-def test_a_project_may_lower_the_users_consent_never_raise_it(tmp_path, key, mine, projects):
-    section, _, name = key.rpartition(".")
-    values = [None if value is None else {section: {name: value}} for value in (projects, mine)]
-    order = CONSENT[key]
-    is_raised = mine is not None and order.index(projects) > order.index(mine)
-
-    settings = _load(tmp_path, *values)
-
-    assert settings.value(key) == (mine if is_raised else projects)
-    expected = [(key, f"your own config says {mine!r}, and a project may only lower that")] if is_raised else []
-    assert [(problem.key, problem.message) for problem in settings.problems] == expected

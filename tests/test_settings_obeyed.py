@@ -173,6 +173,17 @@ def line_for_the_person(lab: Lab) -> str:
     return str(json.loads(run_hook("user_prompt_submit", given, **lab.env).stdout).get("systemMessage", ""))
 
 
+def builder_started(lab: Lab) -> bool:
+    """Whether a process was started for what a session's start had no time to index."""
+    store = Path(lab.root, ".claude", "memory")
+    text = lab.record("decision").read_text("utf-8")
+    for number in range(700):
+        text_of_copy = text.replace("sessions-live-in-postgres-not-redis", f"copy-{number}")
+        (store / "decisions" / f"copy-{number}.json").write_text(text_of_copy, encoding="utf-8")
+    assert "The index is being built" in lab.hook("session_start", source="startup")
+    return any((lab.folder / "cache").glob("*.building"))
+
+
 def command_run(lab: Lab) -> object:
     fields = {
         "title": "Packages are added with pnpm, never npm",
@@ -446,6 +457,7 @@ CASES: dict[str, Case] = {
     "checks.by_record.sessions-live-in-postgres-not-redis": Case("ask", check_broken),
     "retrieval.holdout": Case(0.5, lambda lab: lab.hook("user_prompt_submit", prompt=ASKS, session_id="one")),
     "retrieval.notice": Case(False, line_for_the_person),
+    "retrieval.background_index": Case(False, builder_started),
     "retrieval.judge.enabled": Case(True, with_judge(is_shown), {**JUDGE, "retrieval.judge.enabled": False}),
     "retrieval.judge.provider": Case("openai", with_judge(requests(lambda request: request.line)), JUDGE),
     "retrieval.judge.model": Case("large", with_judge(requests(lambda request: request.body["model"])), JUDGE),
@@ -472,6 +484,7 @@ CASES: dict[str, Case] = {
     "delete.grace_period_days": Case(5, collected),
     "export.file": Case("MEMORY.md", exported),
 }
+CASES["trust.clones"] = Case("ask", prompted)
 CASES["remotes"] = Case(["acme"], shared)
 for _name in CATEGORY_NAMES:
     CASES[f"triage.thresholds.{_name}"] = Case(1.0, suggested(_name))

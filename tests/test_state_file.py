@@ -176,6 +176,22 @@ def test_pruning_makes_no_folder_and_follows_no_link(tmp_path):
     assert elsewhere.exists() and stat.S_IMODE(elsewhere.stat().st_mode) == 0o644
 
 
+def test_pruning_deletes_indexes_that_nobody_used_for_a_month():
+    name = "0" * 32
+    kept = [f"{name}.1-0.3.0.sqlite", "mine.sqlite", f"{'x' * 32}.sqlite", f"{name}.anchors", "python"]
+    gone = [f"{name}.sqlite", f"{name}.words", *(f"{name}.1-0.2.9.{kind}" for kind in ("sqlite", "words", "building"))]
+    for folder in (paths.state_dir(), paths.cache_dir()):
+        os.makedirs(folder)
+    for file in (*kept, *gone):
+        Path(paths.cache_dir(), file).write_text("")
+        os.utime(os.path.join(paths.cache_dir(), file), (1_000_000_000,) * 2)
+    os.utime(os.path.join(paths.cache_dir(), kept[0]))
+
+    state_file.prune()
+
+    assert sorted(os.listdir(paths.cache_dir())) == sorted(kept)
+
+
 def test_pruning_closes_to_others_what_an_older_version_left_open():
     index = os.path.join(paths.cache_dir(), "x.sqlite")
     for folder in (paths.state_dir(), paths.cache_dir()):

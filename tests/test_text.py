@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from onrecord import text
 
+HEAD = f'<memory-context note="{text.DATA_NOTE}">'
+
 
 @pytest.mark.parametrize(
     ("line", "expected"),
@@ -46,7 +48,7 @@ def test_a_text_is_cut_at_a_word_unless_that_costs_more_than_four_tenths(whole, 
 @pytest.mark.parametrize(
     ("before", "note", "expected"),
     [
-        (text.fence({}, ["a < b"]), "2 <b>", "<memory-context>\na &lt; b\n</memory-context>\n\n2 &lt;b&gt;"),
+        (text.fence({}, ["a < b"]), "2 <b>", f"{HEAD}\na &lt; b\n</memory-context>\n\n2 &lt;b&gt;"),
         ("<x>", "note", "&lt;x&gt;\n\nnote"),
         ("", "note", "note"),
         ("text", "", "text"),
@@ -78,7 +80,7 @@ def test_in_plain_lines_no_text_can_pose_as_structure(category, path, record_tex
     lines = text.plain_lines(text.fence({"source": ".claude/memory/"}, [item])).split("\n")
 
     assert len(lines) == 3
-    assert (lines[0], lines[2]) == ("[project memory, from .claude/memory/]", text.PLAIN_END)
+    assert (lines[0], lines[2]) == (f"[project memory, from .claude/memory/: {text.DATA_NOTE}]", text.PLAIN_END)
     assert lines[1].startswith("- ")
     assert not {"<", ">"}.intersection(lines[1])
 
@@ -95,3 +97,21 @@ def test_a_text_knows_what_it_shows():
 
     assert text.shown_in(text.join(text.join(first, "between"), second)) == ("A", "B", "C")
     assert text.shown_in("plain") == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "limit", "expected"),
+    [
+        ("One. Two. Three.", 16, "One. Two. Three."),
+        ("One. Two. Three.", 12, "One. Two. …"),
+        ("(proposed) One long sentence that goes on and on", 30, "(proposed) One long sentence…"),
+        ("Full disk. → 1. Stop it. 2. Start it again.", 30, "Full disk. → 1. Stop it. …"),
+    ],
+)
+def test_a_line_is_cut_at_the_end_of_a_sentence(line, limit, expected):
+    assert text.cut_at_sentence(line, limit) == expected
+
+
+@given(st.text(max_size=200), st.integers(2, 120))
+def test_a_line_cut_at_a_sentence_is_never_longer_than_the_limit(line, limit):
+    assert len(text.cut_at_sentence(line, limit)) <= limit

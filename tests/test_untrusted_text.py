@@ -166,6 +166,7 @@ WORDS: dict[str, list[list[str]]] = {
     "check": [[], ["--staged"], ["-"], [EVIL], ["{record}", "--format", "github"], ["--try", EVIL], ["--try", "-"]],
     "reanchor": [["the-carrier-api-allows-90-calls-a-minute"], [EVIL]],
     "audit": [["--all"], ["--max-rate", EVIL], ["--markdown", EVIL]],
+    "trust": [[], ["--list"], ["--revoke"], [EVIL]],
     "improve": [["--limit", "0"], [EVIL], ["--category", EVIL]],
     "effect": [[], ["sessions-live-in-postgres-not-redis"], ["--since", EVIL], [EVIL]],
     "stats": [[], ["sessions-live-in-postgres-not-redis"], ["--since", EVIL]],
@@ -352,5 +353,6 @@ def test_the_hostile_records_are_read(project: Project):
     entries = {entry.memory.id: entry.memory for entry in project.store.entries()}
 
     assert len(entries) >= 12
-    assert EVIL in entries["sessions-live-in-postgres-not-redis"].title
+    # A title is cut where its file is parsed.
+    assert EVIL[:60] in entries["sessions-live-in-postgres-not-redis"].title
     assert EVIL in memory.to_json(entries["sessions-live-in-postgres-not-redis"])["changes"][0]["date"]

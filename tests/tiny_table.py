@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 DIMENSIONS = 128
+STEP = 8
+"""The values of a row are multiples of it."""
 
 
 def write(path: Path, tokens: Mapping[str, tuple[float, list[int]]]) -> Path:
@@ -17,11 +19,11 @@ def write(path: Path, tokens: Mapping[str, tuple[float, list[int]]]) -> Path:
     ordered = sorted(tokens, key=lambda token: zlib.crc32(token.encode()))
     count = len(ordered)
     path.write_bytes(
-        b"RCLVEC01"
+        b"RCLVEC02"
         + struct.pack("<II", count, DIMENSIONS)
         + struct.pack(f"<{count}I", *(zlib.crc32(token.encode()) for token in ordered))
         + struct.pack(f"<{count}f", *(tokens[token][0] for token in ordered))
-        + b"".join(struct.pack("128b", *tokens[token][1]) for token in ordered)
+        + b"".join(_packed(tokens[token][1]) for token in ordered)
     )
     return path
 
@@ -42,4 +44,11 @@ def tokens(meanings: Iterable[str], seed: int = 1) -> dict[str, tuple[float, lis
 
 
 def _row(values: Iterable[float]) -> list[int]:
-    return [max(-127, min(127, round(value))) for value in values]
+    return [STEP * max(-15, min(15, round(value / STEP))) for value in values]
+
+
+def _packed(row: list[int]) -> bytes:
+    steps = [value // STEP + 16 for value in row]
+    half = DIMENSIONS // 2
+    halves = [first // 2 + 16 * (second // 2) for first, second in zip(steps[:half], steps[half:])]
+    return bytes(halves + [sum((steps[j + 16 * k] & 1) << k for k in range(8)) for j in range(16)])

@@ -243,3 +243,12 @@ def test_a_limit_below_none_and_an_empty_store_are_said_plainly(project, capsys,
     capsys.readouterr()
     assert main(["improve", "--user"]) == 1
     assert "NO_STORE" in capsys.readouterr().err
+
+
+def test_a_trigger_that_fits_any_prompt_is_listed_and_does_not_count():
+    listed = messages(decision(triggers=[*TRIGGERS[:6], "fix it"]))["sessions-live-in-postgres"]
+
+    assert listed == [
+        'triggers: the trigger "fix it" has only words that any prompt may have, so it is not matched as such: '
+        "name the thing asked for"
+    ]

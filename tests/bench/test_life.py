@@ -8,7 +8,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from bench import data, life, life_sets, results, thresholds  # noqa: E402
+from bench import data, life, life_sets, results, thresholds, word_sets, words  # noqa: E402
 from bench.__main__ import main  # noqa: E402
 from bench.data import Prompt, Set  # noqa: E402
 from bench.examples import Pool, smaller  # noqa: E402
@@ -87,9 +87,11 @@ def test_a_young_store_has_the_answers_of_its_own_records_only():
     assert young == smaller(own, 12)
 
 
-def ranked(*matches, relevant=1, has_maybe=False):
+def ranked(*matches, relevant=1, has_maybe=False, kind="task"):
     probabilities, labels, maybe = (np.array(column) for column in zip(*matches))
-    pool = Pool("p", "task", np.zeros((len(matches), 1)), labels, maybe, relevant, has_maybe)
+    places = np.arange(len(matches))
+    about = (np.zeros(len(matches), dtype=int), places, places)
+    pool = Pool("p", kind, np.zeros((len(matches), 1)), labels, maybe, *about, relevant, has_maybe)
     return Ranked(probabilities, labels.astype(bool), maybe.astype(bool), pool)
 
 
@@ -113,10 +115,13 @@ def test_bars_are_the_lowest_at_which_enough_is_right():
     wrong = [ranked((0.6, False, False)) for _ in range(15)]
     idle = [ranked((0.45, False, False), relevant=0) for _ in range(4)]
 
-    chosen = thresholds.choose([*right, *wrong, *idle])
+    typed = [ranked((0.55, False, False), relevant=0, kind=word_sets.KIND) for _ in range(20)]
+    typed += [ranked((0.9, False, True), relevant=0, has_maybe=True, kind=word_sets.KIND)]
 
-    # From 0.61 on nothing wrong is a rule; from 0.46 on half of the pointers are right, and no idle prompt gets one.
-    assert (chosen.threshold, chosen.pointer) == (0.61, 0.46)
+    chosen = thresholds.choose([*right, *wrong, *idle, *typed])
+
+    # From 0.61 on nothing wrong is a rule; from 0.56 on no typed prompt that is idle gets a pointer.
+    assert (chosen.threshold, chosen.pointer) == (0.61, 0.56)
 
 
 def test_the_hook_itself_is_measured(monkeypatch):
@@ -136,11 +141,12 @@ def test_the_hook_itself_is_measured(monkeypatch):
 
 def test_the_pages_give_the_figures_that_were_measured():
     measured = results.load("life")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/benchmarks.md"))
 
-    assert [row for row in life.readme_rows(measured["variants"]) if row not in readme] == []
+    headline = words.headline(results.load("words"), measured)
+
     assert life.table(measured["variants"]) in page
+    assert [row for row in headline if row not in readme or row not in page] == []
     assert tuple(measured["projects"]) == life_sets.REPORT
 
 

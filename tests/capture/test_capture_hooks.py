@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from onrecord import files
+from onrecord import files, paths
 from onrecord.capture import session_summary, suggestions
 from onrecord.hosts import claude_code
 from onrecord.project import Project
@@ -381,7 +381,9 @@ def test_a_full_inbox_costs_a_bounded_number_of_files(project, tmp_path, monkeyp
 
 
 def test_summaries_nobody_looks_at_make_room(hook, project, tmp_path):
-    configure(project, categories={"session_summary": {"max_retained": 2}})
+    os.makedirs(paths.user_store(), exist_ok=True)
+    with open(os.path.join(paths.user_store(), paths.CONFIG), "w") as file:
+        json.dump({"categories": {"session_summary": {"max_retained": 2}}}, file)
     path = tmp_path / "t.jsonl"
     path.write_text("\n".join(work(4)), encoding="utf-8")
     for number in range(4):

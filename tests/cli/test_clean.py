@@ -27,7 +27,7 @@ def test_gc_deletes_after_the_grace_period_and_says_so(project, onrecord, monkey
 
 def test_gc_retires_what_is_past_its_retention(onrecord, monkeypatch):
     onrecord("save", "decision", "Old", *DECISION)
-    onrecord("config", "set", "categories.decision.retention_days", "10")
+    onrecord("config", "set", "--user", "categories.decision.retention_days", "10")
     monkeypatch.setattr(timestamps, "now", lambda: "2026-05-01T00:00:00Z")
 
     changes = json.loads(onrecord("gc", "--json").out)["changes"]
@@ -38,7 +38,7 @@ def test_gc_retires_what_is_past_its_retention(onrecord, monkeypatch):
 
 def test_a_session_summary_beyond_the_window_is_rehearsed_too(onrecord):
     summary = ("--set=goal=g", "--set=completed=c", "--set=next_actions=n")
-    onrecord("config", "set", "categories.session_summary.max_retained", "1")
+    onrecord("config", "set", "--user", "categories.session_summary.max_retained", "1")
     onrecord("save", "session_summary", "First", *summary)
 
     onrecord("save", "session_summary", "Second", *summary, "--dry-run")

@@ -14,26 +14,26 @@ def test_setting_one_key_keeps_the_others_and_their_order(project, onrecord):
     path = project / ".claude/memory/memory-config.json"
     path.write_text('{"zzz": 1, "retrieval": {"enabled": false, "max_inject": 2}, "capture.mode": "off"}')
 
-    onrecord("config", "set", "retrieval.max_inject", "7")
-    onrecord("config", "set", "capture.mode", "auto")
+    onrecord("config", "set", "retrieval.max_inject", "1")
+    onrecord("config", "set", "capture.mode", "propose")
 
     assert path.read_text() == (
-        '{\n  "zzz": 1,\n  "retrieval": {\n    "enabled": false,\n    "max_inject": 7\n  },\n'
-        '  "capture.mode": "auto"\n}\n'
+        '{\n  "zzz": 1,\n  "retrieval": {\n    "enabled": false,\n    "max_inject": 1\n  },\n'
+        '  "capture.mode": "propose"\n}\n'
     )
 
 
-@pytest.mark.parametrize("words", [("set", "capture.max_suggestions", "4"), ("unset", "capture.max_suggestions")])
+@pytest.mark.parametrize("words", [("set", "capture.max_suggestions", "0"), ("unset", "capture.max_suggestions")])
 def test_a_setting_that_is_changed_is_no_longer_there_under_its_name_of_0_1_0(project, onrecord, words):
     path = project / ".claude/memory/memory-config.json"
     path.parent.mkdir(parents=True)
-    path.write_text('{"capture": {"max_offers": 5}}')
+    path.write_text('{"capture": {"max_offers": 1}}')
     before = json.loads(onrecord("config", "capture.max_suggestions", "--json").out)["settings"][0]["value"]
 
     onrecord("config", *words)
 
-    assert before == 5
-    assert json.loads(path.read_text()) == {"capture": {"max_suggestions": 4} if "set" in words else {}}
+    assert before == 1
+    assert json.loads(path.read_text()) == {"capture": {"max_suggestions": 0} if "set" in words else {}}
 
 
 def test_a_broken_config_is_not_overwritten(project, onrecord):
@@ -77,9 +77,20 @@ def test_the_values_that_hold_are_shown_where_the_default_stands_for_another(onr
 
     assert value("retrieval.min_probability") == relevance.THRESHOLD
     assert value("retrieval.max_tokens") == 300
-    onrecord("config", "set", "retrieval.min_probability", "0.4")
-    onrecord("config", "set", "retrieval.max_inject", "6")
+    onrecord("config", "set", "--user", "retrieval.min_probability", "0.4")
+    onrecord("config", "set", "--user", "retrieval.max_inject", "6")
     assert (value("retrieval.min_probability"), value("retrieval.max_tokens")) == (0.4, 600)
+
+
+def test_a_value_that_a_project_may_not_set_is_refused_with_the_command_for_your_own(project, onrecord):
+    outcome = onrecord("config", "set", "capture.mode", "auto")
+
+    assert outcome.err == (
+        "BAD_INPUT: capture.mode the default is 'propose', and a project may only lower that: 'auto' would be more "
+        "risky\nfix: onrecord config set --user capture.mode auto\n"
+    )
+    onrecord("config", "set", "--user", "capture.mode", "auto")
+    assert onrecord("config", "set", "capture.mode", "auto").code == 0
 
 
 def test_a_setting_and_a_value_are_not_taken_for_an_action(onrecord):

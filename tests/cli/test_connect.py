@@ -196,7 +196,9 @@ def test_a_value_between_two_changes_of_one_line_is_not_shown(text, home, onreco
 def test_half_a_character_in_an_entry_of_ours_is_refused(home, onrecord):
     path = home / ".qwen" / "settings.json"
     path.parent.mkdir()
-    path.write_text('{"mcpServers": {"onrecord": {"command": "/old", "env": {"A": "\\ud800"}}}}')
+    path.write_text(
+        '{"mcpServers": {"onrecord": {"command": "/old/onrecord", "args": ["mcp"], "env": {"A": "\\ud800"}}}}'
+    )
 
     outcome = onrecord("connect", "qwen", "--yes")
 
@@ -237,7 +239,7 @@ def test_an_entry_of_another_installation_is_replaced_and_of_an_event_no_longer_
 def test_an_mcp_entry_keeps_what_somebody_added_and_is_brought_up_to_date(home, onrecord):
     path = home / ".qwen" / "settings.json"
     path.parent.mkdir()
-    path.write_text('{"mcpServers": {"onrecord": {"command": "/old", "args": ["mcp"], "env": {"A": "1"}}}}')
+    path.write_text('{"mcpServers": {"onrecord": {"command": "/old/onrecord", "args": ["mcp"], "env": {"A": "1"}}}}')
 
     onrecord("connect", "qwen", "--yes")
 
@@ -258,7 +260,7 @@ def test_an_mcp_server_that_somebody_switched_off_or_narrowed_stays_so(host, fil
     path.write_text(json.dumps({key: {"onrecord": {**value(path)[key]["onrecord"], **choice}}}))
 
     assert connection.state(table.setup(host)).server == "current"
-    path.write_text(path.read_text().replace(host_files.program()[0], "/old"))
+    path.write_text(path.read_text().replace(host_files.program()[0], "/old/onrecord"))
     onrecord("connect", host, "--yes")
 
     assert connection.state(table.setup(host)).server == "current"
@@ -289,7 +291,7 @@ def test_a_file_with_more_events_than_anybody_has_is_refused_at_once(home, onrec
 def test_events_of_others_are_read_once(monkeypatch):
     reads = []
     parse = json_edit.parse
-    monkeypatch.setattr(json_edit, "parse", lambda text: reads.append(1) or parse(text))
+    monkeypatch.setattr(json_edit, "parse", lambda *words: reads.append(1) or parse(*words))
     text = json.dumps({"hooks": {f"e{number}": [{"command": "theirs"}] for number in range(500)}})
 
     assert host_files._drop_hooks(text, table.setup("gemini").hooks) == text
@@ -368,7 +370,7 @@ def test_a_change_by_somebody_else_in_between_is_not_overwritten(home):
     path.write_text('{"hooks": {}}')
 
     with pytest.raises(Changed, match="was changed while this command ran"):
-        plan.carry_out()
+        connection.write_files([plan])
 
     assert path.read_text() == '{"hooks": {}}'
 

@@ -24,7 +24,7 @@ def test_it_runs_from_a_bare_clone_and_leaves_nothing_behind(project, home, monk
     outcome = in_own_process("demo", cwd=project, options=["-S", "-E"])
 
     assert (outcome.code, outcome.err) == (0, "")
-    assert "Sessions live in Postgres, not Redis: Sessions are rows in" in outcome.out
+    assert "Sessions live in Postgres, not Redis. Sessions are rows in" in outcome.out
     assert sorted(tmp_path.iterdir()) == before
     assert list(project.iterdir()) == [] and not (home / ".claude").exists()
 
@@ -43,7 +43,7 @@ def test_a_conversation_without_and_with_the_memory(onrecord, temporary):
     before, told, silent, replaced = json.loads(onrecord("demo", "--json").out)["turns"]
 
     assert before["added"] is None and before["prompt"] == told["prompt"] and before["answer"] != told["answer"]
-    assert told["added"].startswith("Sessions live in Postgres, not Redis: Sessions are rows in auth.sessions")
+    assert told["added"].startswith("Sessions live in Postgres, not Redis. Sessions are rows in auth.sessions")
     assert silent["added"] == ""
     assert "at most 2 KB" in replaced["added"] and "auth.sessions" not in replaced["added"]
 

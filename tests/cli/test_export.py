@@ -62,7 +62,7 @@ def test_the_section_of_a_page_is_renewed_and_nothing_else(filled, onrecord):
     onrecord("retire", "seven-calls", "--reason=r")
     onrecord("export", "--format=agents", "--into=AGENTS.md")
 
-    assert first.out == "wrote AGENTS.md (2 records, about 92 tokens)\n"
+    assert first.out == "wrote AGENTS.md (2 records, about 91 tokens)\n"
     assert before.startswith(f"# Rules\n\nBe kind.\n\n{export.BEGIN}\n")
     assert (before.count(export.BEGIN), before.count(export.END)) == (1, 1)
     after = page.read_text()

@@ -43,6 +43,7 @@ NOT_HERE = {
     "REFUSED": "needs a server: tests/shared/hub/test_command.py",
     "COMMAND_FAILED": "needs a coding agent that fails: tests/cli/test_connect.py",
     "MODEL_FAILED": "needs a model that fails: tests/recall/test_judge.py",
+    "NO_SQLITE": "needs a Python without it: tests/cli/test_never_a_traceback.py",
     "STOPPED": "needs somebody who stops: tests/cli/test_save_by_hand.py",
     "SWITCHED_OFF": "tests/mcp has the server switched off",
     "UNWRITABLE": "root writes everywhere: tests/hooks/test_full_disk.py fills a disk",
@@ -53,7 +54,7 @@ CHANGING = (
     (r"Python 3\.[0-9.]+", "Python 3.x"),
     (r"^onrecord [0-9.]+$", "onrecord VERSION"),
     (r"[0-9,]+ (bytes|kB)", r"N \1"),
-    (r"[0-9a-f]{32}\.(sqlite|words)", r"INDEX.\1"),
+    (r"[0-9a-f]{32}\.[\d.-]+\.(sqlite|words|building)", r"INDEX.\1"),
     (r"oldest of [0-9-]+", "oldest of TODAY"),
 )
 
@@ -160,7 +161,8 @@ def test_no_line_is_wider_than_the_terminal_if_it_can_be_broken(name: str) -> No
     wide = [
         line
         for line in lines
-        if width_of(line) > WIDTH and not line.startswith(("$ ", "=== ", "<result ", "*Memory: ", "saved /"))
+        if width_of(line) > WIDTH
+        and not line.startswith(("$ ", "=== ", "<result ", "<memory-context ", "*Memory: ", "saved /"))
     ]
 
     assert [line for line in wide if " " in line.strip() and not re.search('onrecord [a-z]|": "|: ln -s ', line)] == []

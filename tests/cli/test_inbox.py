@@ -46,7 +46,7 @@ def test_a_draft_that_answers_a_suggestion_carries_its_evidence(project, onrecor
 
 def test_in_auto_mode_what_was_suggested_is_saved_at_once(project, onrecord):
     onrecord("init")
-    (project / ".claude/memory/memory-config.json").write_text('{"capture": {"mode": "auto"}}')
+    onrecord("config", "set", "--user", "capture.mode", "auto")
     suggestions.add(str(project), "suggested", "decision", "s-1", ("we go with rows of a table",))
 
     saved = onrecord("save", "decision", "--suggested", "--json", stdin=json.dumps(RECORD))

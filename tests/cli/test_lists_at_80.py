@@ -37,7 +37,7 @@ def test_search(terminal):
         "    src/session.py\n"
         " 2  Sessions are never kept in Redis, whatever it costs\n"
         "    decision · 3 weeks · --user sessions · SCORE\n"
-        "    Sessions are never kept in Redis, whatever it costs: Jobs are rows of the\n"
+        "    Sessions are never kept in Redis, whatever it costs. Jobs are rows of the\n"
         "    table jobs, 4 at a time. Why: One thing less to run.\n"
     )
 

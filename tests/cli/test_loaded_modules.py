@@ -26,10 +26,10 @@ DECISION = {"title": "Use uv", "context": "c", "decision": "d", "rationale": "r"
 @pytest.mark.parametrize(
     ("line", "most", "never"),
     [
-        ("show use-uv", 74, "onrecord.recall.for_prompt onrecord.hosts onrecord.capture onrecord.search.semantic"),
-        ("list", 80, "onrecord.recall.for_prompt onrecord.hosts onrecord.capture"),
-        ("retire use-uv --reason old", 66, "onrecord.recall onrecord.hosts onrecord.search.rank"),
-        ("sync", 66, "onrecord.recall onrecord.hosts onrecord.search.rank"),
+        ("show use-uv", 82, "onrecord.recall.for_prompt onrecord.hosts onrecord.capture onrecord.search.semantic"),
+        ("list", 87, "onrecord.recall.for_prompt onrecord.hosts onrecord.capture"),
+        ("retire use-uv --reason old", 75, "onrecord.recall onrecord.hosts onrecord.search.rank"),
+        ("sync", 72, "onrecord.recall onrecord.hosts onrecord.search.rank"),
     ],
 )
 def test_a_command_loads_what_it_uses(tmp_path, line, most, never):

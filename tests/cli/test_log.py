@@ -27,8 +27,8 @@ def test_the_log_says_when_what_which_records_and_by_whom(onrecord, monkeypatch)
     lines = [line.split("\t") for line in onrecord("log").out.splitlines()]
 
     assert [(when, by, re.sub(r"[0-9a-f]{8}", "ID", what), records) for when, _, by, what, records in lines] == [
-        ("2026-03-02 09:30", "agent", "undo ID", "Sheets in red"),
-        ("2026-03-02 09:30", "agent", "draft (undone)", "Sheets in red"),
+        ("2026-03-02 09:30", "agent (claude-code)", "undo ID", "Sheets in red"),
+        ("2026-03-02 09:30", "agent (claude-code)", "draft (undone)", "Sheets in red"),
         ("2026-03-02 09:30", "person", "save", "Jobs in Postgres"),
     ]
     assert len(onrecord("log", "--limit", "1").out.splitlines()) == 1

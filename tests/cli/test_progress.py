@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import io
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from onrecord import paths
 from onrecord.cli import terminal
+from onrecord.project import Project
 from tests.terminal_session import TerminalSession
 
 SLOWLY = """
@@ -147,3 +151,43 @@ assert ours, "no progress"
     )
     with _session(slow, tmp_path, PAGER="cat") as session:
         assert session.end() == 0, session.text
+
+
+INDEXING = (
+    SLOWLY
+    + """
+from onrecord.cli import main
+from onrecord.search import refresh
+
+batches = []
+read = refresh._index_batch
+
+
+def slowly(index, paths, **options):
+    batches.append(paths)
+    if len(batches) == 3:
+        sys.stdin.readline()
+    return read(index, paths, **options)
+
+
+refresh.BATCH = 1
+refresh._index_batch = slowly
+raise SystemExit(main(sys.argv[1:]))
+"""
+)
+
+
+@pytest.mark.parametrize("words", [["search", "gateway"], ["list"], ["status"], ["recall", "gateway"]], ids=" ".join)
+def test_indexing_is_counted_whatever_command_needs_the_index(project, words):
+    for number in range(5):
+        content = {"context": "c", "decision": f"gateway {number}", "rationale": "r"}
+        Project(str(project)).save("decision", {"title": f"Gateway number {number}", "content": content})
+    shutil.rmtree(paths.cache_dir(), ignore_errors=True)
+    env = {name: value for name, value in os.environ.items() if name.startswith("ONRECORD_") or name == "HOME"}
+    program = (sys.executable, "-c", INDEXING, *words)
+    env["PYTHONPATH"] = str(Path(__file__).parents[2] / "src")
+
+    with TerminalSession(cwd=project, env=env, program=program) as session:
+        session.expect("indexing records: 3 of 5, 0 s …")
+        session.line("")
+        session.end()

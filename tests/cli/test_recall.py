@@ -4,7 +4,11 @@ import json
 
 import pytest
 
+from onrecord.text import DATA_NOTE
+
 from .conftest import DECISION
+
+NOTE = f'note="{DATA_NOTE}"'
 
 PROMPT = "are jobs rows of the table jobs, 4 at a time?"
 
@@ -17,7 +21,7 @@ def saved(onrecord):
 def test_recall_prints_the_block_and_says_aside_what_it_costs(onrecord, saved):
     outcome = onrecord("recall", PROMPT)
 
-    assert outcome.out.startswith('<memory-context source=".claude/memory/">\n<result category="decision"')
+    assert outcome.out.startswith(f'<memory-context source=".claude/memory/" {NOTE}>\n<result category="decision"')
     assert outcome.err == f"(about {json.loads(onrecord('recall', PROMPT, '--json').out)['tokens']} tokens)\n"
 
 

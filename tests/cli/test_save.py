@@ -197,3 +197,18 @@ def test_the_category_may_be_in_the_json(project, onrecord):
     assert (saved.code, json.loads(saved.out)["path"]) == (0, ".claude/memory/decisions/jobs-are-rows.json")
     without = onrecord("save", "--file", "-", stdin=json.dumps({**record, "category": ["decision"]}))
     assert without.err.startswith("BAD_INPUT: save needs the category of the record\n")
+
+
+def test_a_trigger_that_fits_any_prompt_is_warned_about_when_it_is_saved_and_by_audit_and_doctor(onrecord):
+    note = (
+        'the trigger "fix it" has only words that any prompt may have, so it is not matched as such: '
+        "name the thing asked for"
+    )
+
+    saved = onrecord("save", "decision", "Jobs are rows", *DECISION, "--trigger=fix it", "--trigger=where do tasks run")
+    updated = onrecord("update", "jobs-are-rows", "--trigger=what do we do")
+
+    assert saved.err == f"{note}\n"
+    assert updated.err == f"{note.replace('fix it', 'what do we do')}\n"
+    assert '"fix it", "what do we do" have only words' in onrecord("audit").out
+    assert '"fix it", "what do we do" have only words' in onrecord("doctor").out

@@ -69,6 +69,10 @@ def _calls(action):
         ["doctor"],
         ["gc", "--dry-run"],
         ["show", "modl"],
+        ["audit"],
+        ["improve"],
+        ["freshness"],
+        ["export"],
     ],
     ids=" ".join,
 )

@@ -31,7 +31,13 @@ def switches(onrecord):
 
 
 def test_every_switch_there_is_can_be_seen():
-    others = {"retrieval.pointers", "retrieval.notice", "retrieval.judge.enabled", "categories.*.auto_capture"}
+    others = {
+        "retrieval.pointers",
+        "retrieval.notice",
+        "retrieval.background_index",
+        "retrieval.judge.enabled",
+        "categories.*.auto_capture",
+    }
     flags = {key for key, each in SETTINGS.items() if isinstance(each.default, bool)} - others
 
     assert flags <= {key.replace("runbook", "*") for key in SWITCHES}

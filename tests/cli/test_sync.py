@@ -15,6 +15,7 @@ import pytest
 from onrecord import paths
 from onrecord.cli import sync
 from onrecord.cli.output import Screen
+from onrecord.search import index
 from onrecord.shared.engine import RenamedPair, SyncResult
 from tests import time_limit
 
@@ -72,9 +73,9 @@ def test_a_change_that_was_refused_is_offered_again_until_it_is_taken_back(proje
     subprocess.run(("git", "-C", shared, "branch", "-q", "-D", branch), check=True, timeout=120)
 
     assert onrecord("sync").out == offered
-    assert "undo your last change: onrecord undo --remote platform" in offered
-    assert "onrecord undo --remote platform" in onrecord("remote", "status").out
-    onrecord("undo", "--remote=platform")
+    assert "to take them back: onrecord remote withdraw platform" in offered
+    assert "onrecord remote withdraw platform" in " ".join(onrecord("remote", "status").out.split())
+    assert onrecord("remote", "withdraw", "platform").code == 0
     assert "ask for a merge" not in onrecord("remote", "status").out
     assert onrecord("sync").out == "platform: up to date\n"
 
@@ -123,11 +124,11 @@ def test_what_was_pulled_is_in_the_index_before_a_hook_needs_it(project, onrecor
         machine("remote", "add", "platform", shared)
     _save(other, "Jobs are rows")
     other("sync")
-    assert not os.path.exists(paths.index_file(paths.replica("platform").root))
+    assert not os.path.exists(index.file_of(paths.accepted("platform").root))
 
     onrecord("sync")
 
-    assert os.path.exists(paths.index_file(paths.replica("platform").root))
+    assert os.path.exists(index.file_of(paths.accepted("platform").root))
 
 
 def test_two_machines_share_edit_and_conflict(project, onrecord, other, shared):

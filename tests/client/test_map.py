@@ -45,7 +45,7 @@ def test_the_map_is_in_the_first_request_once_and_replaced_after_clear(client: C
     assert "rotate the signing key" in first.main_requests[0].text
     assert second.last.text.count(MARK) == 1
     assert third.last.text.count(MARK) == 1
-    assert "At most 5 refreshes a minute per user (high severity)" in third.last.text
+    assert "(high severity) The identity provider limits refreshes" in third.last.text
 
 
 @pytest.mark.client

@@ -14,8 +14,11 @@ from onrecord.digest import digest, work_context
 from onrecord.digest.digest import Digest
 from onrecord.settings import Settings
 from onrecord.store.store import Store
+from onrecord.text import DATA_NOTE
 from tests import records, without_fts5
 from tests.git_project import GitProject
+
+NOTE = f'note="{DATA_NOTE}"'
 
 NOW = "2026-03-10T12:00:00Z"
 FILE = "src/parser.py"
@@ -91,22 +94,22 @@ def test_the_page_is_what_presses_and_then_a_line_for_each_entry(project: GitPro
     text = make(project.root).render().text
 
     assert text == (
-        '<memory-context source=".claude/memory/" kind="map">\n'
+        f'<memory-context source=".claude/memory/" kind="map" {NOTE}>\n'
         '<result category="session_summary" updated="2026-03-02" path=".claude/memory/sessions/left.json">'
-        "Split the parser (partial). Left off at: errors. Next: Move the lexer. (left unfinished)</result>\n"
+        "(partial) Split the parser. Left off at: errors. Next: Move the lexer. (left unfinished)</result>\n"
         '<result category="tech_debt" updated="2026-03-02" path=".claude/memory/tech-debt/global-state.json">'
-        "Use global state: State is global. (high-priority debt, about src/parser.py)</result>\n"
+        "(high priority) Use global state. State is global. (high-priority debt, about src/parser.py)</result>\n"
         "On record here, one line each; a record governs what it names. If your task\n"
         "touches none, add nothing because of them. Before you decide, change or run\n"
         "what a line is about: onrecord show NAME …\n"
         "Constraints:\n"
-        "- two-mb: Use two mb files (high severity)\n"
-        "- no-regex: Use no regex here (expires 2026-12-24)\n"
+        "- two-mb: (high severity) Use two mb files\n"
+        "- no-regex: (expires 2026-12-24) Use no regex here\n"
         "Decisions:\n"
-        "- one-pass: Use one pass parser (proposed)\n"
+        "- one-pass: (proposed) Use one pass parser\n"
         '- recursive-descent: The parser is "recursive" &amp; &lt;fast&gt;\n'
         "Debt:\n"
-        "- global-state: Use global state (high priority)\n"
+        "- global-state: (high priority) Use global state\n"
         "Patterns:\n"
         "- use-renames: Use renames\n"
         '*Memory: 6 entries (5 local, 1 global) | relevance: active, weight=0.6 | context: "parser…"*\n'

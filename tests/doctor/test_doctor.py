@@ -184,7 +184,7 @@ def test_older_failures_are_forgotten(monkeypatch):
     assert [finding for finding in machine.examine() if finding.check == "failures"] == []
 
 
-@pytest.mark.parametrize("content", [None, b"", b"RCLVEC01 cut off"])
+@pytest.mark.parametrize("content", [None, b"", b"RCLVEC02 cut off"])
 def test_a_missing_or_damaged_table_of_word_vectors_is_reported(tmp_path, monkeypatch, content):
     table = tmp_path / "words.vec"
     if content is not None:
@@ -235,7 +235,7 @@ def test_folders_that_cannot_be_read_or_written():
 
     assert result[:2] == [
         ["warning", "permissions", "/m cannot be written"],
-        ["error", "records", "decisions: Permission denied"],
+        ["error", "records", "cannot read /m/decisions: Permission denied"],
     ]
 
 
@@ -262,3 +262,19 @@ def test_of_one_category_only_its_records_are_read(store):
     assert f"2 readable records of decision in {store.root}" in [finding.what for finding in examined]
     assert [finding for finding in examined if finding.severity not in ("ok", "note")] == []
     assert [finding for finding in findings(store) if "bad.json" in finding[2]]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a second process")
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_second_process_finds_what_one_would_find(store, monkeypatch, is_killed):
+    for number in range(6):
+        secret = "AK" + "IA" + f"{number}BCDEFGHIJKLMNO{number}"
+        store.create(sample(id=f"r{number}", title=f"Record {number}", source=f"key {secret}"))
+    entries = list(store.entries())
+    alone = list(store_checks._records(entries))
+    monkeypatch.setattr(store_checks, "_MANY_RECORDS", 4)
+    if is_killed:
+        monkeypatch.setattr(store_checks.json, "dumps", lambda value: os._exit(9))
+
+    assert list(store_checks._records(entries)) == alone
+    assert len(alone) == 6

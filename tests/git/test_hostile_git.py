@@ -394,6 +394,7 @@ COMMANDS: dict[str, list[str]] = {
     "doctor": [],
     "clean": ["--dry-run"],
     "merge-driver": ["src/touched.py", "src/staged.py", "src/committed.py"],
+    "trust": [],
     "try": [],
     "version": [],
     "status": [],
@@ -518,7 +519,8 @@ def test_the_repository_of_a_stranger_above_a_project_is_not_asked(template: Pat
 STARTS_PROGRAMS = {
     "git/process.py": "runs git, for git/repository.py alone",
     "shared/git_mirror.py": "runs git in a bare repository of ours, for `onrecord sync`",
-    "shared/background.py": "our own `onrecord sync`, apart from the hook that starts it",
+    "detached.py": "our own `onrecord sync`, and the builder of an index, apart from the hook that starts it",
+    "doctor/store_checks.py": "no program: forks itself, to examine half of a large store",
     "doctor/machine.py": "asks the Python that runs the hooks for its version",
     "cli/terminal.py": "the user's editor and pager",
     "cli/connect.py": "the command with which an agent installs plugins, when the user connects it",

@@ -11,12 +11,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from onrecord import paths
+from onrecord.hooks import prompt
 from onrecord.hosts import table
 from onrecord.project import Project
 from onrecord.recall.for_correction import HEADING
+from onrecord.record import secrets
+from onrecord.session.correction import REPROACH
 from onrecord.session.ledger import Ledger
 from onrecord.store.inbox import Inbox
 from onrecord.usage import usage_log
+from tests import secret_corpus, secret_shapes
 from tests.hooks.hook_process import ROOT, run_hook
 from tests.hooks.host_events import HOSTS
 
@@ -26,6 +31,7 @@ PNPM = {
     "content": {"topic": "packages", "value": "pnpm add", "reason": "one lockfile", "strength": "strong"},
 }
 PATH = "preferences/packages-are-added-with-pnpm-never-npm.json"
+REPROACHED = "no, we never do it like that"
 TASK, WRONG = "install a package for dates", "no, I told you: packages are added with pnpm, not npm"
 
 
@@ -183,3 +189,21 @@ def test_a_password_in_a_correction_is_not_stored(hook, project):
 
     with Ledger("s1") as session:
         assert session.corrections == []
+
+
+def test_no_correction_with_a_credential_of_the_corpora_is_stored(project):
+    """Every shape that a record may not have is kept out of the ledger, too."""
+    for text in (*secret_corpus.secrets(), *secret_shapes.secrets()):
+        if any(secrets.find_leaks(text.text)):
+            prompt._note_correction(f"{REPROACHED}: {text.text}", REPROACH, "s1")
+
+    with Ledger("s1") as session:
+        assert session.corrections == []
+    assert REPROACHED not in "".join(path.read_text() for path in Path(paths.state_dir()).rglob("*") if path.is_file())
+
+
+def test_a_correction_without_a_credential_is_stored(project):
+    prompt._note_correction(f"{REPROACHED}: passwords are hashed with argon2id", REPROACH, "s1")
+
+    with Ledger("s1") as session:
+        assert session.corrections == [f"{REPROACHED}: passwords are hashed with argon2id"]

@@ -309,7 +309,7 @@ def test_our_own_request_to_save_is_no_prompt():
 
 
 def test_the_last_turns_and_the_first_prompt_are_those_of_people(session: Transcript):
-    assert transcript.last_prompts(session) == [PROMPT]
+    assert transcript.last_prompt(session) == PROMPT
     assert transcript.first_prompt(session) == PROMPT
     assert transcript.last_turns(session, 2) == [f"User: {PROMPT}", f"Assistant: {REPLY}"]
     assert transcript.read_ending(session, 50).is_whole
@@ -366,7 +366,7 @@ def test_a_number_sign_in_a_path_is_no_session_in_a_database(tmp_path: Path):
     path = database(tmp_path / "a#b", "/p")
     session = opencode.transcript(f"{path}#s")
 
-    assert transcript.last_prompts(session) == [PROMPT]
+    assert transcript.last_prompt(session) == PROMPT
     assert [session_file.path for session_file, _ in transcript._newest_first([session])] == [session.path]
 
 
@@ -390,7 +390,7 @@ def test_of_a_long_session_the_end_is_read(name: str, home: Path, tmp_path: Path
         file.seek(0)
         file.write("".join(lines({"type": "noise", "x": "x" * 1_000}) for _ in range(3_000)) + text)
 
-    assert transcript.last_prompts(session) == [PROMPT]
+    assert transcript.last_prompt(session) == PROMPT
     assert not transcript.read_ending(session, 50).is_whole
 
 

@@ -333,7 +333,7 @@ def test_the_line_for_the_person_is_where_the_host_has_a_place_for_it(name: str)
 
 
 @pytest.mark.parametrize("switch", ["user", "project"])
-def test_the_person_sees_what_the_agent_is_shown_unless_that_is_turned_off(project, home, hook_session, switch):
+def test_the_person_sees_what_the_agent_is_shown_unless_the_user_turns_that_off(project, home, hook_session, switch):
     first, second = hook_session("a").prompt(), hook_session("a").prompt()
     assert first["systemMessage"] == "memory: Sessions live in Postgres, not Redis"
     assert second == {}
@@ -347,7 +347,7 @@ def test_the_person_sees_what_the_agent_is_shown_unless_that_is_turned_off(proje
         config.unlink()
 
     assert RULE in reply_text(silent)
-    assert "systemMessage" not in silent
+    assert ("systemMessage" in silent) is (switch == "project")
 
 
 def test_a_project_cannot_turn_the_line_on_that_the_user_has_turned_off(project):

@@ -108,7 +108,7 @@ def test_a_prompt_that_brings_up_a_memory_loads_only_c_modules(version: str, set
 @pytest.mark.parametrize("url", ["git@host:team/memory.git", "postgresql://db/memory?sslmode=require"])
 def test_a_prompt_beside_a_shared_store_loads_only_c_modules(url: str, settled: Project, tmp_path: Path):
     remotes.add("platform", url)
-    os.makedirs(paths.replica("platform").root)
+    os.makedirs(paths.accepted("platform").root)
     fields = {"session_id": "warms the index", "cwd": settled.root, "prompt": ASKS}
     loaded(sys.executable, "user_prompt_submit", fields, tmp_path)
 

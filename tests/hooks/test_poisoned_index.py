@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from onrecord import paths, state_file
+from onrecord import state_file
 from onrecord.search import index
 from tests import searching
 from tests.hooks.test_modules import ASKS
@@ -43,7 +43,7 @@ def poisoned(project, hook):
 
     def poison(statements):
         index.open(project.store.root).close()
-        connection = sqlite3.connect(paths.index_file(project.store.root))
+        connection = sqlite3.connect(index.file_of(project.store.root))
         for statement in statements:
             connection.execute(statement)
         connection.commit()

@@ -78,7 +78,7 @@ class Repository:
         self.stores = {
             "project": os.path.join(self.root, paths.STORE),
             "user": paths.user_store(),
-            "shared": paths.replica("platform").root,
+            "shared": paths.accepted("platform").root,
             "nested": os.path.join(self.root, WEB, paths.STORE),
             "above": os.path.join(self.root, paths.STORE),
         }

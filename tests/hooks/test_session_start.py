@@ -17,8 +17,11 @@ from onrecord.hooks.event_stores import EventStores
 from onrecord.hosts.events import HostEvent
 from onrecord.project import Project
 from onrecord.session import ledger
+from onrecord.text import DATA_NOTE
 from tests.hooks.hook_process import ROOT, run_hook
 from tests.records import sample
+
+NOTE = f'note="{DATA_NOTE}"'
 
 QUESTION = "where do we keep user sessions, postgres or redis?"
 
@@ -35,7 +38,7 @@ def test_a_session_starts_with_the_map(project, hook):
 
     assert (answer.code, answer.stderr) == (0, b"")
     assert answer.specific["hookEventName"] == "SessionStart"
-    assert answer.context.startswith('<memory-context source=".claude/memory/" kind="map">\n<result ')
+    assert answer.context.startswith(f'<memory-context source=".claude/memory/" kind="map" {NOTE}>\n<result ')
     assert "Write invoices to the double-entry ledger" in answer.context, "the session that was left unfinished"
     assert LINE in answer.context
     assert answer.context.endswith("*Memory: 5 entries (5 local, 0 global) | relevance: inactive*\n</memory-context>")

@@ -77,7 +77,7 @@ COOKIES = {
 }
 OLD: str = SESSIONS["content"]["decision"]  # type: ignore[index]
 NEW: str = COOKIES["content"]["decision"]  # type: ignore[index]
-ASKS = "users lose their login state after a deploy, where do we keep it?"
+ASKS = "where do we keep login state? users are logged out after a deploy"
 
 
 class Life:
@@ -186,7 +186,8 @@ def review_in_the_terminal_and_in_the_browser(life: Life) -> None:
 def accept_in(chromium: Browser, address: str) -> None:
     page = chromium.new_page()
     page.goto(address)
-    page.goto(f"{address.split('?')[0].rstrip('/')}/inbox")
+    page.wait_for_url(lambda url: "token" not in url)
+    page.goto(f"{page.url.rstrip('/')}/inbox")
     page.get_by_role("button", name="Accept").click()
     expect(page.get_by_text("The inbox is empty.")).to_be_visible()
 

@@ -317,7 +317,7 @@ def test_a_status_is_read_wherever_it_stands(top):
     decision = read(f"# ADR-0001: Old\n\n{top}\n## Context\n\nIt was slow.\n\n## Decision\n\nKeep to the old way.\n")
 
     status = decision.record.content["status"]
-    assert (decision.record.title, status, len(decision.replaced_by)) == ("Old: Keep to the old way", "superseded", 1)
+    assert (decision.record.title, status, len(decision.replaced_by)) == ("Keep to the old way", "superseded", 1)
 
 
 @pytest.mark.parametrize(

@@ -158,4 +158,4 @@ def test_another_database_is_no_memory(tmp_path):
     connection.commit()
     connection.close()
 
-    assert "no such table" in memories.read_claude_mem(str(file), "x.db", "/ferry", NOW).left_out
+    assert "no plain table" in memories.read_claude_mem(str(file), "x.db", "/ferry", NOW).left_out

@@ -241,7 +241,8 @@ def test_where_the_user_lets_sessions_save_it_is_a_record_at_once(client, projec
 
 def test_a_project_cannot_undo_that_the_user_wants_to_review(client, project):
     assert main(["config", "set", "capture.mode", "propose", "--user"]) == 0
-    assert main(["config", "set", "capture.mode", "auto", "--project", str(project)]) == 0
+    assert main(["config", "set", "capture.mode", "auto", "--project", str(project)]) == 1
+    (project / ".claude/memory/memory-config.json").write_text('{"capture": {"mode": "auto"}}')
 
     assert client.call("save", **QUEUE)["structuredContent"]["state"] == "draft"
 
@@ -334,3 +335,30 @@ def test_what_is_switched_off_stays_off_and_is_said(project):
     assert recalled["structuredContent"]["records"] == []
     assert "retrieval.enabled is false" in text_of(recalled)
     assert searched["structuredContent"]["results"]
+
+
+def test_a_question_about_the_work_is_answered_from_summaries(client):
+    found = client.call("search", query="where did we leave off?")
+
+    assert [hit["category"] for hit in found["structuredContent"]["results"]] == ["session_summary"]
+    assert "The last session summary on file" in text_of(found)
+
+
+def test_a_period_without_a_summary_is_named(client):
+    found = client.call("search", query="what did we do last month?")
+
+    assert "No session summary of last month (" in text_of(found)
+
+
+def test_a_search_that_nothing_fits_says_so(client):
+    result = client.call("search", query="zzzzqqq")
+
+    assert result["structuredContent"]["results"] == []
+    assert result["structuredContent"]["note"].startswith("Nothing on record is probably about this; try a synonym")
+    assert text_of(result) == result["structuredContent"]["note"]
+
+
+def test_a_trigger_that_fits_any_prompt_is_named_in_the_note(client):
+    result = client.call("save", **{**QUEUE, "triggers": ["add a message queue", "fix it"]})
+
+    assert 'the trigger "fix it" has only words that any prompt may have' in result["structuredContent"]["note"]

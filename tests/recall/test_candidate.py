@@ -23,8 +23,10 @@ from onrecord.recall.stores import Stores
 from onrecord.session.ledger import Ledger
 from onrecord.session.transcript import NO_SESSION
 from onrecord.settings import load_settings
-from onrecord.text import count_tokens, cut
+from onrecord.text import DATA_NOTE, count_tokens, cut
 from tests.known_project import known_project
+
+NOTE = f'note="{DATA_NOTE}"'
 
 
 def item(text: str, **more: str) -> Item:
@@ -35,7 +37,7 @@ def test_a_memory_is_shown_with_what_is_needed_to_judge_it():
     shown = render_block([item("Use Postgres 16.", confidence="high", updated="2026-02-15T10:00:00Z")], "src/")
 
     assert shown == (
-        '<memory-context source="src/">\n'
+        f'<memory-context source="src/" {NOTE}>\n'
         '<result category="decision" confidence="high" updated="2026-02-15" path=".claude/memory/decisions/a.json">'
         "Use Postgres 16.</result>\n"
         "</memory-context>"
@@ -193,3 +195,12 @@ def test_other_records_are_not_repeated_at_an_edit(project, severity):
     project.writer.update(entry.path, {"content": {"severity": severity}}, entry.hash)
 
     assert (bool(at_prompt(project)), at_edit(project)) == (True, "")
+
+
+@given(
+    st.lists(st.text(st.sampled_from("ab .中"), min_size=1, max_size=400), min_size=1, max_size=4), st.integers(0, 400)
+)
+def test_a_mark_is_never_cut_however_small_the_budget(texts, budget):
+    kept = fitting_items([item(f"(no longer in force, high severity) {text}") for text in texts], budget)
+
+    assert all(each.text.startswith("(no longer in force, high severity)") for each in kept)

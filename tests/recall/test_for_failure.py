@@ -113,24 +113,24 @@ def test_the_index_tells_whether_any_runbook_may_quote_hundreds_of_words(project
     lines = [" ".join(words[start : start + 27]) for start in range(0, 270, 27)]
     opened = Stores(paths.store_refs(project.store.root)).open(project.store.root)
 
-    def may_be_in() -> bool:
+    def may_quote() -> bool:
         opened.refresh()
-        return for_failure.may_be_in(opened, lines, for_failure.RUN.quoted)
+        return bool(for_failure.may_quote(opened, lines, for_failure.RUN.quoted))
 
     project.save("runbook", {**RUNBOOK, "title": "Other order", "triggers": [" ".join(reversed(words[:25]))]})
-    assert not may_be_in()
+    assert not may_quote()
     project.save("runbook", {**RUNBOOK, "title": "Same order", "triggers": [" ".join(words[-4:])]})
-    assert may_be_in()
+    assert may_quote()
 
 
 def test_the_index_tells_that_a_runbook_names_the_code_of_an_error(project):
     project.save("runbook", {**RUNBOOK, "title": "Ledger waits", "triggers": ["code 40001"]})
     opened = Stores(paths.store_refs(project.store.root)).open(project.store.root)
 
-    def may_be_in(line: str) -> bool:
-        return for_failure.may_be_in(opened, [line], for_failure.RUN.quoted)
+    def may_quote(line: str) -> bool:
+        return bool(for_failure.may_quote(opened, [line], for_failure.RUN.quoted))
 
-    assert (may_be_in("ledger: 40001"), may_be_in("ledger: 40002")) == (True, False)
+    assert (may_quote("ledger: 40001"), may_quote("ledger: 40002")) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -274,3 +274,24 @@ def test_any_text_can_be_compared(opened, symptom, line):
 
     assert for_failure.whole_phrase(opened, memory, [line]) >= 0.0
     assert for_failure.rarest_run(opened, memory, [symptom]) >= 0.0
+
+
+def test_what_a_failure_reads_is_bounded_where_all_runbooks_have_its_words(project, monkeypatch):
+    monkeypatch.setattr(for_failure, "_MAX_RUNBOOKS", 10)
+    monkeypatch.setattr(for_failure, "_MAX_OPENED", 3)
+    for number in range(30):
+        words = "gateway timeout cache proxy broker lock".split()
+        turned = " ".join(words[number % 6 :] + words[: number % 6])
+        project.save("runbook", {**RUNBOOK, "title": f"Runbook {number}", "triggers": [turned]})
+    opened = Stores(paths.store_refs(project.store.root)).open(project.store.root)
+    opened.refresh()
+    asked: list[int] = []
+    select = opened.records_with_terms
+    monkeypatch.setattr(
+        opened, "records_with_terms", lambda *args: asked.append(len(rows := select(*args))) or rows, raising=False
+    )
+
+    found = for_failure.may_quote(opened, ["error: gateway timeout in the cache proxy"], 0.0)
+
+    assert asked and max(asked) <= 10
+    assert len(found) <= 3

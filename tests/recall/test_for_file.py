@@ -12,7 +12,7 @@ import onrecord
 from onrecord import paths
 from onrecord.recall import for_file
 from onrecord.recall.stores import Stores
-from onrecord.search import index, indexing
+from onrecord.search import index, refresh
 from tests.agent_context import file_context
 from tests.git_project import GitCalls, GitProject
 from tests.known_project import known_project
@@ -83,7 +83,7 @@ def test_what_is_settled_or_of_no_concern_to_a_file_is_left_out(project):
 
 
 def test_stores_are_indexed_as_far_as_a_hook_has_time_for_unless_it_is_said_otherwise(project, monkeypatch):
-    monkeypatch.setattr(indexing, "HOOK_SECONDS", -1.0)
+    monkeypatch.setattr(refresh, "HOOK_SECONDS", -1.0)
     for number in range(3):
         project.save("constraint", constraint(f"Rule {number}", related_files=["a.py"]))
     root = project.store.root
@@ -124,7 +124,7 @@ def test_what_no_longer_holds_is_not_told(project):
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../elsewhere.py", "", "."])
 def test_files_outside_the_project_have_nothing_beside_them(project, path):
-    project.save("constraint", constraint("Everything", scope={"paths": ["**"]}))
+    project.save("constraint", constraint("Everything", scope={"paths": ["*.py", "passwd"]}))
 
     assert file_context(project, path) == ""
 

@@ -15,8 +15,11 @@ from onrecord.recall.stores import Stores
 from onrecord.search import relevance
 from onrecord.session import ledger
 from onrecord.settings import load_settings
+from onrecord.text import DATA_NOTE
 from tests.agent_context import prompt_context
 from tests.known_project import SIX, six_records
+
+NOTE = f'note="{DATA_NOTE}"'
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"
 OTHER = "write a haiku about the moon"
@@ -40,7 +43,9 @@ def configure(root, **retrieval):
 def test_a_prompt_brings_the_rule_itself(project):
     text = context(project, ASKS)
 
-    assert text.startswith('<memory-context source=".claude/memory/">\n<result category="decision" confidence="')
+    assert text.startswith(
+        f'<memory-context source=".claude/memory/" {NOTE}>\n<result category="decision" confidence="'
+    )
     assert "User sessions are rows in auth.sessions with a 14 day expiry. Why: one fewer moving part" in text
 
 
@@ -74,12 +79,22 @@ def test_the_first_prompt_of_a_session_has_a_lower_bar(project):
     assert first.pointer == later.pointer
 
 
-def test_a_referring_prompt_borrows_from_the_last_turns(project, tmp_path):
+def test_a_prompt_without_a_word_on_record_borrows_the_last_one_as_a_pointer_at_most(project, tmp_path):
     log = tmp_path / "t.jsonl"
     log.write_text(json.dumps({"type": "user", "message": {"role": "user", "content": ASKS}}) + "\n")
 
+    borrowed = context(project, "ok, do that", session="b", transcript_path=str(log))
+
     assert context(project, "ok, do that", session="a") == ""
-    assert "auth.sessions" in context(project, "ok, do that", session="b", transcript_path=str(log))
+    assert "onrecord show sessions-live" in borrowed
+    assert "auth.sessions" not in borrowed
+
+
+def test_a_prompt_does_not_borrow_from_itself(project, tmp_path):
+    log = tmp_path / "t.jsonl"
+    log.write_text(json.dumps({"type": "user", "message": {"role": "user", "content": "ok, do that"}}) + "\n")
+
+    assert context(project, "ok, do that", transcript_path=str(log)) == ""
 
 
 def test_a_specific_prompt_never_borrows(project, tmp_path):
@@ -258,7 +273,7 @@ def test_as_many_records_are_shown_as_the_user_has_set(project, first):
     for number in range(9):
         fields = {"title": f"Login state {number}", "context": "c", "decision": LONG, "rationale": "Sessions."}
         project.save("decision", fields)
-    configure(project.store.root, max_inject=6)
+    configure(paths.user_store(), max_inject=6)
     settings = load_settings(project.store.root)
     decision = for_prompt.preview(project.stores, ASKS, settings, first=first, judge=lambda _, matches, *__: matches)
 

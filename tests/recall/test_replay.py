@@ -192,12 +192,12 @@ def test_the_first_prompt_has_the_lower_bar_unless_the_beginning_is_missing():
     assert [turn.is_first for turn in outcomes(session("a", "b", is_whole=False))] == [False, False]
 
 
-def test_a_prompt_that_points_back_borrows_from_earlier_ones():
+def test_a_prompt_whose_words_are_on_no_record_borrows_the_one_before():
     settings = Settings()
     settings.take("test", True, {"retrieval.min_probability": 0.999, "retrieval.pointers": False})
-    turns = outcomes(session("the harbour API refuses our calls each minute", "fix that"), settings=settings)
+    turns = outcomes(session("the harbour API refuses our calls each minute", "yes please"), settings=settings)
 
-    assert [bool(turn.decision.earlier_text) for turn in turns] == [False, True]
+    assert [bool(turn.decision.borrowed) for turn in turns] == [False, True]
     assert turns[1].nearest is not None
     assert turns[1].nearest.match.id == "harbour-api-limit"
 

@@ -19,9 +19,11 @@ from onrecord.search.rank import Match
 from onrecord.session.ledger import Ledger
 from onrecord.settings import load_settings
 from onrecord.store import record_names
-from onrecord.text import count_tokens
+from onrecord.text import DATA_NOTE, count_tokens
 from tests.agent_context import prompt_context
 from tests.known_project import six_records
+
+NOTE = f'note="{DATA_NOTE}"'
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"
 SESSIONS = "sessions-live-in-postgres-not-redis"
@@ -67,7 +69,7 @@ def test_a_likely_record_is_named_in_one_line(project):
     start, heading, first, *_, end = context(project).split("\n")
 
     assert (start, heading, end) == (
-        '<memory-context source=".claude/memory/">',
+        f'<memory-context source=".claude/memory/" {NOTE}>',
         selection.HEADING,
         "</memory-context>",
     )
@@ -208,3 +210,11 @@ def test_records_with_equal_beginnings_have_different_short_names(project):
 @pytest.mark.parametrize("name", ["sessions-live.000000", ".", "..", "a.b", "x.../etc", "sessions-live.zzzzzz", ""])
 def test_other_names_mean_nothing(project, name):
     assert record_names.with_short_name(project.store.root, name) == []
+
+
+def test_a_pointer_says_first_that_a_record_is_only_proposed():
+    proposed = candidate(1, 0.5)
+
+    line = selection.pointer(proposed._replace(match=proposed.match._replace(mark="proposed")))
+
+    assert line == "- (proposed) decision “Record 1”: onrecord show record-1"

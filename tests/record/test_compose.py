@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from onrecord import categories
 from onrecord.errors import BadInput, Invalid, OnrecordError, SecretFound
 from onrecord.record import compose, memory, schema
+from onrecord.record.author import RecordAuthor
 from onrecord.record.memory import HistoryEntry, Memory
 from tests.records import CONTENT, NOW, any_json
 
@@ -52,10 +53,10 @@ def test_what_is_given_is_kept():
         "created_at": "2020-01-01T00:00:00Z", "x-own": {"a": [1]}, "confidence": None, "triggers": ["where?"],
     }  # fmt: skip
 
-    record = compose.compose("decision", given, now=NOW)
+    record = compose.compose("decision", given, now=NOW, written_by=RecordAuthor("tool"))
 
     assert (record.id, record.tags, record.origin, record.created_at, record.updated_at, record.unknown) == (
-        "adr-1", ("data-base", "redis"), "import", "2020-01-01T00:00:00Z", NOW, {"x-own": {"a": [1]}},
+        "adr-1", ("data-base", "redis"), "tool", "2020-01-01T00:00:00Z", NOW, {"x-own": {"a": [1]}},
     )  # fmt: skip
 
 

@@ -84,7 +84,9 @@ def test_a_record_with_any_value_in_any_place_is_read_or_refused(record, data):
         there = memory.parse(json.dumps(record).encode())
     except OnrecordError:
         return
-    assert memory.parse(memory.render(there)) == there
+    # What was wrong with the file is not written again.
+    written = memory.parse(memory.render(there))
+    assert written._replace(flaws_in_file=()) == there._replace(flaws_in_file=())
 
 
 @pytest.mark.parametrize("category", schema.FOLDERS)

@@ -96,3 +96,30 @@ def test_a_clean_tag_is_one_the_schema_accepts(text):
 
     assert not clean or re.fullmatch(tags.kind.item.pattern.regex, clean)
     assert len(clean) <= tags.kind.item.max_length
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    ["fix it", "what do we do", "continue", "how to run this", "Fix it!", "let's go", "mach weiter", "qué hacemos"],
+)
+def test_a_trigger_that_fits_any_prompt_is_generic(trigger):
+    assert naming.is_generic(trigger)
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    ["run the tests", "commit", "start working on task 008", "npm i", "&&", "", "認証を直す", "review this", "push"],
+)
+def test_a_trigger_that_names_something_is_not_generic(trigger):
+    assert not naming.is_generic(trigger)
+
+
+def test_the_note_on_generic_triggers_has_one_wording():
+    assert naming.generic_note(["add redis"]) == ""
+    assert naming.generic_note(["fix it", "add redis"]) == (
+        'the trigger "fix it" has only words that any prompt may have, so it is not matched as such: '
+        "name the thing asked for"
+    )
+    assert naming.generic_note(["fix it", "go on", "run this", "continue"]).startswith(
+        'the triggers "fix it", "go on", "run this" and 1 more have only words'
+    )

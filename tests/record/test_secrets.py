@@ -6,7 +6,7 @@ import pytest
 
 from onrecord.record import secrets
 from onrecord.record.secrets import Leak
-from tests import cost, secret_corpus
+from tests import cost, secret_corpus, secret_shapes
 from tests.secret_corpus import HEX, UPPER, URL_SAFE, Maker
 
 make = Maker("forms")
@@ -65,14 +65,56 @@ def test_what_teams_write_about_credentials_is_kept(half):
     assert refused(corpus) == []
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_shapes_that_hide_a_credential_are_refused(seed):
+    corpus = secret_shapes.secrets(seed)
+
+    assert len(corpus) >= 176
+    # 160 of 176 would be 0.91.
+    assert len(refused(corpus)) / len(corpus) >= 0.97
+
+
+def test_what_comes_close_to_such_a_shape_is_kept():
+    corpus = secret_shapes.harmless()
+
+    assert len(corpus) >= 55
+    assert refused(corpus) == []
+
+
+def test_every_family_of_shapes_is_refused_nearly_whole():
+    families: dict[str, list[bool]] = {}
+    for text in secret_shapes.secrets():
+        families.setdefault(text.name.split()[0], []).append(bool(refused([text])))
+
+    assert {name for name, found in families.items() if sum(found) / len(found) < 0.85} == set()
+
+
+@pytest.mark.parametrize("char", secret_shapes.INVISIBLE)
+def test_no_credential_becomes_another_one_by_a_character_that_cannot_be_seen(char):
+    for text in secret_corpus.secrets():
+        if refused([text]):
+            middle = len(text.text) // 2
+            assert refused([text._replace(text=text.text[:middle] + char + text.text[middle:])]), text.name
+
+
+def test_a_disguised_credential_is_masked_where_it_stands():
+    value = make.password("!-")
+    text = f"vor\u200bher “password”: “{value[:3]}\u200b{value[3:]}” und ｎachher"
+
+    assert secrets.redact(text) == f"vor\u200bher “password”: “{value[:3]}\u200b…” und ｎachher"
+    assert secrets.redact(f'x \\"password\\": \\"{value}\\" y') == f'x \\"password\\": \\"{value[:4]}…\\" y'
+
+
 def test_no_text_of_the_corpora_is_there_twice():
-    corpus = [*secret_corpus.secrets(), *secret_corpus.harmless()]
+    corpus = [
+        *secret_corpus.secrets(), *secret_corpus.harmless(), *secret_shapes.secrets(), *secret_shapes.harmless()
+    ]  # fmt: skip
 
     assert len({text.name for text in corpus}) == len({text.text for text in corpus}) == len(corpus)
 
 
 def test_a_masked_text_holds_no_credential_any_more():
-    for text in secret_corpus.secrets():
+    for text in (*secret_corpus.secrets(), *secret_shapes.secrets()):
         masked = secrets.redact(text.text)
 
         assert refused([text._replace(text=masked)]) == []
@@ -80,7 +122,7 @@ def test_a_masked_text_holds_no_credential_any_more():
             assert masked != text.text
 
 
-@pytest.mark.parametrize("text", secret_corpus.harmless(), ids=lambda text: text.name)
+@pytest.mark.parametrize("text", [*secret_corpus.harmless(), *secret_shapes.harmless()], ids=lambda text: text.name)
 def test_masking_leaves_harmless_text_alone(text):
     assert secrets.redact(text.text) == text.text
 
@@ -150,7 +192,10 @@ UNITS = [
     "a://b:c@", "eyJ-", "eyJaaaaaaaa.", "-----BEGIN A ", "-----BEGIN PRIVATE KEY-----", '"d":"', "aws secret ",
     "SG.aaaa", "login a / ", "mysql -p", "docker login -p docker login ", "mnemonic abc def ", "htpasswd -b a b ",
     "$2b$", "session=", "A1b2C3d4 as the token ", "Authorization: Basic ", "password for the account of ", "1:11:a:b:",
-    "xoxb-", "sk-", "password=", "curl -u a:", "{{", "…", "postgres://a:b1cdefgh@c ",
+    "xoxb-", "sk-", "password=", "curl -u a:", "curl -u", "login -p", "login ", "mongo ", "echo a | ", "echo a:",
+    "password |", "net user a ", "\u200b", "pass\u200bword ", "\\\"", "&quot;", "%3D", "password: a;", "//a:",
+    "password: |\n", "$a_", "!a",
+    "identified by ", "sudo <<<", "password: a;b|c<", "{{", "…", "postgres://a:b1cdefgh@c ",
 ]  # fmt: skip
 
 

@@ -21,13 +21,13 @@ DAYS = dict(zip(NAMES, ("2026-01-03", "2026-01-01", "2026-01-04", "2026-01-02"))
 def opened():
     """An index of four records of the same words, without links."""
     connection = coldstart.connect(":memory:", isolation_level=None)
-    built = index.Index("/nowhere", connection, has_words=index.prepare(connection), in_memory=True)
+    built = index.Index("/nowhere", connection, has_words=index.prepare(connection))
     for n, name in enumerate(NAMES, 1):
         values = (n, f"decisions/{name}.json", name, "decision", f"Queue {name}", "active", DAYS[name])
         connection.execute(
             "INSERT INTO record (n, path, id, category, title, status, updated_at, tags, expires, void, summary_line,"
-            " anchors, scope, areas, title_terms, tag_terms, trigger_terms, body_terms)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, '', '', 0, '', '', '', '', '', '', '', '')",
+            " mark, anchors, scope, areas, title_terms, tag_terms, trigger_terms, body_terms)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, '', '', 0, '', '', '', '', '', '', '', '', '')",
             values,
         )
     return built
@@ -88,7 +88,8 @@ def test_in_a_circle_the_newest_active_one_is_shown(tmp_path, statuses, shown):
     for place, (name, status) in enumerate(zip("abc", statuses)):
         after = "abc"[(place + 1) % 3]
         date = f"2026-01-0{place + 1}T00:00:00Z"
-        put(root, sample(id=name, title=f"Queue {name}", superseded_by=after, updated_at=date, record_status=status))
+        links = {"superseded_by": after, "supersedes": ["abc"[place - 1]]}
+        put(root, sample(id=name, title=f"Queue {name}", updated_at=date, record_status=status, **links))
 
     opened = index.in_memory(root)
 
@@ -103,12 +104,17 @@ def test_a_circle_that_also_leads_to_a_missing_record_is_shown(tmp_path):
         root, sample(id="b", title="Queue b", superseded_by="gone", supersedes=["a"], updated_at="2026-01-02T00:00:00Z")
     )
     put(root, sample(id="c", title="Queue c", superseded_by="c"))
+    put(root, sample(id="d", title="Queue d", superseded_by="c"))
 
-    assert {match.id for match in searching.find(index.in_memory(root), "queue", mode="auto")} == {"c"}
+    assert {match.id for match in searching.find(index.in_memory(root), "queue", mode="auto")} == {"c", "d"}
 
     put(root, sample(id="a", title="Queue a", superseded_by="b", supersedes=["b"], updated_at="2026-01-01T00:00:00Z"))
 
-    assert {match.id for match in searching.find(index.in_memory(root), "queue", mode="auto")} == {"b", "c"}
+    assert {match.id for match in searching.find(index.in_memory(root), "queue", mode="auto")} == {"c", "d"}
+
+    put(root, sample(id="b", title="Queue b", superseded_by="a", supersedes=["a"], updated_at="2026-01-02T00:00:00Z"))
+
+    assert {match.id for match in searching.find(index.in_memory(root), "queue", mode="auto")} == {"b", "c", "d"}
 
 
 def test_a_digest_shows_the_newest_of_a_circle(tmp_path):
@@ -119,7 +125,9 @@ def test_a_digest_shows_the_newest_of_a_circle(tmp_path):
         entry = project.get(f"queue-{name}")
         put(
             project.store.root,
-            entry.memory._replace(superseded_by=f"queue-{other}", updated_at=f"2026-02-0{len(name)}"),
+            entry.memory._replace(
+                superseded_by=f"queue-{other}", supersedes=(f"queue-{other}",), updated_at=f"2026-02-0{len(name)}"
+            ),
         )
     opened = index.open(project.store.root)
 
@@ -145,8 +153,9 @@ def test_what_leads_into_a_circle(links, circling):
 def test_a_chain_of_any_length_is_followed_within_a_bound(tmp_path):
     root = str(tmp_path / "memory")
     for number in range(40):
-        put(root, sample(id=f"r{number}", title=f"Queue {number}", superseded_by=f"r{number + 1}"))
-    put(root, sample(id="r40", title="Other words"))
+        links = {"superseded_by": f"r{number + 1}", "supersedes": [f"r{number - 1}"] if number else []}
+        put(root, sample(id=f"r{number}", title=f"Queue {number}", **links))
+    put(root, sample(id="r40", title="Other words", supersedes=["r39"]))
     opened = index.in_memory(root)
 
     assert {match.id for match in searching.find(opened, "queue", mode="auto")} == {"r40"}

@@ -105,8 +105,8 @@ def test_what_was_added_is_found(tmp_path_factory, added, others):
     root = str(tmp_path_factory.mktemp("store"))
     os.makedirs(os.path.dirname(command_filter.file_of(root)), exist_ok=True)
 
-    command_filter.add(root, others, 10)
-    command_filter.add(root, added, 10)
+    command_filter.make(root, [set(others)], 10)
+    command_filter.add(root, added)
     command_filter.confirm(root, command_filter.folder_times(root))
 
     assert all(command_filter.may_match(root, [word]) for word in (*added, *others))

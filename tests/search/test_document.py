@@ -59,3 +59,24 @@ def test_every_valid_record_has_facts(raw: dict[str, object]) -> None:
     assert observations >= 1 and 0 <= confidence <= 3
     assert files == [*record.related_files, *record.scope.paths][: document.MAX_PATHS]
     assert branches == list(record.scope.branches)[: document.MAX_PATHS]
+
+
+def test_a_generic_trigger_counts_no_more_than_the_body() -> None:
+    record = decision(
+        "locks", "Timetable import hangs", "Remove the lock", triggers=["fix it", "import never finishes"]
+    )
+
+    fields = document.build(record)
+
+    assert fields.triggers.split() == document.build(record._replace(triggers=record.triggers[1:])).triggers.split()
+    assert fields.body.split()[-2:] == ["fix", "it"]
+
+
+def test_a_generic_trigger_shows_nothing_alone(tmp_path) -> None:
+    root = str(tmp_path / "memory")
+    put(root, decision("locks", "Timetable import hangs", "Remove the lock", triggers=["what do we do next", "fix it"]))
+    put(root, decision("plain", "Timetable import waits", "Remove the wait"))
+
+    matches = searching.find(index.in_memory(root), "fix it")
+
+    assert all(match.probability < 0.5 for match in matches)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from onrecord import coldstart, paths
-from onrecord.search import index, indexing
+from onrecord import coldstart
+from onrecord.search import build_lock, command_filter, index, indexing, refresh
 from onrecord.store.store import Store
 from tests import searching, without_fts5
 from tests.records import put, sample
@@ -36,7 +36,7 @@ def found(root, text, hook=False, **options):
 
 def test_the_index_is_built_and_kept(root):
     assert found(root, "the zebra") == ["one"]
-    assert os.path.exists(paths.index_file(root))
+    assert os.path.exists(index.file_of(root))
 
 
 def settle(root):
@@ -81,7 +81,7 @@ def test_an_edited_record_is_not_shown_stale_even_if_no_sweep_came_by(root, monk
     settle(root)
     found(root, "zebra")
     put(root, topic("one", "okapi and zebra"))
-    monkeypatch.setattr(indexing, "refresh", lambda *_, **__: False)
+    monkeypatch.setattr(refresh, "refresh", lambda *_, **__: False)
 
     opened = index.open(root, hook=True)
 
@@ -110,7 +110,7 @@ def test_a_name_with_bytes_that_are_no_text_harms_nobody(root):
 @pytest.mark.parametrize("damage", [b"", b"not a database at all" * 100, b"SQLite format 3\x00" + b"\xff" * 5000])
 def test_a_damaged_cache_is_made_anew(root, damage):
     found(root, "zebra")
-    Path(paths.index_file(root)).write_bytes(damage)
+    Path(index.file_of(root)).write_bytes(damage)
 
     assert found(root, "zebra", hook=True) == ["one"]
 
@@ -119,7 +119,7 @@ def test_a_cache_damaged_in_the_middle_is_made_anew(root):
     for number in range(60):
         put(root, topic(f"more-{number}", f"animal{number}"))
     found(root, "zebra")
-    file = Path(paths.index_file(root))
+    file = Path(index.file_of(root))
     data = bytearray(file.read_bytes())
     data[8192:] = b"\xa5" * (len(data) - 8192)
     file.write_bytes(data)
@@ -129,7 +129,7 @@ def test_a_cache_damaged_in_the_middle_is_made_anew(root):
 
 def test_a_cache_of_another_version_is_made_anew(root):
     found(root, "zebra")
-    connection = coldstart.connect(paths.index_file(root))
+    connection = coldstart.connect(index.file_of(root))
     connection.execute("PRAGMA user_version=1")
     connection.close()
 
@@ -139,7 +139,7 @@ def test_a_cache_of_another_version_is_made_anew(root):
 def test_an_emptied_full_text_table_is_noticed_and_healed(root):
     settle(root)
     found(root, "zebra")
-    connection = coldstart.connect(paths.index_file(root), isolation_level=None)
+    connection = coldstart.connect(index.file_of(root), isolation_level=None)
     connection.execute("INSERT INTO active_text (active_text) VALUES ('delete-all')")
     connection.close()
 
@@ -160,7 +160,7 @@ def test_a_locked_cache_is_read_as_it_is_and_new_records_wait(root):
     settle(root)
     found(root, "zebra")
     put(root, topic("four", "narwhal"))
-    other = coldstart.connect(paths.index_file(root), isolation_level=None)
+    other = coldstart.connect(index.file_of(root), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
         assert found(root, "zebra", hook=True) == ["one"]
@@ -172,19 +172,82 @@ def test_a_locked_cache_is_read_as_it_is_and_new_records_wait(root):
 
 def test_a_cache_locked_against_reading_means_an_index_in_memory(root):
     found(root, "zebra")
-    other = coldstart.connect(paths.index_file(root), isolation_level=None)
+    before = os.stat(index.file_of(root))
+    other = coldstart.connect(index.file_of(root), isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     try:
         assert found(root, "zebra", hook=True) == ["one"]
     finally:
         other.close()
+    assert os.path.samestat(before, os.stat(index.file_of(root))), "a locked index is not a damaged one"
+
+
+def test_an_index_that_is_locked_while_it_is_read_is_not_thrown_away(root):
+    found(root, "zebra")
+    opened = index.open(root, hook=True)
+    before = os.stat(index.file_of(root))
+    tries = []
+
+    def read(search_index):
+        tries.append(search_index.in_memory)
+        if len(tries) == 1:
+            raise coldstart.SqliteError("database is locked")
+        return search_index.totals()[0]
+
+    assert (opened.run(read, hook=True), tries) == (3, [False, True])
+    assert os.path.samestat(before, os.stat(index.file_of(root)))
+
+
+def test_a_search_reads_one_state_although_another_process_writes(root):
+    found(root, "zebra")
+    opened = index.open(root, hook=True)
+    other = coldstart.connect(index.file_of(root), timeout=0, isolation_level=None)
+
+    def read(search_index):
+        before = search_index.term_counts(["zebra"])
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("UPDATE term SET records = 7 WHERE term = 'zebra'")
+        with pytest.raises(coldstart.SqliteError, match="locked"):
+            other.execute("COMMIT")
+        return before == search_index.term_counts(["zebra"])
+
+    assert opened.run(read)
+    other.execute("COMMIT")
+    assert opened.run(lambda search_index: search_index.term_counts(["zebra"])["zebra"][0]) == 7
+    other.close()
+
+
+def test_an_index_that_is_being_built_is_not_thrown_away(root):
+    found(root, "zebra")
+    opened = index.open(root, hook=True)
+    before = os.stat(index.file_of(root))
+    tries = []
+
+    def read(search_index):
+        tries.append(search_index.in_memory)
+        return [][len(tries) - 1 :][0] if len(tries) == 1 else search_index.totals()[0]
+
+    with build_lock.held(index.file_of(root)):
+        assert (opened.run(read, hook=True), tries) == (3, [False, True])
+    assert os.path.samestat(before, os.stat(index.file_of(root)))
+
+
+def test_an_index_in_use_is_noted_as_such_once_a_day(root):
+    found(root, "zebra")
+    names = (index.file_of(root), command_filter.file_of(root))
+    for name in names:
+        os.utime(name, (1_700_000_000, 1_700_000_000))
+
+    found(root, "zebra", hook=True)
+
+    assert all(time.time() - os.stat(name).st_mtime < 3_600 for name in names)
 
 
 def test_a_huge_store_is_indexed_in_slices_by_hooks(root, monkeypatch):
     for number in range(30):
         put(root, topic(f"more-{number:02}", f"animal{number}"))
     ticks = iter(range(10_000))
-    monkeypatch.setattr(indexing, "HOOK_SECONDS", 10)
+    monkeypatch.setattr(refresh, "HOOK_SECONDS", 10)
     monkeypatch.setattr("onrecord.search.indexing.time.monotonic", lambda: next(ticks))
     monkeypatch.setattr("onrecord.search.indexing.time.monotonic", lambda: next(ticks))
 
@@ -262,7 +325,7 @@ def test_a_command_checks_a_part_of_a_huge_store_and_all_that_it_shows(root, mon
     found(root, "zebra")
     put(root, topic("one", "okapi and zebra"))
     os.utime(os.path.join(root, "decisions"), (1_700_000_000, 1_700_000_000))
-    monkeypatch.setattr(indexing, "_MAX_CHECKED_FILES", 0)
+    monkeypatch.setattr(refresh, "_MAX_CHECKED_FILES", 0)
 
     opened = index.open(root)
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from onrecord.search import index, indexing, listing
+from onrecord.search import index, listing, refresh
 from onrecord.search.listing import ListingFilter
 from tests.records import put, sample
 from tests.search.test_index import settle
@@ -40,16 +40,17 @@ def test_a_long_list_is_read_in_parts(root, monkeypatch):
 
 def test_what_is_listed_is_as_it_is_now_although_few_files_are_checked(root, monkeypatch):
     index.open(root).close()
-    monkeypatch.setattr(indexing, "_MAX_CHECKED_FILES", 0)
+    monkeypatch.setattr(refresh, "_MAX_CHECKED_FILES", 0)
     put(root, sample(id="r5", title="Changed", updated_at="2025-01-01T00:00:00Z"))
     os.utime(os.path.join(root, "decisions"), (1_700_000_000, 1_700_000_000))
 
     assert ids(root, 2) == (["r4", "r3"], 6)
 
 
-def test_superseded_is_what_the_record_says_of_itself(root):
+def test_superseded_is_what_both_records_say(root):
     put(root, sample(id="r0", title="R 0", superseded_by="r1"))
-    put(root, sample(id="r2", title="R 2", supersedes=["r3"]))
+    put(root, sample(id="r1", title="R 1", supersedes=["r0"]))
+    put(root, sample(id="r2", title="R 2", supersedes=["r3"], superseded_by="r4"))
 
     assert ids(root, status="superseded") == (["r0"], 1)
     assert ids(root, status="active")[1] == 5

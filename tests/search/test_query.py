@@ -27,24 +27,6 @@ def test_parts_of_a_compound_are_known_to_belong_together():
     assert query.parse("set user_id of the account").compounds == {("user", "id")}
 
 
-def test_a_short_prompt_borrows_after_its_own_terms():
-    asked = query.parse("fix that", "the webhook retries are too slow")
-
-    assert asked.terms == ["fix", "webhook", "retri", "slow"]
-
-
-@pytest.mark.parametrize("typed", ["fix that", "yes, do it", "why?", "and now the tests", "make it faster again"])
-def test_a_referring_prompt(typed):
-    assert query.is_referring(typed)
-
-
-@pytest.mark.parametrize(
-    "typed", ["add a retry with backoff to the webhook sender", "rotate the signing key of auth-service"]
-)
-def test_a_specific_prompt_refers_to_nothing(typed):
-    assert not query.is_referring(typed)
-
-
 def test_words_of_intent():
     found = [
         query.parse(text).intent

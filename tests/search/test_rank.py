@@ -87,19 +87,30 @@ def test_where_both_match_the_successor_is_listed_once_with_the_better_score(roo
         assert by_the_old[0].score > alone["memcached sessions cache"]
 
 
-def test_a_successor_known_to_one_side_only_counts(root):
-    put(root, decision("old", "Cache sessions in memcached", "memcached it is"))
-    put(root, decision("new", "Sessions live in Redis", "Redis it is", supersedes=["old"]))
+def test_a_successor_known_to_one_side_only_does_not_count(root):
+    old, new = decision("old", "Cache sessions in memcached", "x"), decision("new", "Sessions live in Redis", "x")
+    put(root, old)
+    put(root, new._replace(supersedes=("old",)))
+    assert ids(root, "memcached", mode="auto") == ["old"]
 
+    put(root, old._replace(superseded_by="new"))
     assert ids(root, "memcached", mode="auto") == ["new"]
+
+    put(root, new)
+    assert ids(root, "memcached", mode="auto") == ["old"]
+
+    os.unlink(os.path.join(root, "decisions", "new.json"))
+    assert ids(root, "memcached", mode="auto") == []
 
 
 def test_chains_end_at_their_head_and_circles_at_the_newest(root):
     put(root, decision("a", "Alpha queue", "x", superseded_by="b"))
-    put(root, decision("b", "Beta queue", "x", superseded_by="c"))
-    put(root, decision("c", "Gamma", "x"))
-    put(root, decision("p", "Pingpong", "x", superseded_by="q", updated_at="2026-01-01T00:00:00Z"))
-    put(root, decision("q", "Qwerty", "x", superseded_by="p", updated_at="2026-02-01T00:00:00Z"))
+    put(root, decision("b", "Beta queue", "x", superseded_by="c", supersedes=["a"]))
+    put(root, decision("c", "Gamma", "x", supersedes=["b"]))
+    for name, other, day in (("p", "q", 1), ("q", "p", 2)):
+        title = {"p": "Pingpong", "q": "Qwerty"}[name]
+        links = {"superseded_by": other, "supersedes": [other]}
+        put(root, decision(name, title, "x", updated_at=f"2026-01-0{day}T00:00:00Z", **links))
 
     assert ids(root, "alpha", mode="auto") == ["c"]
     assert ids(root, "pingpong", mode="auto") == ["q"]
@@ -179,7 +190,7 @@ def test_title_tags_selects_the_keyword_scorer(root):
 
 def test_current_follows_a_path_to_what_holds_now(root):
     put(root, decision("old", "Cache sessions in memcached", "memcached it is", superseded_by="new"))
-    put(root, decision("new", "Sessions live in Redis", "Redis it is"))
+    put(root, decision("new", "Sessions live in Redis", "Redis it is", supersedes=["old"]))
     opened = index.in_memory(root)
 
     assert rank.current(opened, "decisions/old.json").id == "new"

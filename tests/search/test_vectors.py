@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import string
 import unicodedata
 
 import pytest
@@ -59,9 +60,41 @@ def plain_vector(text: str) -> list[float]:
     return [value / length for value in total] if length else []
 
 
-@given(st.text())
+@given(st.text(st.sampled_from(string.printable + "äÖüßéñçÅ")))
 def test_words_are_those_of_the_documented_pattern(text):
     assert vectors.words(text) == plain_words(text)
+
+
+@given(st.text())
+def test_words_of_any_script_have_letters_only(text):
+    assert all(word.isascii() or word.replace("ー", "a").isalnum() for word in vectors.words(text))
+    assert all(word.isalnum() or "ー" in word for word in vectors.words(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("如何添加新的字段？API测试", ["如何", "何添", "添加", "加新", "新的", "的字", "字段", "api", "测试"]),
+        ("テストを実行してください。", ["テスト", "実行"]),
+        ("データベースの移行", ["データベース", "移行"]),
+        ("마이그레이션을 추가해 줘 (PR)", ["마이그레이션을", "추가해", "줘", "pr"]),
+        ("Новый класс — «кэш», ёлка", ["новый", "класс", "кэш", "ёлка"]),
+        ("kullanıcı ŞİFRESİ", ["kullanici", "sifresi"]),
+        ("“quoted” – text…", ["quoted", "text"]),
+    ],
+)
+def test_words_of_other_scripts(text, words):
+    assert vectors.words(text) == words
+
+
+def test_an_ending_follows_the_beginning_of_a_word_of_another_script(tmp_path):
+    made = tiny_table.tokens(["миграци", "설정", "поле"])
+    vectorizer = Vectorizer(vectors.open_table(str(tiny_table.write(tmp_path / "words.vec", made))))
+
+    assert vectorizer.word("миграциями").row == vectorizer.word("миграци").row >= 0
+    assert vectorizer.word("설정을").row == vectorizer.word("설정").row >= 0
+    assert vectorizer.word("полевойпримерник").row == -1, "half of a word is not its beginning"
+    assert vectorizer.word("설").tokens == 0
 
 
 ORDINARY = st.lists(st.sampled_from("sign users Sessions redis logIn tokens xyz 42 user_id größe".split()), max_size=20)
@@ -78,7 +111,7 @@ def test_a_vector_is_the_sum_of_its_words_at_one_length(vectorizer, text):
 
 
 def test_a_dimension_that_is_nearly_all_of_a_vector_is_cut_to_a_byte(tmp_path):
-    rows = {"up": (0.01, [127] + [0] * 127), "down": (0.01, [-127] + [1] * 127)}
+    rows = {"up": (0.01, [120] + [0] * 127), "down": (0.01, [-120] + [0] * 126 + [8])}
     vectorizer = Vectorizer(vectors.open_table(str(tiny_table.write(tmp_path / "words.vec", rows))))
 
     assert vectors.signed(vector_of(vectorizer, "up")) == [127] + [0] * 127
@@ -157,7 +190,7 @@ def test_two_tables_have_two_identities(tmp_path):
 
 
 def test_scales_that_no_training_gives_count_nothing(tmp_path):
-    rows = {"nan": (math.nan, [1] * 128), "huge": (1e30, [1] * 128), "minus": (-1.0, [1] * 128)}
+    rows = {"nan": (math.nan, [16] * 128), "huge": (1e30, [16] * 128), "minus": (-1.0, [16] * 128)}
     vectorizer = Vectorizer(vectors.open_table(str(tiny_table.write(tmp_path / "words.vec", rows))))
 
     assert vector_of(vectorizer, "nan huge minus") == b""
@@ -192,6 +225,13 @@ def test_the_table_is_whole_and_small(shipped_vectorizer):
         ("the page takes ages to load", "slow rendering of the dashboard", "rotate the signing key"),
         ("where do we put secrets?", "passwords and tokens are stored in the vault", "tabs, not spaces"),
         ("which db do we use", "the database is PostgreSQL", "buttons are blue"),
+        ("¿dónde guardamos las contraseñas?", "passwords are stored in the vault", "tabs, not spaces"),
+        ("comment ajouter une colonne à la base de données", "add a column to the database", "buttons are blue"),
+        ("wie lange heben wir Protokolle auf", "how long logs are kept", "buttons are blue"),
+        ("как добавить поле в таблицу базы данных", "add a column to a database table", "buttons are blue"),
+        ("如何在数据库表中添加字段", "add a column to a database table", "buttons are blue"),
+        ("データベースのテーブルに列を追加する", "add a column to a database table", "buttons are blue"),
+        ("데이터베이스 테이블에 열을 추가하기", "add a column to a database table", "buttons are blue"),
     ],
 )
 def test_texts_of_one_meaning_are_nearer_than_others(shipped_vectorizer, text, near, far):

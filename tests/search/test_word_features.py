@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from onrecord.search import candidates, query, word_features
 from onrecord.search.candidates import Corpus
@@ -69,9 +71,9 @@ def test_all_features_of_one_example():
             "coverage": 0.7966, "window": 0.7966, "window_title": 0.7966, "matches": 1.6094, "title_asked": 2 / 3,
             "in_title": 0.4007, "title_both": 0.2671, "in_tags": 0.1816, "adjacent": 0.4428, "rarest": 0.8632,
             "bm25_title": 0.5383, "bm25_body": 1.0374, "length": 1.7918, "early": 40 / 65, "mass": 1.4293,
-            "window_mass": 1.4293, "title_mass": 0.719, "trigger_asked": 0.5, "in_trigger": 0.1816,
-            "title_concepts": 0.4007, "bm25_fields": 1.8157, "fields_share": 1.2947, "trigger_scarcity": 0.4010,
-            "triggers": 1.0986, "filler": 2 / 7, "store": 3.9318,
+            "window_mass": 1.4293, "title_mass": 0.719, "trigger_asked": 0.2715, "in_trigger": 0.2191,
+            "title_concepts": 0.4007, "bm25_fields": 1.8265, "fields_share": 1.3025, "trigger_scarcity": 0.4010,
+            "filler": 2 / 7, "store": 3.9318, "others": 0.0, "printed": 0.0, "tags_alone": 0.0,
         },
         abs=6e-5,
     )  # fmt: skip
@@ -105,8 +107,22 @@ def test_a_trigger_is_a_text_of_its_own():
     apart = seen("rotate signing key", triggers="rotat it | sign it | kei it")
 
     assert together["trigger_scarcity"] > apart["trigger_scarcity"] > 0
-    assert seen("rotate", triggers="")["triggers"] == 0
-    assert together["triggers"] < apart["triggers"]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("rotat sign kei other thing slow".split()), min_size=1, max_size=5), max_size=8)
+)
+def test_more_triggers_make_no_feature_of_triggers_less(phrases):
+    def of_triggers(count):
+        found = seen("rotate the signing key", triggers=" | ".join(" ".join(phrase) for phrase in phrases[:count]))
+        return [
+            found[name] for name in ("trigger_asked", "in_trigger", "trigger_scarcity", "coverage", "title_concepts")
+        ]
+
+    values = [of_triggers(count) for count in range(len(phrases) + 1)]
+
+    for fewer, more in zip(values, values[1:]):
+        assert all(after >= before - 1e-9 for before, after in zip(fewer, more))
 
 
 def test_a_sentence_has_more_words_without_a_topic_than_the_title_of_a_change():

@@ -87,12 +87,6 @@ def test_of_a_long_prompt_the_beginning_and_the_end_are_read():
     assert correction.strength(f"Here is a text.\n{filler}I told you to use pnpm.\n{filler}") == NONE
 
 
-def test_the_sentences_that_may_name_a_rule():
-    prompt = "No. Packages are added with pnpm here.\nAnd the branch is called feat/NAME. ok."
-
-    assert correction.parts(prompt) == ["Packages are added with pnpm here.", "And the branch is called feat/NAME."]
-
-
 @pytest.mark.parametrize(
     ("text", "may"),
     [

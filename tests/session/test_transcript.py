@@ -26,10 +26,11 @@ def assistant(*blocks):
     return {"type": "assistant", "message": {"role": "assistant", "content": list(blocks)}}
 
 
-def test_the_last_prompts_come_oldest_first(tmp_path):
+def test_the_last_prompt_is_the_one_before_the_current_one(tmp_path):
     path = write(tmp_path / "t.jsonl", *(user(f"prompt {n}") for n in range(5)))
 
-    assert transcript.last_prompts(path) == ["prompt 2", "prompt 3", "prompt 4"]
+    assert transcript.last_prompt(path) == "prompt 4"
+    assert transcript.last_prompt(path, " prompt 4\n") == "prompt 3"
 
 
 def text(words):
@@ -83,7 +84,7 @@ def test_the_last_turns_are_of_both_sides_without_tools_and_without_what_hooks_p
 def test_only_what_a_person_typed_counts(tmp_path, entry):
     path = write(tmp_path / "t.jsonl", user("the real one"), entry)
 
-    assert transcript.last_prompts(path) == ["the real one"]
+    assert transcript.last_prompt(path) == "the real one"
 
 
 def test_our_own_blocks_are_cut_out_of_a_prompt(tmp_path):
@@ -93,7 +94,8 @@ def test_our_own_blocks_are_cut_out_of_a_prompt(tmp_path):
         user([{"type": "text", "text": "and this <memory-context never closed"}]),
     )
 
-    assert transcript.last_prompts(path) == ["fix it  please", "and this"]
+    assert transcript.last_prompt(path) == "and this"
+    assert transcript.last_prompt(path, "and this") == "fix it  please"
 
 
 def test_messages_tell_texts_tools_and_results_apart(tmp_path):
@@ -122,18 +124,18 @@ def test_only_the_tail_of_a_huge_transcript_is_read(tmp_path):
         file.seek(0, os.SEEK_END)
         file.write(b"\n" + json.dumps(user("the last one")).encode() + b"\n")
 
-    assert transcript.last_prompts(claude_code.transcript(str(path))) == ["the last one"]
+    assert transcript.last_prompt(claude_code.transcript(str(path))) == "the last one"
 
 
 @pytest.mark.parametrize("path", ["", "/nowhere/at/all.jsonl", "/", "with\0nul"])
 def test_a_transcript_that_cannot_be_read_has_no_prompts(path):
-    assert transcript.last_prompts(claude_code.transcript(path)) == []
+    assert transcript.last_prompt(claude_code.transcript(path)) == ""
 
 
 def test_a_fifo_in_place_of_a_transcript_does_not_hang(tmp_path):
     os.mkfifo(tmp_path / "t.jsonl")
 
-    assert transcript.last_prompts(claude_code.transcript(str(tmp_path / "t.jsonl"))) == []
+    assert transcript.last_prompt(claude_code.transcript(str(tmp_path / "t.jsonl"))) == ""
 
 
 @given(st.binary(max_size=400))

@@ -15,6 +15,7 @@ from onrecord.shared import remotes, replicas
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
 from tests.known_project import known_project
+from tests.shared.machines import accept
 
 Share = Callable[..., Entry]
 
@@ -26,12 +27,14 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture
 def share() -> Share:
-    """Put a record into the replica of a shared store, which is connected if it is not yet."""
+    """Put a record into a shared store and its replica, as a sync would; the store is connected if it is not yet."""
 
     def put(name: str, category: str, fields: dict[str, Any], **more: Any) -> Entry:
         if all(remote.name != name for remote in remotes.connected()):
             remotes.add(name, f"/srv/{name}.git")
         writer = Writer(Store(replicas.prepare(name).store), Settings())
-        return projects.save(writer, category, {**fields, **more})
+        entry = projects.save(writer, category, {**fields, **more})
+        accept(name)
+        return entry
 
     return put

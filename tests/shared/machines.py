@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from onrecord import paths
 from onrecord.record import memory
 from onrecord.settings import Settings
-from onrecord.shared import engine
+from onrecord.shared import engine, sync_base
 from onrecord.shared.engine import SyncResult
 from onrecord.shared.replicas import Replica
 from onrecord.shared.transport import Pulled, Push, Pushed, Transport, Version, version_hash
@@ -148,3 +149,12 @@ def both_have(ann: Machine, bob: Machine, record_id: str = "use-uv") -> None:
     ann.save(record_id)
     ann.sync()
     bob.sync()
+
+
+def accept(name: str) -> None:
+    """Let a shared store have accepted all that is in its replica, as a sync would leave it."""
+    for path in (*sync_base.file_paths(paths.replica(name).root), *sync_base.file_paths(paths.accepted(name).root)):
+        data = sync_base.read_file(paths.replica(name).root, path)
+        file = Path(paths.accepted(name).root, path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data) if data else file.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord import paths, state_file
+from onrecord import detached, files, paths, state_file
 from onrecord.cli import sync
 from onrecord.errors import Locked
 from onrecord.shared import background
@@ -139,7 +139,7 @@ def test_a_sync_that_takes_too_long_is_ended_with_its_processes(silent):
 
 def test_no_second_one_is_started_for_a_while(monkeypatch):
     started = []
-    monkeypatch.setattr(background, "_detach", lambda command, folder: started.append(command))
+    monkeypatch.setattr(detached, "start", lambda command, folder: started.append(command))
     remote.add("platform", "/srv/memory.git", auto=True)
 
     assert [background.start(PROJECT) for _ in range(3)] == [True, False, False]
@@ -157,7 +157,7 @@ def test_no_second_one_is_started_for_a_while(monkeypatch):
 
 @pytest.mark.parametrize("remotes", [[], [("platform", False)]])
 def test_nothing_is_started_or_written_where_nobody_asked_for_it(monkeypatch, remotes):
-    monkeypatch.setattr(background, "_detach", pytest.fail)
+    monkeypatch.setattr(detached, "start", pytest.fail)
     for name, auto in remotes:
         remote.add(name, "/srv/memory.git", auto=auto)
 
@@ -166,7 +166,7 @@ def test_nothing_is_started_or_written_where_nobody_asked_for_it(monkeypatch, re
 
 
 def test_a_broken_list_of_remotes_starts_nothing_and_leaves_a_trace(monkeypatch):
-    monkeypatch.setattr(background, "_detach", pytest.fail)
+    monkeypatch.setattr(detached, "start", pytest.fail)
     os.makedirs(os.path.dirname(paths.remotes_file()))
     Path(paths.remotes_file()).write_text("{")
 
@@ -175,7 +175,7 @@ def test_a_broken_list_of_remotes_starts_nothing_and_leaves_a_trace(monkeypatch)
 
 
 def test_a_list_of_remotes_in_the_project_starts_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(background, "_detach", pytest.fail)
+    monkeypatch.setattr(detached, "start", pytest.fail)
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "config"))
     remote.add("platform", "/srv/memory.git", auto=True)
 
@@ -189,16 +189,40 @@ def test_the_process_has_nothing_of_its_callers(tmp_path):
     leaked = os.dup(0)
     os.set_inheritable(leaked, True)
 
-    background._detach((sys.executable, "-c", PROBE, str(pipe), str(leaked)), str(tmp_path))
+    detached.start((sys.executable, "-c", PROBE, str(pipe), str(leaked)), str(tmp_path))
 
     facts = json.loads(pipe.read_text())
     os.close(leaked)
     assert facts == [True, str(tmp_path), ["/dev/null"] * 3, False]
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+def test_the_process_has_the_lock_that_was_taken_for_it_and_nothing_else(tmp_path):
+    pipe, file = tmp_path / "pipe", tmp_path / "lock"
+    os.mkfifo(pipe)
+    handle = os.open(file, os.O_RDWR | os.O_CREAT)
+    assert files.lock(handle, 0)
+    probe = (
+        "import os, sys\n"
+        "facts = os.path.realpath('/proc/self/fd/3') + str(os.path.exists('/proc/self/fd/4'))\n"
+        "open(sys.argv[1], 'w').write(facts)\n"
+        "open(sys.argv[1]).read()"
+    )
+
+    detached.start((sys.executable, "-S", "-c", probe, str(pipe)), str(tmp_path), handle)
+    os.close(handle)
+
+    assert pipe.read_text() == f"{file}False"
+    other = os.open(file, os.O_RDWR)
+    assert not files.lock(other, 0), "the lock is that of the process now"
+    pipe.write_text("")
+    assert files.lock(other, PATIENCE)
+    os.close(other)
+
+
 def test_the_python_of_the_last_sync_by_hand_is_used(tmp_path, monkeypatch):
     commands = []
-    monkeypatch.setattr(background, "_detach", lambda command, folder: commands.append(command))
+    monkeypatch.setattr(detached, "start", lambda command, folder: commands.append(command))
     remote.add("platform", "/srv/memory.git", auto=True)
     able = tmp_path / "python"
     able.write_text("#!/bin/sh\n")

@@ -9,12 +9,11 @@ import pytest
 
 from onrecord import files
 from onrecord.capture import review
-from onrecord.coldstart import content_hash
 from onrecord.errors import BadInput, BadRemote, CannotUndo, Changed, Offline
 from onrecord.record import memory
 from onrecord.shared import engine, incoming, sync_base
 from onrecord.shared.engine import RenamedPair
-from onrecord.shared.transport import Pulled, Pushed, Version
+from onrecord.shared.transport import Pulled, Pushed, Version, version_hash
 from onrecord.store import history
 from onrecord.store.inbox import Inbox
 from tests.records import raw, sample
@@ -502,7 +501,7 @@ def test_the_fingerprint_of_an_update_is_that_of_the_agreed_bytes(ann, bob, monk
 
     ann.sync()
 
-    assert [(push.path, push.expected) for push in pushes] == [("decisions/use-uv.json", content_hash(before))]
+    assert [(push.path, push.expected) for push in pushes] == [("decisions/use-uv.json", version_hash(before))]
     assert json.loads(pushes[0].data)["tags"]
 
 

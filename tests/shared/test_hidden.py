@@ -15,7 +15,7 @@ from onrecord.cli import main
 from onrecord.digest import digest
 from onrecord.mcp import reading
 from onrecord.recall.stores import Stores
-from onrecord.search import index, indexing
+from onrecord.search import index, refresh
 from onrecord.settings import load_settings
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
@@ -100,7 +100,7 @@ def test_an_expired_record_no_longer_hides_the_general_rule(project, share):
     assert [
         each.match.root
         for each in searching.candidates(project.stores, "carrier calls a minute limit", project.settings)
-    ] == [paths.replica("platform").root]
+    ] == [paths.accepted("platform").root]
 
 
 def test_what_a_project_says_no_longer_holds_is_not_shown_from_a_shared_store(project, share):
@@ -170,8 +170,8 @@ def test_what_cannot_be_checked_against_the_users_own_store_is_not_shown(project
 
 
 def test_what_cannot_be_checked_while_the_projects_store_is_not_indexed_is_not_shown(project, replaced, monkeypatch):
-    index.open(paths.replica("platform").root).close()
-    monkeypatch.setattr(indexing, "HOOK_CPU_SECONDS", -1.0)
+    index.open(paths.accepted("platform").root).close()
+    monkeypatch.setattr(refresh, "HOOK_CPU_SECONDS", -1.0)
 
     assert _from_hook(project) == []
 
@@ -181,8 +181,8 @@ def test_a_hook_knows_at_once_that_a_record_of_a_large_store_replaces_a_shared_o
     project.save("preference", {**SIX["preference"], "title": "Ours"})
     assert "platform:" in _from_hook(project)
     # As many files as a hook has time for in a store of any size.
-    monkeypatch.setattr(indexing, "SLICE", 0)
-    monkeypatch.setattr(indexing, "LARGER_SLICE", 0)
+    monkeypatch.setattr(refresh, "SLICE", 0)
+    monkeypatch.setattr(refresh, "LARGER_SLICE", 0)
 
     run("supersede", f"platform:{ID}", "ours")
 

@@ -254,6 +254,7 @@ def test_a_shared_record_neither_hides_nor_passes_for_one_of_the_project(hostile
     ids = [entry.memory.id for entry in project.store.entries()]
     mine = project.get("sessions-live-in-postgres-not-redis").memory
     theirs = memory.to_json(mine._replace(content={**mine.content, "decision": "User sessions are public files."}))
+    theirs["superseded_by"] = "sessions-elsewhere"
     other = {
         **memory.to_json(mine._replace(id="sessions-elsewhere")),
         "title": f"Sessions live in Memcached, not Redis {EVIL}",
@@ -283,11 +284,11 @@ def test_two_remotes_with_the_same_ids_are_kept_apart(hostile, tmp_path):
         replica = Replica(name)
         engine.sync(replica, GitTransport(repository.url, replica.repository))
 
-    context = hook_context(six_records(tmp_path), ASKS)
+    context = hook_context(six_records(tmp_path), "should uv install the dependencies?")
 
     stored = {name: Store(Replica(name).store).get("use-uv").memory.content["decision"] for name in texts}
     assert stored == texts
-    assert "--remote acme use-uv" in context and "--remote platform use-uv" in context
+    assert 'path="acme:decisions/use-uv.json"' in context and 'path="platform:decisions/use-uv.json"' in context
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux") or not shutil.which("unshare"), reason="needs namespaces")

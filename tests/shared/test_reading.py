@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from onrecord.store.writer import Writer
 from tests import searching
 from tests.hooks.hook_process import run_hook
 from tests.known_project import SIX
+from tests.shared.machines import accept
 
 DECISION = SIX["decision"]
 ID = "sessions-live-in-postgres-not-redis"
@@ -176,7 +178,7 @@ def test_a_session_starts_with_shared_rules_and_without_the_unfinished_work_of_o
 
     context = _hook(project, "session_start", source="startup")
 
-    assert "(high severity) [platform]\n" in context
+    assert re.search(r": \(high severity\) .* \[platform\]\n", context)
     assert "Somebody else" not in context
     project.save("constraint", SIX["constraint"])
     assert 'source="platform"' not in _hook(project, "session_start", source="startup")
@@ -193,7 +195,7 @@ def test_an_mcp_client_reads_a_shared_record(project, share):
 
 def test_a_pointer_says_how_to_read_the_record(share):
     entry = share("platform", "decision", DECISION)
-    match = rank.match(index.open(paths.replica("platform").root)._select()[0], paths.replica("platform").root)
+    match = rank.match(index.open(paths.accepted("platform").root)._select()[0], paths.accepted("platform").root)
 
     line = selection.pointer(Candidate(match, "platform:"))
 
@@ -297,7 +299,7 @@ def test_a_shared_store_that_fails_takes_nothing_of_the_projects_own_with_it(pro
     project.save("constraint", SIX["constraint"])
     share("platform", "constraint", SIX["constraint"], title="Shared", scope={"paths": ["src/**"]})
     file, open_store = os.path.join(project.root, "src", "carrier", "client.py"), Stores.open
-    broken = paths.replica("platform").root
+    broken = paths.accepted("platform").root
 
     def open_or_fail(stores: Stores, root: str) -> index.Index:
         if root == broken:
@@ -321,6 +323,7 @@ def test_what_replaces_a_shared_record_about_a_file_must_apply_here_too(project,
     share("platform", "constraint", SIX["constraint"], title="New rule", scope=elsewhere)
     writer = Writer(Store(paths.replica("platform").root), project.settings)
     writer.supersede("constraints/old-rule.json", "new-rule")
+    accept("platform")
 
     assert for_file.about(project.stores, project.root, "src/carrier/client.py", project.settings) == []
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from onrecord import paths
 from onrecord.cli import main, sync
 from onrecord.errors import Offline
+from onrecord.search import index
 from onrecord.shared import remotes
 from onrecord.shared.replicas import Replica
 from tests.cli.conftest import BIN
@@ -77,8 +77,8 @@ def test_it_tells_what_came_and_ends_with_the_pipe_at_its_input(shared, watching
 def test_what_came_is_in_the_index_when_it_is_told(shared, watching):
     _line(watching)
 
-    with closing(sqlite3.connect(paths.index_file(Replica("platform").store))) as index:
-        assert index.execute("SELECT records FROM total").fetchone() == (1,)
+    with closing(sqlite3.connect(index.file_of(Replica("platform").base))) as connection:
+        assert connection.execute("SELECT records FROM total").fetchone() == (1,)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -203,7 +203,7 @@ def test_who_changed_it_is_said(store, monkeypatch):
 
     assert [(change.action, change.by) for change in history.read(store.root)] == [
         ("save", "person"),
-        ("draft", "agent"),
+        ("draft", "agent (claude-code)"),
     ]
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
+from onrecord import files
 from onrecord.errors import AlreadyExists, BadRecord, NotFound
-from onrecord.record import compose
+from onrecord.record import compose, drafts
 from onrecord.search import index
+from onrecord.settings import load_settings
 from onrecord.store import inbox, record_names
 from onrecord.store.inbox import BrokenDraft, Draft, Inbox
 from onrecord.store.store import Store
+from onrecord.store.writer import Writer
 from tests import searching
 
 CONTENT = {"context": "c", "decision": "Sessions live in Postgres 16", "rationale": ["failovers"]}
@@ -58,6 +62,49 @@ def test_git_leaves_the_inbox_out(tmp_path):
     Inbox(str(tmp_path)).put(draft())
 
     assert "inbox/" in (tmp_path / ".gitignore").read_text().split()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+def test_only_the_user_may_read_a_draft_until_it_is_accepted(tmp_path):
+    root = tmp_path / ".claude" / "memory"
+    store, writer = Store(str(root)), Writer(Store(str(root)), load_settings(str(root)))
+    old_umask = os.umask(0o022)
+    try:
+        put = Inbox(store.root).put(draft())
+        in_inbox = {"put": _mode(root / "inbox" / f"{put.name}.json")}
+        writer.draft([put._replace(summary="once more")])
+        in_inbox["written with others"] = _mode(root / "inbox" / f"{put.name}.json")
+        with store.writing() as batch:
+            batch.put(put.record)
+            batch.drop_draft(put.name)
+        accepted = _mode(root / put.record.path)
+        with store.writing() as batch:
+            batch.restore(f"inbox/{put.name}.json", drafts.render(put).decode())
+        in_inbox["restored"] = _mode(root / "inbox" / f"{put.name}.json")
+    finally:
+        os.umask(old_umask)
+
+    assert set(in_inbox.values()) == {0o600}, in_inbox
+    assert accepted == 0o644
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+def test_the_journal_of_a_draft_is_private_too(tmp_path, monkeypatch):
+    modes: list[int] = []
+    replace = files.replace
+
+    def watch(source: str, path: str) -> None:
+        modes.extend([_mode(Path(source))] if path.endswith((".journal", "sessions-in-postgres.json")) else [])
+        replace(source, path)
+
+    monkeypatch.setattr(files, "replace", watch)
+    Writer(Store(str(tmp_path)), load_settings(str(tmp_path))).draft([draft()])
+
+    assert modes == [0o600, 0o600]
+
+
+def _mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
 
 
 def test_another_session_cannot_overwrite_a_waiting_draft(tmp_path):

@@ -7,10 +7,11 @@ import sys
 
 import pytest
 
+from onrecord import files
 from onrecord.errors import AlreadyExists, Ambiguous, BadRecord, Changed, Invalid, NotFound, UnsafePath, Unwritable
 from onrecord.record import memory
 from onrecord.store import index_md, record_names
-from onrecord.store.store import Broken, Entry, Store
+from onrecord.store.store import Batch, Broken, Entry, Store
 from tests.records import sample
 
 
@@ -269,7 +270,7 @@ def test_a_first_step_that_fails_leaves_no_journal_to_fail_again(store, monkeypa
     assert _tree(store) == before
 
 
-def test_a_later_step_that_fails_is_finished_by_the_next_writer(store, monkeypatch):
+def test_a_later_step_that_fails_takes_back_the_earlier_ones(store, monkeypatch):
     store.create(sample())
 
     with monkeypatch.context() as patch:
@@ -278,9 +279,28 @@ def test_a_later_step_that_fails_is_finished_by_the_next_writer(store, monkeypat
             batch.put(sample(id="one"))
             batch.put(sample(id="two"))
 
-    assert "the next command will finish the change" in caught.value.fix
+    assert caught.value.fix.endswith("; nothing was changed")
+    assert not store.is_interrupted
+    assert [entry.memory.id for entry in store.entries()] == ["sessions-in-redis"]
+
+
+def test_a_disk_that_stays_full_leaves_the_rest_of_a_change_to_the_next_writer(store, monkeypatch):
+    store.create(sample())
+
+    with monkeypatch.context() as patch:
+        _fill_disk_at(patch, call=3)
+        patch.setattr(os, "unlink", _full)
+        with pytest.raises(Unwritable) as caught, store.writing() as batch:
+            batch.put(sample(id="one"))
+            batch.put(sample(id="two"))
+
+    assert caught.value.fix.endswith("; the next change will finish this one")
     store.recover()
     assert [entry.memory.id for entry in store.entries()] == ["one", "sessions-in-redis", "two"]
+
+
+def _full(path):
+    raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
 
 def _fill_disk_at(patch, call):
@@ -309,3 +329,47 @@ def _tree(store):
             with open(os.path.join(folder, name), "rb") as file:
                 contents[os.path.relpath(os.path.join(folder, name), store.root)] = file.read()
     return contents
+
+
+@pytest.mark.parametrize("has_page", [True, False])
+def test_no_other_record_is_read_while_the_store_is_locked(store, monkeypatch, has_page):
+    """Others wait ten seconds for the lock; to read 200,000 records takes longer."""
+    for number in range(5):
+        store.create(sample(id=f"old-{number}", title=f"Old {number}"))
+    if not has_page:
+        os.unlink(os.path.join(store.root, "index.md"))
+    read_under_lock: list[str] = []
+    read, lock = files.read_inside, files.locked
+
+    class Watched(lock):
+        def __enter__(self):
+            super().__enter__()
+            monkeypatch.setattr(files, "read_inside", watch)
+
+        def __exit__(self, *error):
+            monkeypatch.setattr(files, "read_inside", read)
+            super().__exit__(*error)
+
+    def watch(root, path, max_bytes):
+        read_under_lock.append(path)
+        return read(root, path, max_bytes)
+
+    monkeypatch.setattr(files, "locked", Watched)
+    store.create(sample(id="new", title="New"))
+
+    assert not any("old-" in path for path in read_under_lock)
+    assert index_md.differences(store.root, (entry.memory for entry in store.entries())) == []
+
+
+def test_a_page_that_another_writer_has_made_meanwhile_is_kept(store):
+    store.create(sample(id="old", title="Old"))
+    os.unlink(os.path.join(store.root, "index.md"))
+    late = Store(store.root)
+    page_text = late._missing_page()
+    store.create(sample(id="meanwhile", title="Meanwhile"))
+
+    batch = Batch(late, "save", page_text)
+    batch.put(sample(id="late", title="Late"))
+    batch.commit()
+
+    assert index_md.differences(store.root, (entry.memory for entry in store.entries())) == []

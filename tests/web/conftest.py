@@ -28,11 +28,11 @@ class Browser:
         self.project = Project(str(root))
         self.access = access.Access(PORT)
         self.site = view.Site(str(root), self.access)
-        self.client = TestClient(server.create_app(self.site), base_url=f"http://{self.access.host}")
+        self.client = TestClient(server.create_app(self.site), base_url=address_of(self.access))
         self.client.get(self.access.new_address())
 
     def get(self, path: str, **options):
-        return self.client.get(path, **options)
+        return self._at_root(self.client.get(path, **options))
 
     def decide(self, name: str, action: str, **fields: str):
         """Press a button of a draft in the inbox, for its current version."""
@@ -42,7 +42,17 @@ class Browser:
     def post(self, path: str, **fields: str):
         """Send a form of one of our own pages."""
         data = {"form_token": self.access.form_token, **fields}
-        return self.client.post(path, data=data, headers={"origin": f"http://{self.access.host}"})
+        return self._at_root(self.client.post(path, data=data, headers={"origin": f"http://{self.access.host}"}))
+
+    def _at_root(self, response):
+        """Return a page with its links as they are without the secret path above them."""
+        response._content = response.content.replace(self.access.prefix.encode(), b"")
+        return response
+
+
+def address_of(access: access.Access) -> str:
+    """Return the address of the pages; a request for `/search` goes to that page below the secret path."""
+    return f"http://{access.host}{access.prefix}"
 
 
 @pytest.fixture

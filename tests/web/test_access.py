@@ -16,6 +16,7 @@ from onrecord.cli import web
 from onrecord.errors import BadInput
 from onrecord.web import access, server
 from tests.terminal_session import CTRL_C, TerminalSession
+from tests.web.conftest import address_of
 
 CHANGES = [route.path for route in server.ROUTES if "POST" in route.methods]
 PAGES = [route.path for route in server.ROUTES if "GET" in route.methods]
@@ -26,7 +27,7 @@ def _with_values(path: str) -> str:
 
 
 def _stranger(browser) -> TestClient:
-    return TestClient(server.create_app(browser.site), base_url=f"http://{browser.access.host}")
+    return TestClient(server.create_app(browser.site), base_url=address_of(browser.access))
 
 
 def test_the_address_is_exchanged_for_a_strict_cookie(browser):
@@ -49,7 +50,7 @@ def test_an_address_lets_one_browser_in_and_only_the_last_one_does(browser, save
 
     assert statuses == [403, 403]
     assert second.get("/").status_code == 403
-    assert [first.get(path).status_code for path in ("/", address)] == [200, 200]
+    assert [first.get(path).status_code for path in ("/", address)] == [200, 403]
     second.get(browser.access.new_address())
     assert [client.get("/").status_code for client in (first, second)] == [200, 200]
 
@@ -201,7 +202,7 @@ def test_a_form_that_breaks_off_halfway_changes_nothing(browser, save, project):
     assert project.get(entry.path) == entry
 
 
-def test_the_server_does_not_wait_for_the_browser(monkeypatch):
+def test_the_server_does_not_wait_for_the_browser(monkeypatch, tmp_path):
     """A text browser runs until the user quits it, and needs a page before that."""
     goes_on, ended, addresses = threading.Event(), threading.Event(), []
 
@@ -211,12 +212,12 @@ def test_the_server_does_not_wait_for_the_browser(monkeypatch):
 
     monkeypatch.setattr(webbrowser, "open", run_browser)
 
-    web._started(access.Access(1), opens=True)
+    web._started(access.Access(1), str(tmp_path / "entrance.html"))
     goes_on.set()
 
     assert ended.wait(5)
     ((address, is_served),) = addresses
-    assert address.startswith("http://127.0.0.1:1/?token=") and is_served
+    assert address == (tmp_path / "entrance.html").as_uri() and is_served
 
 
 def test_a_server_that_nobody_uses_ends_by_itself(project):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import http.server
 import os
+import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -54,7 +57,9 @@ class Ferry:
     def __init__(self, project: Project, address: str, chromium: Browser) -> None:
         self.project = project
         self.address = address
-        self.root = address.split("?")[0].rstrip("/")
+        self.host = address.split("?")[0].rstrip("/")
+        self.root = ""
+        """The address above all pages, which the first window is led to."""
         self._chromium = chromium
         self._cookies: list[Any] = []
 
@@ -64,10 +69,11 @@ class Ferry:
         context.add_cookies(self._cookies)
         page = context.new_page()
         page.set_default_timeout(15_000)
-        page.on("request", lambda request: _check_host(request.url, self.root))
+        page.on("request", lambda request: _check_host(request.url, self.host))
         page.on("console", lambda message: _check_console(message.type, message.text))
         page.goto(f"{self.root}/" if self._cookies else self.address)
-        expect(page).to_have_url(f"{self.root}/")
+        expect(page).to_have_url(re.compile(rf"{self.host}/[\w-]{{22}}/"))
+        self.root = page.url.rstrip("/")
         self._cookies = context.cookies()
         return page
 
@@ -184,6 +190,7 @@ def test_two_people_edit_one_record_and_neither_text_is_lost(ferry):
 
 @in_thread
 def test_a_window_that_was_not_let_in_sees_nothing(ferry):
+    ferry.window()
     stranger = ferry._chromium.new_context().new_page()
 
     response = stranger.goto(f"{ferry.root}/inbox")
@@ -192,10 +199,33 @@ def test_a_window_that_was_not_let_in_sees_nothing(ferry):
     assert "Sign release tags" not in stranger.content()
 
 
+@in_thread
+def test_a_browser_sends_the_cookie_to_no_other_port(ferry):
+    page, received = ferry.window(), []
+
+    class Thief(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            received.append(self.headers.get("Cookie", ""))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *words: object) -> None:
+            """Print nothing."""
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Thief) as thief:
+        threading.Thread(target=thief.serve_forever, daemon=True).start()
+        other = page.context.new_page()
+        other.goto(f"http://127.0.0.1:{thief.server_port}/inbox")
+        thief.shutdown()
+
+    assert page.context.cookies()
+    assert set(received) == {""}
+
+
 @pytest.mark.skipif(not os.path.exists("/proc/net/tcp"), reason="there is no list of sockets to read")
 @in_thread
 def test_the_server_listens_on_this_machine_only(ferry):
-    port = ferry.root.rpartition(":")[2]
+    port = ferry.host.rpartition(":")[2]
     sockets = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
 
     addresses = [

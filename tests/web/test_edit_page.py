@@ -136,3 +136,14 @@ def test_no_other_category_can_be_made(browser, save):
     save()
 
     assert browser.get("/new/secret").status_code == 400
+
+
+def test_a_new_trigger_that_fits_any_prompt_is_named_after_saving(browser, save):
+    entry = save(triggers=["where is login state?"])
+    page = browser.get(_address(entry))
+
+    response = browser.post(
+        _address(entry), text=_form(page).replace("where is login state?", "fix it"), hash=_hash(page)
+    )
+
+    assert "the trigger &#34;fix it&#34; has only words that any prompt may have" in response.text

@@ -20,6 +20,7 @@ from onrecord.store.writer import Writer
 from onrecord.usage import usage_log
 from tests.git_project import GitProject
 from tests.sessions import claude_code, codex, say
+from tests.shared.machines import accept
 
 HOSTILE = '<script>alert("x")</script><img src=x onerror=y>\u202e\x1b[31m&amp;'
 
@@ -50,12 +51,14 @@ def test_a_shared_record_is_found_and_read_and_changed_in_its_replica(browser, s
     content = {"context": "Two", "decision": "Use uv for everything", "rationale": ["one tool"]}
     record = compose.compose("decision", {"title": "Use uv", "content": content}, now="2026-03-02T09:30:00Z")
     entry = Writer(store, Settings()).save(record)
+    accept("platform")
     address = f"/record/platform/{entry.path}"
 
     results = browser.get("/search?q=uv")
     page = browser.get(address)
-    browser.post(f"{address}/retire", hash=entry.hash, text="old")
+    after = browser.post(f"{address}/retire", hash=entry.hash, text="old")
 
+    assert "this page and agents show what platform has" in _text(after)
     assert f'href="{address}"' in results.text and "platform" in _text(results)
     assert "shared store platform" in _text(page)
     assert store.read(entry.path).memory.record_status == "retired"
@@ -80,6 +83,7 @@ def test_the_page_of_a_shared_record_says_what_counts_in_its_place(browser, save
     own = save("Use uv")
     remotes.add("platform", "/srv/platform.git")
     shared = Writer(Store(replicas.prepare("platform").store), Settings()).save(own.memory)
+    accept("platform")
 
     page = browser.get(f"/record/platform/{shared.path}")
 
@@ -469,3 +473,14 @@ def test_the_pages_say_which_rules_your_agent_broke(browser, project, save):
 
     assert re.search(r"your agent broke this 3 times, last on \d{4}-\d\d-\d\d \(codex\)", _text(browser.get("/")))
     assert "Your agent broke this 3 times, last on" in _text(browser.get(_address(entry)))
+
+
+def test_a_search_that_nothing_fits_says_so_and_names_the_nearest_as_such(browser, save, monkeypatch):
+    save()
+
+    nothing = browser.get("/search?q=zzzzqqq").text
+    monkeypatch.setattr("onrecord.search.search_coefficients.FITS", 1.0)
+    nearest = browser.get("/search?q=sessions+zzzzqqq&part=1").text
+
+    assert "Nothing on record is probably about this" in nothing and "Nearest" not in nothing
+    assert re.search(r"Nearest, probably about something else:.*Sessions live in Postgres", nearest, re.S)

@@ -13,10 +13,9 @@ import pytest
 
 from onrecord import extras
 from onrecord.cli.commands import COMMANDS
-from onrecord.coldstart import content_hash
 from onrecord.shared import hub_connection, hub_schema
 from onrecord.shared.remotes import parse_team_address
-from onrecord.shared.transport import Push
+from onrecord.shared.transport import Push, version_hash
 from tests import time_limit
 from tests.cli.conftest import BIN, Outcome, onrecord, project
 
@@ -178,7 +177,7 @@ def test_an_owner_who_is_no_superuser_makes_and_restores_a_backup(owner, tmp_pat
     if not (folder / "pg_dump").exists():
         pytest.skip("this server comes without pg_dump")
     walt.push([Push("decisions/a.json", b"1", "")])
-    walt.push([Push("decisions/a.json", b"2", content_hash(b"1"))])
+    walt.push([Push("decisions/a.json", b"2", version_hash(b"1"))])
     url, dump = (lambda name: owner.server.url(name, OWNER)), str(tmp_path / "dump")
     owner.server.execute(f"CREATE DATABASE restored OWNER {OWNER}")
 
@@ -195,7 +194,7 @@ def test_earlier_versions_are_deleted_for_good(owner, onrecord):
     walt = owner.transport("walt")
     path = "decisions/secret.json"
     walt.push([Push(path, b"a secret", ""), Push("decisions/other.json", b"1", "")])
-    walt.push([Push(path, b"", content_hash(b"a secret")), Push("decisions/other.json", b"2", content_hash(b"1"))])
+    walt.push([Push(path, b"", version_hash(b"a secret")), Push("decisions/other.json", b"2", version_hash(b"1"))])
     cursor = walt.pull("").cursor
 
     outcome = onrecord("hub", "forget", path, "--team=platform")
@@ -301,7 +300,9 @@ def test_the_files_that_a_team_has_already_are_counted(postgres, onrecord, monke
     )
     monkeypatch.setattr(hub_schema, "migrations", lambda: steps)
 
-    assert onrecord("hub", "init", postgres.url(database)).out.startswith("tables updated from schema 2 to 3\n")
+    assert onrecord("hub", "init", postgres.url(database)).out.startswith(
+        f"tables updated from schema 2 to {VERSION}\n"
+    )
 
     assert postgres.execute("SELECT files, bytes FROM onrecord.teams", database=database) == [(5, 15)]
 
@@ -313,3 +314,20 @@ def test_a_superuser_who_migrates_leaves_the_owner_in_charge(own_hub, onrecord, 
     assert onrecord("hub", "init", "--url", own_hub.server.url(own_hub.database)).code == 0
 
     assert own_hub.rows("SELECT tableowner FROM pg_tables WHERE schemaname = 'onrecord' GROUP BY 1") == [(OWNER,)]
+
+
+def test_the_hashes_of_an_earlier_schema_are_computed_again(postgres, onrecord, monkeypatch):
+    database, steps = postgres.database(), hub_schema.migrations()
+    monkeypatch.setattr(hub_schema, "migrations", lambda: steps[:3])
+    assert onrecord("hub", "init", postgres.url(database)).code == 0
+    postgres.execute(
+        "INSERT INTO onrecord.records (team, path, number, data, hash)"
+        " VALUES (1, 'decisions/a.json', 1, '123', repeat('f', 32)), (1, 'decisions/b.json', 2, '', '')",
+        database=database,
+    )
+    monkeypatch.setattr(hub_schema, "migrations", lambda: steps)
+
+    assert onrecord("hub", "init", postgres.url(database)).code == 0
+
+    rows = postgres.execute("SELECT path, hash FROM onrecord.records ORDER BY path", database=database)
+    assert rows == [("decisions/a.json", version_hash(b"123")), ("decisions/b.json", "")]

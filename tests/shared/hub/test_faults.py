@@ -11,11 +11,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from onrecord.coldstart import content_hash
 from onrecord.errors import BadRemote, Offline, Refused
 from onrecord.shared import hub_transport
 from onrecord.shared.hub_transport import PostgresTransport
-from onrecord.shared.transport import Push, Pushed
+from onrecord.shared.transport import Push, Pushed, version_hash
 from tests import time_limit
 from tests.postgres import Server
 
@@ -44,7 +43,7 @@ def proxied(hub: TestHub) -> Iterator[Callable[..., tuple[PostgresTransport, Cut
 def _sync(machine: PostgresTransport) -> tuple[dict[str, bytes], Pushed]:
     """Pull and push as the engine does."""
     return everything(machine), machine.push(
-        [Push(A, b"2", content_hash(b"1")), new(B, b"1"), Push("decisions/c.json", b"", content_hash(b"c"))]
+        [Push(A, b"2", version_hash(b"1")), new(B, b"1"), Push("decisions/c.json", b"", version_hash(b"c"))]
     )
 
 
@@ -261,6 +260,6 @@ def test_a_connection_that_the_administrator_ends_is_made_again(hub: TestHub):
     machine.push([new(A, b"1")])
     hub.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'walt'")
 
-    assert machine.push([Push(A, b"2", content_hash(b"1"))]).accepted == (A,)
+    assert machine.push([Push(A, b"2", version_hash(b"1"))]).accepted == (A,)
     with pytest.raises(psycopg.OperationalError):
         hub.server.execute("SELECT 1", database="no_such_database")

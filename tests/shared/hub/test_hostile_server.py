@@ -82,7 +82,7 @@ def test_the_rest_is_not_read_when_the_first_records_were_enough():
     answer = itertools.chain([message(b"1", b"") + message(b"2", b"") + columns(TEXT, BYTES)], rows)
     with false_server(LET_IN + READY, answer) as url, closing(PostgresTransport(url)) as machine:
         machine._hub = Hub(parse_team_address(url), lambda session: None)
-        versions = machine._versions(hub_transport._Team(1, 1, "", False), 0)
+        versions = machine._versions(hub_transport._Team(1, 1, "", False, False), 0)
         first = next(versions)
         versions.close()
 

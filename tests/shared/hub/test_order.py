@@ -9,8 +9,7 @@ from typing import NamedTuple
 import psycopg
 import pytest
 
-from onrecord.coldstart import content_hash
-from onrecord.shared.transport import Push
+from onrecord.shared.transport import Push, version_hash
 from tests import time_limit
 
 from .conftest import TestHub, new
@@ -84,7 +83,7 @@ def test_a_reader_gets_every_change_of_many_writers(hub: TestHub):
             path, data = f"decisions/{number}-{step}.json", f"{number} {step}".encode()
             assert machine.push([new(path, data)]).accepted == (path,)
             last = (data, data + b"!", b"")[step % 3]
-            assert machine.push([Push(path, last, content_hash(data))]).accepted == (path,)
+            assert machine.push([Push(path, last, version_hash(data))]).accepted == (path,)
             expected[path] = last
 
     def guarded(number: int) -> None:
@@ -137,7 +136,7 @@ def test_of_two_who_change_one_record_one_is_outdated(hub: TestHub):
 
     def write(name: str, machine: object) -> None:
         start.wait(timeout=60)
-        outcomes[name] = machine.push([Push(path, name.encode(), content_hash(b"0"))]).accepted  # type: ignore[attr-defined]
+        outcomes[name] = machine.push([Push(path, name.encode(), version_hash(b"0"))]).accepted  # type: ignore[attr-defined]
 
     writers = [threading.Thread(target=write, args=pair) for pair in (("walt", walt), ("wilma", wilma))]
     for writer in writers:

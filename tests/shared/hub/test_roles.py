@@ -8,14 +8,14 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from onrecord.coldstart import content_hash
 from onrecord.errors import Refused
-from onrecord.shared.transport import Push
+from onrecord.shared.transport import Push, version_hash
 
 from .conftest import OTHER, OWNER, ROLES, STRANGER, TestHub, everything, new
 
 pytestmark = pytest.mark.debian("postgresql")
 RECORD, DRAFT = "decisions/a.json", "inbox/d.json"
+COLUMNS = "team, path, number, data, previous, change, login, at"
 PUSH = "SELECT outcome FROM onrecord.push(%s, 0, %s, %s, %s, %s)"
 
 
@@ -25,7 +25,7 @@ def filled(hub: TestHub) -> TestHub:
     for login, team in (("vera", "platform"), (OTHER, "other")):
         reviewer = hub.transport(login, team)
         reviewer.push([new(RECORD, b"1"), new(DRAFT, b"1")])
-        reviewer.push([Push(RECORD, f"of {team}".encode(), content_hash(b"1"))])
+        reviewer.push([Push(RECORD, f"of {team}".encode(), version_hash(b"1"))])
     return hub
 
 
@@ -70,9 +70,9 @@ OUTCOMES = {
 def test_what_each_role_writes(filled: TestHub, login: str, asks_for_review: bool):
     filled.rows("UPDATE onrecord.teams SET asks_for_review = %s", asks_for_review)
     changes = [
-        Push(RECORD, b"changed", content_hash(b"of platform")),
+        Push(RECORD, b"changed", version_hash(b"of platform")),
         new("decisions/new.json", b"new"),
-        Push(DRAFT, b"", content_hash(b"1")),
+        Push(DRAFT, b"", version_hash(b"1")),
         new("inbox/new.json", b"new"),
     ]
 
@@ -120,7 +120,7 @@ def test_a_temporary_function_does_not_get_a_writer_past_review(filled: TestHub)
 
 
 BY_HAND = [
-    "INSERT INTO onrecord.records (team, path, number, data, hash) VALUES (1, 'decisions/x.json', 99, '', '')",
+    "INSERT INTO onrecord.records (team, path, number, data) VALUES (1, 'decisions/x.json', 99, '')",
     "UPDATE onrecord.records SET data = 'x'",
     "DELETE FROM onrecord.records",
     "TRUNCATE onrecord.records",
@@ -128,7 +128,7 @@ BY_HAND = [
     "UPDATE onrecord.teams SET asks_for_review = false",
     "INSERT INTO onrecord.members VALUES (2, session_user, 'reviewer')",
     "UPDATE onrecord.members SET role = 'reviewer'",
-    "INSERT INTO onrecord.history SELECT * FROM onrecord.history",
+    f"INSERT INTO onrecord.history ({COLUMNS}) SELECT {COLUMNS} FROM onrecord.history",
     "UPDATE onrecord.history SET login = 'vera'",
     "DELETE FROM onrecord.history",
     "ALTER TABLE onrecord.records DISABLE ROW LEVEL SECURITY",
@@ -157,7 +157,7 @@ def test_not_even_the_owner_rewrites_history(filled: TestHub):
 
     changed = session.execute("UPDATE onrecord.history SET login = 'vera'").rowcount
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        session.execute("INSERT INTO onrecord.history SELECT * FROM onrecord.history")
+        session.execute(f"INSERT INTO onrecord.history ({COLUMNS}) SELECT {COLUMNS} FROM onrecord.history")
 
     assert changed == 0
     assert filled.rows("SELECT * FROM onrecord.history ORDER BY team") == before

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from onrecord.coldstart import content_hash
 from onrecord.errors import BadInput, BadRemote, Refused
 from onrecord.shared import hub_connection, hub_search, hub_teams
 from onrecord.shared.remotes import parse_team_address
@@ -29,11 +28,11 @@ class Company(TestHub):
 
     def save(self, team: str, path: str, data: bytes) -> None:
         statement = (
-            "INSERT INTO onrecord.records (team, path, number, data, hash) SELECT team, %s, number + 5000, %s, %s"
+            "INSERT INTO onrecord.records (team, path, number, data) SELECT team, %s, number + 5000, %s"
             " FROM onrecord.teams WHERE name = %s"
-            " ON CONFLICT (team, path) DO UPDATE SET data = excluded.data, hash = excluded.hash"
+            " ON CONFLICT (team, path) DO UPDATE SET data = excluded.data"
         )
-        self.rows(statement, path, data, content_hash(data) if data else "", team)
+        self.rows(statement, path, data, team)
         self.rows("UPDATE onrecord.teams SET number = number + 5000 WHERE name = %s", team)
 
     def decide(self, id: str, title: str, decision: str = "", team: str = "platform", **fields: object) -> None:
@@ -41,8 +40,8 @@ class Company(TestHub):
 
     def fill(self, count: int, data: bytes) -> None:
         statement = (
-            "INSERT INTO onrecord.records (team, path, number, data, hash) SELECT team, 'decisions/r' || i || '.json',"
-            " i, %s, md5(i::text) FROM onrecord.teams, generate_series(1, %s) i WHERE name = 'platform'"
+            "INSERT INTO onrecord.records (team, path, number, data) SELECT team, 'decisions/r' || i || '.json',"
+            " i, %s FROM onrecord.teams, generate_series(1, %s) i WHERE name = 'platform'"
         )
         self.rows(statement, data, count)
         self.rows("ANALYZE onrecord.records")

@@ -113,7 +113,8 @@ def test_a_record_cannot_write_to_the_terminal(acme, onrecord):
 
 def test_without_the_server_the_replica_is_searched_and_a_warning_says_so(onrecord, tmp_path):
     onrecord("remote", "add", "acme", f"postgresql://walt@/memory?host={tmp_path}#platform")
-    folder = Path(Replica("acme").store, "decisions")
+    folder = Path(Replica("acme").base, "decisions")
+    Path(Replica("acme").store).mkdir(parents=True, exist_ok=True)
     folder.mkdir(parents=True)
     (folder / "use-kafka.json").write_bytes(_record("use-kafka", "Use Kafka", "Kafka for all queues."))
 

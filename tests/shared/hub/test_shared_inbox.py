@@ -81,3 +81,59 @@ def _line(process: subprocess.Popen[bytes]) -> bytes:
     """Return the next line, within a time limit."""
     assert select.select([process.stdout], [], [], PATIENCE)[0]
     return process.stdout.readline()
+
+
+def test_a_reader_is_refused_at_once(hub, person, onrecord):  # noqa: F811
+    person("rita")
+    assert onrecord("sync").code == 0
+
+    outcome = onrecord("save", "decision", "Jobs are rows", *DECISION, "--remote=platform")
+
+    assert outcome.code == 1 and "your role in platform is reader" in outcome.err
+    assert list(Store(Replica("platform").store).scan()) == []
+
+
+def test_what_a_reader_saved_before_the_first_sync_is_refused_then_and_can_be_taken_back(hub, person, onrecord):  # noqa: F811
+    person("rita")
+    onrecord("save", "decision", "Jobs are rows", *DECISION, "--remote=platform")
+
+    refused = onrecord("sync")
+
+    assert refused.code == 1 and "to take them back: onrecord remote withdraw platform" in refused.out
+    assert "Jobs are rows" not in onrecord("recall", "where do jobs go, rows?").out
+    assert onrecord("remote", "withdraw", "platform", "--draft").code == 1
+    assert onrecord("remote", "withdraw", "platform").code == 0
+    assert onrecord("sync").out == "platform: up to date\n"
+
+
+def test_what_a_team_asks_to_review_is_sent_as_a_draft_by_the_printed_command(hub, person, onrecord):  # noqa: F811
+    """The team begins to ask for review after the record was saved."""
+    person("walt")
+    assert onrecord("sync").code == 0
+    onrecord("save", "decision", "Jobs are rows", *DECISION, "--remote=platform")
+    hub.rows("UPDATE onrecord.teams SET asks_for_review = true WHERE name = 'platform'")
+
+    refused = onrecord("sync")
+    words = " ".join(refused.out.split())
+
+    assert refused.code == 1 and "to send them as drafts: onrecord remote withdraw platform --draft" in words
+    assert onrecord("remote", "withdraw", "platform", "--draft").code == 0
+    assert onrecord("sync").out == "platform: pushed 1\n"
+    person("vera")
+    onrecord("sync")
+    assert onrecord("review", "--remote=platform", "--accept=jobs-are-rows").code == 0
+    assert onrecord("sync").code == 0
+    person("walt")
+    assert onrecord("sync").code == 0
+    assert json.loads(onrecord("search", "jobs rows", "--json").out)["results"][0]["source"] == "platform"
+
+
+def test_a_save_for_a_team_that_reviews_is_a_draft(hub, person, onrecord):  # noqa: F811
+    hub.rows("UPDATE onrecord.teams SET asks_for_review = true WHERE name = 'platform'")
+    person("walt")
+    assert onrecord("sync").code == 0
+
+    onrecord("save", "decision", "Jobs are rows", *DECISION, "--remote=platform")
+
+    assert onrecord("sync").out == "platform: pushed 1\n"
+    assert Inbox(Replica("platform").store).names() == ["jobs-are-rows"]

@@ -23,7 +23,7 @@ from .conftest import OWNER, TestHub
 
 pytestmark = pytest.mark.debian("postgresql")
 WATCHED = (str(Path(onrecord.shared.__file__ or "").parent),)
-COLUMNS = "team, path, number, data, hash, previous, change, login, at"
+COLUMNS = "team, path, number, data, previous, change, login, at"
 STEP = 211
 """Lines between two kills: a sync has some thousand."""
 
@@ -87,7 +87,7 @@ def test_a_writer_of_a_team_that_reviews_is_told_so_and_keeps_the_record(hub: Te
     result = walt.sync()
     wilma.sync()
 
-    assert result.refused == {"decisions/use-uv.json": "this team reviews changes: send a draft with `onrecord share`"}
+    assert result.refused == {"decisions/use-uv.json": "this team reviews changes, and accepts only drafts from you"}
     assert walt.replica.state.asks_for_review
     assert (list(walt.files()), wilma.files()) == (["decisions/use-uv.json"], {})
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing
+from typing import Optional
 
 import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from onrecord.coldstart import content_hash
 from onrecord.errors import BadInput
 from onrecord.shared import hub_connection, hub_transport, incoming
 from onrecord.shared.remotes import parse_team_address
-from onrecord.shared.transport import Push, Pushed, Version
+from onrecord.shared.transport import Push, Pushed, Version, version_hash
 
 from .conftest import TestHub, everything, new
 
@@ -36,9 +36,9 @@ def test_a_change_is_made_only_to_the_version_that_it_expects(hub: TestHub):
     walt, wilma = hub.transport("walt"), hub.transport("wilma")
     walt.push([new(A, b"1"), new(B, b"1")])
 
-    first = wilma.push([Push(A, b"wilma's", content_hash(b"1"))])
+    first = wilma.push([Push(A, b"wilma's", version_hash(b"1"))])
     second = walt.push(
-        [Push(A, b"walt's", content_hash(b"1")), Push(B, b"2", content_hash(b"1")), new(C, b"c"), new(A, b"x")][:3]
+        [Push(A, b"walt's", version_hash(b"1")), Push(B, b"2", version_hash(b"1")), new(C, b"c"), new(A, b"x")][:3]
     )
 
     assert first.accepted == (A,)
@@ -51,8 +51,8 @@ def test_a_deletion_is_a_version_like_any_other(hub: TestHub):
     walt.push([new(A, b"1"), new(B, b"1")])
     cursor = wilma.pull("").cursor
 
-    assert walt.push([Push(A, b"", content_hash(b"1"))]).accepted == (A,)
-    assert walt.push([Push(A, b"", content_hash(b"1"))]).accepted == (A,)
+    assert walt.push([Push(A, b"", version_hash(b"1"))]).accepted == (A,)
+    assert walt.push([Push(A, b"", version_hash(b"1"))]).accepted == (A,)
     assert list(wilma.pull(cursor).versions) == [Version(A, b"")]
     assert wilma.push([new(A, b"again")]).accepted == (A,)
     assert everything(walt) == {A: b"again", B: b"1"}
@@ -68,8 +68,8 @@ def test_a_pull_gives_what_changed_since_the_last_one(hub: TestHub):
     start, *nothing = pulled("")
     walt.push([new(A, b"1"), new(B, b"1")])
     middle, *first = pulled(start)
-    walt.push([Push(A, b"2", content_hash(b"1"))])
-    walt.push([Push(A, b"3", content_hash(b"2"))])
+    walt.push([Push(A, b"2", version_hash(b"1"))])
+    walt.push([Push(A, b"3", version_hash(b"2"))])
     end, *second = pulled(middle)
 
     assert nothing == [[], False]
@@ -83,7 +83,7 @@ def test_what_is_replaced_while_it_is_pulled_comes_next_time(hub: TestHub):
     walt.push([new(A, b"1"), new(B, b"1")])
 
     first = wilma.pull("")
-    walt.push([Push(A, b"2", content_hash(b"1"))])
+    walt.push([Push(A, b"2", version_hash(b"1"))])
 
     assert list(first.versions) == [Version(B, b"1")]
     assert everything(wilma, first.cursor) == {A: b"2"}
@@ -94,8 +94,8 @@ def test_own_versions_that_somebody_replaced_come_first(hub: TestHub):
     walt, wilma = hub.transport("walt"), hub.transport("wilma")
     walt.push([new(A, b"1")])
     cursor = walt.pull("").cursor
-    walt.push([Push(A, b"2", content_hash(b"1"))])
-    wilma.push([Push(A, b"3", content_hash(b"2"))])
+    walt.push([Push(A, b"2", version_hash(b"1"))])
+    wilma.push([Push(A, b"3", version_hash(b"2"))])
 
     assert list(walt.pull(cursor).versions) == [Version(A, b"2"), Version(A, b"3")]
     assert list(wilma.pull(cursor).versions) == [Version(A, b"3")]
@@ -105,9 +105,9 @@ def test_a_push_that_is_repeated_is_accepted_though_somebody_replaced_it_since(h
     walt, wilma = hub.transport("walt"), hub.transport("wilma")
     walt.push([new(A, b"1")])
     list(walt.pull("").versions)
-    change = [Push(A, b"2", content_hash(b"1"))]
+    change = [Push(A, b"2", version_hash(b"1"))]
     walt.push(change)
-    wilma.push([Push(A, b"3", content_hash(b"2"))])
+    wilma.push([Push(A, b"3", version_hash(b"2"))])
 
     assert walt.push(change).accepted == (A,)
     assert wilma.push(change).outdated == (A,)
@@ -118,12 +118,12 @@ def test_a_push_that_is_repeated_is_accepted_though_somebody_replaced_it_since(h
 def test_a_change_back_and_forth_is_not_taken_for_a_repetition(hub: TestHub):
     walt, wilma = hub.transport("walt"), hub.transport("wilma")
     walt.push([new(A, b"1")])
-    walt.push([Push(A, b"2", content_hash(b"1"))])
-    walt.push([Push(A, b"1", content_hash(b"2"))])
+    walt.push([Push(A, b"2", version_hash(b"1"))])
+    walt.push([Push(A, b"1", version_hash(b"2"))])
     list(walt.pull("").versions)
-    wilma.push([Push(A, b"3", content_hash(b"1"))])
+    wilma.push([Push(A, b"3", version_hash(b"1"))])
 
-    assert walt.push([Push(A, b"2", content_hash(b"1"))]).outdated == (A,)
+    assert walt.push([Push(A, b"2", version_hash(b"1"))]).outdated == (A,)
 
 
 def test_a_restored_backup_is_noticed_even_after_it_was_written_to(own_hub: TestHub):
@@ -132,14 +132,14 @@ def test_a_restored_backup_is_noticed_even_after_it_was_written_to(own_hub: Test
     old = walt.pull("").cursor
     walt.close()
     backup = own_hub.beside(own_hub.server.database(lambda url: _copied(own_hub, url)))
-    walt.push([Push(A, b"2", content_hash(b"1"))])
+    walt.push([Push(A, b"2", version_hash(b"1"))])
     cursor = walt.pull("").cursor
     restored = backup.transport("walt")
 
     older = restored.pull(cursor)
     assert (older.is_reset, list(older.versions)) == (True, [Version(A, b"1")])
 
-    backup.transport("wilma").push([Push(A, b"another 2", content_hash(b"1")), new(B, b"b")])
+    backup.transport("wilma").push([Push(A, b"another 2", version_hash(b"1")), new(B, b"b")])
     assert restored.pull(cursor).is_reset
     assert everything(restored, cursor) == {A: b"another 2", B: b"b"}
 
@@ -184,16 +184,37 @@ class PostgresNowhere(hub_transport.PostgresTransport):
         super().__init__("postgresql:///nowhere?host=/nowhere")
 
 
-def test_a_hash_that_a_client_made_up_keeps_nobody_from_writing(hub: TestHub):
-    walt, wilma = hub.transport("walt"), hub.transport("wilma")
-    wrong = "f" * 32
-    push = "SELECT outcome FROM onrecord.push('platform', 0, %s, %s, %s, %s)"
-    wilma_by_hand = hub.session("wilma").execute(push, ([A], [b"1"], [wrong], [""]))
-    assert wilma_by_hand.fetchall() == [("accepted",)]
+LIES = {
+    "that of what a colleague will push": version_hash(b"a colleague's"),
+    "that of what is there": version_hash(b"there"),
+    "made up": "f" * 64,
+    "of the old kind": "f" * 32,
+    "none": "",
+    "no hash at all": "\u2603",
+    "NULL": None,
+}
 
-    assert walt.push([Push(A, b"other", content_hash(b"not what is there"))]).outdated == (A,)
-    assert walt.push([Push(A, b"2", content_hash(b"1"))]).accepted == (A,)
-    assert everything(wilma) == {A: b"2"}
+
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+def test_the_hub_computes_the_hash_of_every_file(hub: TestHub, lie: Optional[str]):
+    walt, wilma = hub.transport("walt"), hub.transport("wilma")
+    wilma.push([new(B, b"there")])
+    push = "SELECT outcome FROM onrecord.push('platform', 0, %s, %s, %s, %s)"
+
+    def by_hand(path: str, data: bytes, expected: str) -> object:
+        return hub.session("wilma").execute(push, ([path], [data], [lie], [expected])).fetchall()
+
+    assert by_hand(A, b"hostile", "") == [("accepted",)]
+    assert by_hand(B, b"hostile", version_hash(b"there")) == [("accepted",)]
+
+    # Nothing is said to be accepted that is not there, and nobody is kept from writing.
+    assert walt.push([new(A, b"a colleague's"), Push(B, b"mine", version_hash(b"there"))]).outdated == (A, B)
+    assert everything(walt) == {A: b"hostile", B: b"hostile"}
+    assert walt.push([Push(A, b"a colleague's", version_hash(b"hostile"))]).accepted == (A,)
+    for table in ("records", "history"):
+        rows = hub.rows(f"SELECT data, hash FROM onrecord.{table}")
+        assert rows
+        assert all(hash == version_hash(data) for data, hash in rows)
 
 
 @pytest.mark.parametrize(("column", "most"), [("files", incoming.MAX_FILES), ("bytes", incoming.MAX_BYTES)])
@@ -203,18 +224,18 @@ def test_a_team_takes_no_more_than_a_machine_can_pull(hub: TestHub, column: str,
     walt.push([new(A, b"1")])
     hub.rows(f"UPDATE onrecord.teams SET {column} = %s WHERE name = 'platform'", most - 1)
 
-    pushed = walt.push([new(B, b"1"), new(C, b"1"), Push(A, b"2", content_hash(b"1"))])
+    pushed = walt.push([new(B, b"1"), new(C, b"1"), Push(A, b"2", version_hash(b"1"))])
 
     assert (pushed.accepted, list(pushed.refused)) == ((B, A), [C])
     assert "200,000 files" in pushed.refused[C]
-    assert walt.push([Push(B, b"", content_hash(b"1"))]).accepted == (B,)
+    assert walt.push([Push(B, b"", version_hash(b"1"))]).accepted == (B,)
 
 
 def test_the_size_of_a_team_is_counted(hub: TestHub):
     walt = hub.transport("walt")
 
     walt.push([new(A, b"12"), new(B, b"345")])
-    walt.push([Push(A, b"1234", content_hash(b"12")), Push(B, b"", content_hash(b"345"))])
+    walt.push([Push(A, b"1234", version_hash(b"12")), Push(B, b"", version_hash(b"345"))])
 
     assert hub.rows("SELECT files, bytes FROM onrecord.teams WHERE name = 'platform'") == [(2, 4)]
 
