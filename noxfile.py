@@ -4,6 +4,7 @@
     nox -s lint types               some of them
     nox -s tests-3.12 -- -k store   one Python, with arguments for pytest
     nox -s long                     the races and properties at length; not part of `nox`
+    nox -s faults                   every fault at every file call of every command; not part of `nox`
     nox -s postgres                 the tests of the hub with every maintained PostgreSQL; not part of `nox`
     nox -s hosts                    every client of tests/hosts, and the table in the docs; not part of `nox`
 
@@ -152,6 +153,14 @@ def long(session: nox.Session) -> None:
     _pytest(session, *repeated, *session.posargs, ONRECORD_TEST_ROUNDS="20", ONRECORD_TEST_SECONDS=HOUR)
     light = "not heavy and not client"
     _pytest(session, "-m", light, *session.posargs, HYPOTHESIS_PROFILE="long", ONRECORD_TEST_SECONDS=HOUR)
+
+
+@nox.session(venv_params=BARE)
+@_reported
+def faults(session: nox.Session) -> None:
+    """Try every fault at every file call of every command: kills, and full, failing or read-only disks."""
+    _install(session, "pip<26", "-e", ".[test]")
+    session.run("python", "-m", "tests.faults", *session.posargs)
 
 
 @nox.session(venv_params=BARE)
