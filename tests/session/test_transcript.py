@@ -214,3 +214,13 @@ def test_what_lies_before_a_part_of_a_session_is_put_before_it(tmp_path):
 )
 def test_every_block_of_a_hook_is_cut_out_wherever_it_stands(text, rest):
     assert transcript.without_blocks(text) == rest
+
+
+@pytest.mark.parametrize("newer", ["a", "b"])
+def test_of_two_sessions_in_the_same_second_the_later_one_is_the_last(tmp_path, newer):
+    sessions = [write(tmp_path / f"{name}.jsonl", user("hello")) for name in ("a", "b")]
+    for session in sessions:
+        is_newer = session.path.endswith(f"{newer}.jsonl")
+        os.utime(session.path, ns=(0, 1_800_000_000_000_000_000 + (900_000_000 if is_newer else 100_000_000)))
+
+    assert transcript.recent_sessions(sessions, 1)[0].name == newer

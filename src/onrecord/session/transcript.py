@@ -403,10 +403,13 @@ def _prompt(transcript: Transcript, entry: Any) -> Prompt | None:
 
 def _newest_first(transcripts: Sequence[Transcript]) -> list[tuple[Transcript, str]]:
     """Return the transcripts with the times they were last modified, newest first."""
-    modified: dict[Transcript, str] = {}
+    modified: list[tuple[float, Transcript, str]] = []
     for transcript in transcripts:
         try:
-            modified[transcript] = timestamps.from_seconds(transcript.format.modified_at(transcript.path))
+            seconds = transcript.format.modified_at(transcript.path)
+            modified.append((seconds, transcript, timestamps.from_seconds(seconds)))
         except (OSError, ValueError, OverflowError):
             continue
-    return sorted(modified.items(), key=lambda item: (item[1], item[0].path), reverse=True)[:MAX_FILES]
+    # By fractions of a second: two short sessions can end within the same one.
+    modified.sort(key=lambda item: (item[0], item[1].path), reverse=True)
+    return [(transcript, instant) for _, transcript, instant in modified[:MAX_FILES]]
