@@ -145,7 +145,7 @@ def test_a_y_statement():
     ("decision", "options", "chosen", "others"),
     [
         ('Chosen options: "CSS variables" and "SCSS".', "- CSS variables\n- SCSS\n- Less",
-         'CSS variables and "SCSS"', ["Less"]),
+         'CSS variables and "SCSS"', []),
         ("Chosen option: **Extract Class**\n\nEach domain gets a service.",
          "- **Extract Class** - Break it up\n- Nothing",
          "Extract Class: Break it up. Each domain gets a service.", ["Nothing"]),
@@ -155,9 +155,9 @@ def test_a_y_statement():
          "A table in Postgres.", ["Redis", "Kafka"]),
         ("Chosen option: Option C with a fallback to option E",
          "- Option A: Redis\n- Option C: Kafka\n- Option E: a file",
-         'Option C ("Kafka") with a fallback to option E ("a file")', ["Redis"]),
+         '"Kafka" with a fallback to "a file"', []),
         ("Chosen option: B", "- Option A: Redis\n- Option B: Kafka", "Kafka.", ["Redis"]),
-        ("Chosen Option `(2)`. Reasons are below.", "1) Redis\n2) Kafka", "Kafka. Reasons are below.", ["Redis"]),
+        ("Chosen Option `(2)`. Reasons are below.", "1) Redis\n2) Kafka", "Kafka.", ["Redis"]),
         ("Choose 2) as it needs less than 1).", "1) Redis\n2) Kafka", "Kafka.", ["Redis"]),
         ('Chosen option: _"2. Kafka"_, because', "1. Redis\n2. Kafka", "Kafka", ["Redis"]),
         ("Choosen option: **2. Kafka**. It is there.", "1. Redis\n2. Kafka", "Kafka. It is there.", ["Redis"]),
@@ -169,9 +169,9 @@ def test_a_y_statement():
          "Include 'Consulted' of RACI", ["Include all of it"]),
         ("* *Chosen Alternative: [ALTERNATIVE 2]*\n  because it is safe. More follows.",
          "* *[ALTERNATIVE 1]* Redis\n* *[ALTERNATIVE 2]* Kafka", "Kafka. More follows.", ["Redis"]),
-        ("We go with option 1.", "1. Redis\n2. Kafka", 'We go with option 1 ("Redis").', []),
+        ("We go with option 1.", "1. Redis\n2. Kafka", 'We go with "Redis".', []),
         ("We take the second option and drop the queue.", "- Redis\n- Kafka",
-         'We take the second option ("Kafka") and drop the queue.', []),
+         'We take "Kafka" and drop the queue.', []),
         ("We have decided to switch over to esbuild.", "- webpack\n- esbuild",
          "We have decided to switch over to esbuild.", []),
     ],
@@ -219,7 +219,7 @@ def test_options_can_be_headings():
         "## Options\n\n### Option A: Redis\n\nFast.\n\n### Option B: Kafka\n\nBig.\n\n## Decision Outcome",
     )
 
-    assert read(text).record.content["decision"] == 'We choose option B ("Kafka").'
+    assert read(text).record.content["decision"] == 'We choose "Kafka".'
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from onrecord.importers.sources import Source
 from tests.importers.test_adr import MADR, NYGARD
 
 NOW = "2026-03-02T09:30:00Z"
+REDIS = NYGARD.replace("RabbitMQ", "Redis").replace("3. Use", "11. Use").replace("Superceded by", "See")
 UNCLEAR = "# 9. Unclear\n\n## Context\n\nC.\n\n## Decision\n\nAccepted\n"
 
 
@@ -29,7 +30,7 @@ def project(tmp_path: Path) -> Path:
         "docs/adr/0009-unclear.md": UNCLEAR,
         "docs/adr/README.md": "# Decisions\n\n## Decision\n\nnone\n",
         "docs/adr/template.md": MADR,
-        "docs/arch/adr-11.md": NYGARD.replace("RabbitMQ", "Redis").replace("3. Use", "11. Use"),
+        "docs/arch/adr-11.md": REDIS,
         "node_modules/x/docs/adr/0001-x.md": NYGARD,
         "README.md": "# Ferry\n",
     }.items():
@@ -130,7 +131,7 @@ def test_only_what_is_new_or_changed_is_proposed_again(project):
     first = gathered(project)
     imported = {document.source: document for document in proposals.imported_documents(first)}
     (project / "docs/adr/0007-use-nats.md").write_text(MADR + "\nA remark.\n", encoding="utf-8")
-    (project / "docs/arch/adr-11.md").write_text(NYGARD.replace("RabbitMQ 3.9", "Redis 7"), encoding="utf-8")
+    (project / "docs/arch/adr-11.md").write_text(REDIS.replace("Redis 3.9", "Redis 7"), encoding="utf-8")
 
     second = {report.path: report for report in gathered(project, imported=imported)}
 

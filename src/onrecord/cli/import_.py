@@ -69,7 +69,8 @@ def _draft(writer: Writer, proposal: Proposal) -> Draft:
     name = record.id
     while writer.store.has_draft(name) and not _is_from(box, name, record.source):
         name, number = f"{record.id}-{number}", number + 1
-    return Draft(name, record, made_at=writer.now, updates=proposal.updates)
+    note = f"left out of {proposals.file_of(record)}: {'; '.join(proposal.left_out)}" if proposal.left_out else ""
+    return Draft(name, record, made_at=writer.now, updates=proposal.updates, note=note)
 
 
 def _is_from(box: Inbox, name: str, source: str) -> bool:
@@ -156,6 +157,7 @@ def _as_json(report: FileReport, paths: dict[str, str]) -> dict[str, Any]:
             "source": proposal.record.source,
             "updates": proposal.updates,
             "place": paths.get(proposal.record.source, ""),
+            "not_in_it": list(proposal.left_out),
         }
         for proposal in report.proposals
     ]
@@ -187,6 +189,7 @@ def _lines(screen: Screen, report: FileReport, paths: dict[str, str]) -> list[st
         status = record.content.get("status", "")
         suffix = f" ({status})" if status not in ("", "accepted") else ""
         lines.append(f"  {screen.paint(label, 'green')} {record.category}: {clean(record.title)}{suffix}")
+        lines += [f"    {screen.paint('not in it', 'dim')}: {clean(note)}" for note in proposal.left_out]
     lines += [f"  {screen.paint('left out', 'dim')}: {clean(reason)}" for reason in report.left_out]
     reasons = dict.fromkeys(passage.reason for passage in report.passages)
     return lines + [f"  {screen.paint('for the agent', 'yellow')}: {clean(reason)}" for reason in reasons]

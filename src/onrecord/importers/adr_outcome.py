@@ -57,6 +57,7 @@ _NEGLECTED = re.compile(
     r",?\s+(?:and (?:neglected|against|rejected|not)|neglecting|over|rather than|instead of)\b", re.IGNORECASE
 )
 _BECAUSE = re.compile(r"\s*,?\s*\b(?:because(?: of)?|since)\b[:,]?\s*", re.IGNORECASE)
+_BECAUSE_WITHIN = re.compile(r"(?<=\w)\s*,?\s+because(?: of)?[:,]?\s+", re.IGNORECASE)
 _NOTHING_YET = re.compile(
     r"(?:(?:not|to be) (?:yet )?(?:decided|determined|discussed|made)|we (?:will )?(?:still )?need to decide|"
     r"still (?:undecided|open)|there(?:'s|’s| is| are) (?:\w+ )?decisions? to (?:make|be made)|"
@@ -104,6 +105,8 @@ class AdrOutcome(NamedTuple):
     context: str = ""
     effects: tuple[str, ...] = ()
     line: int = 1
+    is_choice: bool = False
+    """True if the decision begins with the name of what was chosen."""
 
 
 def read(page: MarkdownPage) -> AdrOutcome:
@@ -145,7 +148,7 @@ def _outcome(page: MarkdownPage, text: str) -> AdrOutcome:
     options = adr_options.read_options(page)
     lead = next((match for match in [_CHOSEN.match(text)] if match and match.end() > match.start()), None)
     if lead:
-        return read_choice(page, text[lead.end() :], options)
+        return read_choice(page, text[lead.end() :], options)._replace(is_choice=True)
     return _read_free_text(page, text, options)
 
 
@@ -182,13 +185,13 @@ def _read_free_text(page: MarkdownPage, text: str, options: Sequence[AdrOption])
 
 
 def _reason(text: str) -> tuple[str, ...]:
-    """Return the first reason that a text gives."""
-    because = _BECAUSE.search(text)
-    if not because:
-        return ()
-    stop = _SENTENCE_END.search(text, because.end())
-    reason = text[because.end() : stop.start() if stop else len(text)].strip(" .,")
-    return (f"{reason[:1].upper()}{reason[1:]}",) if len(reason.split()) > 1 else ()
+    """Return the reason that the first sentence with "because" in its middle ends with."""
+    for sentence in sentences(text):
+        because = _BECAUSE_WITHIN.search(sentence)
+        if because:
+            reason = sentence[because.end() :].strip(" .,")
+            return (f"{reason[:1].upper()}{reason[1:]}",) if len(reason.split()) > 1 else ()
+    return ()
 
 
 def _y_statement(page: MarkdownPage) -> AdrOutcome | None:
@@ -238,7 +241,8 @@ def read_choice(page: MarkdownPage, text: str, options: Sequence[AdrOption]) -> 
     text = _without_label(text, by_label)
     outcome = _read_by_label(text, by_label)
     if outcome:
-        return outcome if outcome.doubt else outcome._replace(alternatives=_others(options, outcome))
+        others = _not_in(_others(options, outcome), outcome.decision)
+        return outcome if outcome.doubt else outcome._replace(alternatives=others)
     name, reason, rest = _split_choice(text, options)
     spelled = adr_options.spell_out(name, by_label) if name else ""
     if not spelled or _NOTHING_YET.match(name):
@@ -247,8 +251,8 @@ def read_choice(page: MarkdownPage, text: str, options: Sequence[AdrOption]) -> 
     decision = _elaborate(spelled, rest, choices, by_label)
     if not choices and _REFERS_ELSEWHERE.search(name) and len(decision) < _SHORT_LENGTH:
         return AdrOutcome(doubt="what it chooses is described elsewhere on the page")
-    others = tuple(option for option in options if option not in choices) if choices else ()
-    return AdrOutcome(decision, (reason,) if reason else (), _not_in(others, name))
+    others = [option for option in options if option not in choices] if len(choices) == 1 else []
+    return AdrOutcome(decision, (reason,) if reason else (), _not_in(others, decision))
 
 
 def _choice_doubt(name: str, spelled: str | None) -> str:
@@ -346,7 +350,7 @@ def _labelled_options(name: str, by_label: dict[str, AdrOption]) -> list[AdrOpti
     return options if len(options) == len(labels) else []
 
 
-def _not_in(options: Sequence[AdrOption], name: str) -> tuple[AdrOption, ...]:
-    """Return the options whose names are not part of the choice's name: those may not have been rejected."""
-    words = adr_options.words_of(name)
+def _not_in(options: Sequence[AdrOption], text: str) -> tuple[AdrOption, ...]:
+    """Return the options whose names are not part of a text about the choice: those may not have been rejected."""
+    words = adr_options.words_of(text)
     return tuple(option for option in options if option.words and not option.words <= words)

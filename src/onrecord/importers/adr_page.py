@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import html
+import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from onrecord import markdown, timestamps
 from onrecord.coldstart import NamedTuple
 from onrecord.markdown import Block, MarkdownPage, Section
-from onrecord.text import cut
+from onrecord.text import cut, sentences
 
 # A status is a line or two, with a few words about what replaces the decision.
 _MAX_STATUS_LENGTH = 2_000
@@ -55,6 +57,16 @@ _TAG = re.compile(r"</?(?:br|p|div|details|summary|a|img|sub|sup|b|i|em|strong|u
 _REFERENCE_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\[[^\[\]\n]{0,100}\]")
 _LINK_TARGET = re.compile(r"(?:^|\s)\[[^\[\]\n]{1,100}\]:\s*\S{1,500}")
 _EMPHASIS = re.compile(r"(?<![\w`])_([^_`\n]{1,300})_(?![\w`])|(?<![\w*`])\*([^\s*`][^*`\n]{0,300})\*(?![\w*`])")
+_FOOTNOTE = re.compile(r"\[\^[\w-]{1,40}\]")
+_BRACKETED = re.compile(
+    r"\[(?!(?:short|describe|insert|option|title|justification|text|name|your|the)\b)([A-Za-z][\w .'’/-]{2,60})\](?![\[(:])",
+    re.IGNORECASE,
+)
+"""A link whose target is elsewhere on the page."""
+
+_AUTOLINK = re.compile(r"<(https?://[^<>\s]{1,500})>")
+_ESCAPE = re.compile(r"\\([_*`#\[\]<>.!~-])")
+_ITEM_NUMBER = re.compile(r"[(\[]?\d{1,3}[.)\]]\s+")
 _ARGUMENT = re.compile(
     r"(?:good|bad|neutral|pros?|cons?|positive|negative|advantage|disadvantage)s?\b\s*[,:]", re.IGNORECASE
 )
@@ -74,6 +86,12 @@ _MAX_DECISIONS = 8
 
 _MAX_SUBSECTIONS_LENGTH = 600
 """Characters of the subsections of a section that has text itself."""
+
+_MAX_LABEL_WORDS = 3
+"""Words of a label above a list, such as `Positive:`; more words are a sentence that the list goes on with."""
+
+_SHORT_LINE_LENGTH = 50
+"""Characters of a line that was not wrapped: it ends where its author ended it."""
 
 _MAX_CODE_LINES = 4
 _MAX_CODE_LENGTH = 200
@@ -145,6 +163,13 @@ def heading(section: Section) -> str:
     return _AROUND_TITLE.sub("", section.title.lower())
 
 
+def is_part(section: Section) -> bool:
+    """True if the heading of a section is that of a part which every such page has."""
+    name = heading(section)
+    patterns = (_DECISION, _CONTEXT, _REASONS, _OPTIONS, _EFFECTS, _NOT_DECIDED)
+    return any(pattern.fullmatch(name) for pattern in patterns)
+
+
 def decisions(page: MarkdownPage) -> list[tuple[Section, str]]:
     """Return the sections for the decision, most likely first, each with the decision in its heading (empty: none)."""
     candidates = [
@@ -184,14 +209,25 @@ def options(page: MarkdownPage) -> list[Section]:
 
 
 def _items(page: MarkdownPage, title_pattern: re.Pattern[str]) -> list[str]:
+    """Return the paragraphs and list items of sections; a list that a sentence introduces is one item with it."""
     sections = [
         inner
         for section in page.sections
         if title_pattern.fullmatch(heading(section))
         for inner in within(page, section)
     ]
-    texts = [clean(markdown.flat(text)) for section in dict.fromkeys(sections) for text in section.prose]
-    return [text for text in texts if len(text.split()) > 1]
+    items: list[str] = []
+    for section in dict.fromkeys(sections):
+        is_introduced = False
+        for kind, text in _parts(section.blocks, has_arguments=True):
+            if kind == "paragraph":
+                is_introduced = text.endswith(":") and len(text.split()) > _MAX_LABEL_WORDS
+                items += [text] if is_introduced or not text.endswith(":") else []
+            elif is_introduced:
+                items[-1] = f"{_with_end_mark(items[-1], items[-1][-1] != ':' and kind == 'clause')} {text}"
+            elif kind != "figure":
+                items.append(text)
+    return [text for text in items if len(text.split()) > 1]
 
 
 def within(page: MarkdownPage, section: Section) -> list[Section]:
@@ -233,33 +269,71 @@ def _is_aside(section: Section) -> bool:
 
 
 def join_blocks(blocks: Iterable[Block]) -> str:
-    """Return blocks as running text, list items joined by semicolons, without code, tables, notices and arguments."""
+    """Return blocks as running text, without code, tables, notices and arguments; short list items become clauses."""
     text, was_item = "", False
-    for block in blocks:
-        if block.kind in ("code", "table"):
-            text = _before_figure(text, block)
-            continue
-        part = clean(markdown.flat(block.text))
-        if not part or part.startswith((":::", "![")):
+    for kind, part in _parts(list(blocks)):
+        if kind == "figure":
+            text = _before_figure(text, part)
             continue
         if text and _ASIDE.fullmatch(part):
             break
-        is_item = block.kind == "bullet"
-        if is_item and _ARGUMENT.match(part):
-            continue
+        is_item = kind == "clause"
+        # What introduces several sentences goes with none of them.
+        text = f"{text}." if kind == "sentence" and text.endswith(":") else text
         text = f"{_with_end_mark(text, is_item and was_item)} {part}" if text else part
         was_item = is_item
     return text
 
 
-def _before_figure(text: str, figure: Block) -> str:
+def _parts(blocks: Sequence[Block], *, has_arguments: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield each paragraph, and each item of a list: a clause if all of its items are short, else sentences."""
+    for kind, run in itertools.groupby(blocks, lambda block: block.kind if block.kind != "numbered" else "bullet"):
+        if kind in ("code", "table"):
+            yield from (("figure", _short_code(block)) for block in run)
+            continue
+        texts = [text for block in run for text in items_of(block)]
+        texts = [text for text in texts if text and not text.startswith((":::", "!["))]
+        if kind == "bullet" and not has_arguments:
+            texts = [text for text in texts if not _ARGUMENT.match(text)]
+        is_listing = all(len(sentences(text)) < 2 and "; " not in text for text in texts)
+        item_kind = "paragraph" if kind == "paragraph" else "clause" if is_listing else "sentence"
+        yield from ((item_kind, text) for text in texts)
+
+
+def items_of(block: Block) -> list[str]:
+    """Return a paragraph or a bullet on one line, or the items of a numbered list without their numbers."""
+    items: list[list[str]] = []
+    for line in block.text.split("\n"):
+        number = _ITEM_NUMBER.match(line.strip()) if block.kind == "numbered" else None
+        if number or not items:
+            items.append([line.strip()[number.end() if number else 0 :]])
+        else:
+            items[-1].append(line)
+    return [clean(markdown.flat("\n".join(_ended(lines)))) for lines in items]
+
+
+def _ended(lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines with a full stop where a nested item, or a line after a short first one, begins a sentence."""
+    for number, (line, following) in enumerate(zip(lines, (*lines[1:], ""))):
+        bare = following.lstrip("; ")
+        is_nested = following.startswith("; ")
+        is_short = number == 0 and len(line) < _SHORT_LINE_LENGTH and len(bare.split()) > _MAX_LABEL_WORDS
+        is_end = bare[:1].isupper() and (is_nested or is_short) and line[-1:].isalnum()
+        yield f"{line.removeprefix('; ') if number and lines[number - 1][-1:] in '.!?' else line}{'.' if is_end else ''}"
+
+
+def _short_code(figure: Block) -> str:
+    """Return code that is short enough to be part of a sentence, as text; empty for other code, and for a table."""
+    lines = [line.strip() for line in figure.text.split("\n") if line.strip()]
+    is_short = len(lines) <= _MAX_CODE_LINES and len(figure.text) <= _MAX_CODE_LENGTH
+    return ", ".join(f"`{line}`" for line in lines) if figure.kind == "code" and is_short else ""
+
+
+def _before_figure(text: str, code: str) -> str:
     """Return `text` with the short code that it introduces, or without the introduction of any other figure."""
     if not text.endswith(":"):
         return text
-    lines = [line.strip() for line in figure.text.split("\n") if line.strip()]
-    if figure.kind == "code" and len(lines) <= _MAX_CODE_LINES and len(figure.text) <= _MAX_CODE_LENGTH:
-        return f"{text} {', '.join(f'`{line}`' for line in lines)}."
-    return text[: max(text.rfind(". ") + 1, text.rfind("; "), 0)].strip()
+    return f"{text} {code}." if code else text[: max(text.rfind(". ") + 1, text.rfind("; "), 0)].strip()
 
 
 def _with_end_mark(text: str, is_listing: bool) -> str:
@@ -274,6 +348,8 @@ def _emphasised(match: re.Match[str]) -> str:
 
 
 def clean(text: str) -> str:
-    """Return the text without HTML tags and link targets."""
+    """Return the text without HTML tags, link targets, footnotes and the escapes of Markdown."""
     text = _EMPHASIS.sub(_emphasised, _LINK_TARGET.sub(" ", _REFERENCE_LINK.sub(r"\1", text)))
-    return " ".join(_TAG.sub(" ", text).split())
+    text = _BRACKETED.sub(r"\1", text)
+    text = _FOOTNOTE.sub("", _AUTOLINK.sub(r"\1", _ESCAPE.sub(r"\1", text)))
+    return " ".join(html.unescape(_TAG.sub(" ", text)).split())
