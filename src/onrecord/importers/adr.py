@@ -49,6 +49,13 @@ _BEFORE_STATUS = re.compile(
 )
 """Words that may precede the status."""
 
+_LEADS_UP = re.compile(
+    r"(?:although|though|while|whilst|given|after|currently|in order|there (?:is|are|were|was)|as|since|when|historically|"
+    r"previously|initially|today|originally)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that leads up to a decision."""
+
 _NUMBER = re.compile(r"(?:adr[\s_-]*)?0*(\d{1,6})(?=\D|$)", re.IGNORECASE)
 _TITLE_NUMBER = re.compile(
     r"\[?(?:adr|decision(?: record)?|rfc)[\s#:_-]*\d{1,6}\]?\s*[.:)–—-]*\s*(?=\S)"
@@ -164,7 +171,9 @@ def _with_rule_title(record: Memory) -> Memory:
     better = naming.clean_title(rule_title.proposal(record))
     beginning = better.lower().removeprefix(f"{record.title.lower()}: ")
     decision = record.text("decision")
-    is_whole = any(part.rstrip(".! ").lower().endswith(beginning) for part in sentences(decision)) and ": " not in beginning
+    is_whole = (
+        any(part.rstrip(".! ").lower().endswith(beginning) for part in sentences(decision)) and ": " not in beginning
+    )
     if not better or not is_whole:
         return record
     topic = () if naming.is_generic(record.title) else (record.title,)
@@ -331,7 +340,8 @@ def _decision_doubt(decision: Quotation, *, is_choice: bool) -> str:
     if decision.is_cut_at_an_exception:
         return "its decision goes on with an exception that cannot be quoted"
     is_decided = is_choice or any(map(rule_title.decides, quotation.whole_sentences(decision.text)))
-    is_decided_later = not is_decided and any(map(rule_title.decides, decision.rest))
+    goes_on = _LEADS_UP.match(decision.text) and decision.rest
+    is_decided_later = not is_decided and (goes_on or any(map(rule_title.decides, decision.rest)))
     return "its decision begins with something else" if is_decided_later else ""
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from onrecord.coldstart import NamedTuple
-from onrecord.importers import adr_options, adr_page
+from onrecord.importers import adr_options, adr_page, quotation
 from onrecord.importers.adr_options import AdrOption
 from onrecord.markdown import MarkdownPage, Section
 from onrecord.text import sentences
@@ -73,7 +73,6 @@ _REFERS_ELSEWHERE = re.compile(
     r"both|all|them)\b|status quo|do nothing|here\b)",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)[.!](?:\s|$)")
 _SHORT_LENGTH = 110
 """Characters below which a text that refers to other text says nothing itself."""
 
@@ -223,7 +222,7 @@ def _y_parts(text: str) -> dict[str, str]:
             return {}
         leads.append(match)
         position = match.end()
-    stop = _SENTENCE_END.search(text, position)
+    stop = quotation.sentence_end(text, position)
     ends = [*(match.start() for match in leads[1:]), stop.start() if stop else len(text)]
     return {name: text[match.end() : end].strip(" ,;.") for name, match, end in zip(_Y_PARTS, leads, ends)}
 
@@ -241,8 +240,8 @@ def read_choice(page: MarkdownPage, text: str, options: Sequence[AdrOption]) -> 
     text = _without_label(text, by_label)
     outcome = _read_by_label(text, by_label)
     if outcome:
-        others = _not_in(_others(options, outcome), outcome.decision)
-        return outcome if outcome.doubt else outcome._replace(alternatives=others)
+        lost = _not_in(_others(options, outcome), outcome.decision)
+        return outcome if outcome.doubt else outcome._replace(alternatives=lost)
     name, reason, rest = _split_choice(text, options)
     spelled = adr_options.spell_out(name, by_label) if name else ""
     if not spelled or _NOTHING_YET.match(name):
@@ -281,7 +280,7 @@ def _read_by_label(text: str, by_label: dict[str, AdrOption]) -> AdrOutcome | No
     option = by_label.get(label[1].upper())
     if option is None:
         return AdrOutcome(doubt=f"it chooses option {label[1]}, and no option of that name is listed")
-    stop = re.match(r"[.;]\s*", rest) or _SENTENCE_END.search(rest)
+    stop = re.match(r"[.;]\s*", rest) or quotation.sentence_end(rest)
     sentence, following = (rest[: stop.start()], rest[stop.end() :].strip()) if stop else (rest, "")
     lead = _FOLLOWS.match(sentence)
     reason = sentence[lead.end() :].strip(" .,:") if lead else ""
@@ -309,7 +308,7 @@ def _split_choice(text: str, options: Sequence[AdrOption]) -> tuple[str, str, st
     """Return the name of the choice, the reason, and the text after them."""
     text = _MODIFIED.sub("", text, count=1)
     start = _end_of_quotation(text, options)
-    stop = _SENTENCE_END.search(text, start)
+    stop = quotation.sentence_end(text, start)
     because = _BECAUSE.search(text, start)
     sentence = text[: stop.start()] if stop else text
     rest = text[stop.end() :].strip() if stop else ""

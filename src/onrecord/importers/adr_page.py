@@ -87,6 +87,10 @@ _MAX_DECISIONS = 8
 _MAX_SUBSECTIONS_LENGTH = 600
 """Characters of the subsections of a section that has text itself."""
 
+_OPEN_END = re.compile(r"[\w)`\"'”’]$")
+_INTRODUCES = re.compile(r"(?::|,|\be\.g\.?|\bi\.e\.?|\b(?:like|example|following|below))$")
+"""The end of a text that a figure completes."""
+
 _MAX_LABEL_WORDS = 3
 """Words of a label above a list, such as `Positive:`; more words are a sentence that the list goes on with."""
 
@@ -280,6 +284,7 @@ def join_blocks(blocks: Iterable[Block]) -> str:
         is_item = kind == "clause"
         # What introduces several sentences goes with none of them.
         text = f"{text}." if kind == "sentence" and text.endswith(":") else text
+        text = f"{text}:" if is_item and not was_item and _GOES_ON.search(text) else text
         text = f"{_with_end_mark(text, is_item and was_item)} {part}" if text else part
         was_item = is_item
     return text
@@ -309,17 +314,19 @@ def items_of(block: Block) -> list[str]:
             items.append([line.strip()[number.end() if number else 0 :]])
         else:
             items[-1].append(line)
-    return [clean(markdown.flat("\n".join(_ended(lines)))) for lines in items]
+    return [clean(markdown.flat("\n".join(_ended(lines)).removeprefix("; "))) for lines in items]
 
 
 def _ended(lines: Sequence[str]) -> Iterator[str]:
     """Yield lines with a full stop where a nested item, or a line after a short first one, begins a sentence."""
+    was_ended = False
     for number, (line, following) in enumerate(zip(lines, (*lines[1:], ""))):
         bare = following.lstrip("; ")
         is_nested = following.startswith("; ")
         is_short = number == 0 and len(line) < _SHORT_LINE_LENGTH and len(bare.split()) > _MAX_LABEL_WORDS
-        is_end = bare[:1].isupper() and (is_nested or is_short) and line[-1:].isalnum()
-        yield f"{line.removeprefix('; ') if number and lines[number - 1][-1:] in '.!?' else line}{'.' if is_end else ''}"
+        is_end = bare[:1].isupper() and (is_nested or is_short) and bool(_OPEN_END.search(line))
+        yield f"{line.removeprefix('; ') if was_ended else line}{'.' if is_end else ''}"
+        was_ended = is_end or (is_nested and line[-1:] in ".!?")
 
 
 def _short_code(figure: Block) -> str:
@@ -331,7 +338,7 @@ def _short_code(figure: Block) -> str:
 
 def _before_figure(text: str, code: str) -> str:
     """Return `text` with the short code that it introduces, or without the introduction of any other figure."""
-    if not text.endswith(":"):
+    if not _INTRODUCES.search(text):
         return text
     return f"{text} {code}." if code else text[: max(text.rfind(". ") + 1, text.rfind("; "), 0)].strip()
 

@@ -12,6 +12,7 @@ from onrecord.audit import hard_to_find
 from onrecord.coldstart import NamedTuple
 from onrecord.text import sentences
 
+TOO_LONG = "it is too long"
 _MIN_WORDS = 2
 _ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:[A-Za-z]|e\.g|i\.e|eg|ie|cf|ca|no|nos|fig|vs|resp|incl|excl|esp|inc|ltd|dr|mr|mrs|ms|st|ver|v|p|pp|"
@@ -20,6 +21,7 @@ _ABBREVIATED = re.compile(
 )
 """The end of a part after which the sentence goes on: an abbreviation, or a single letter."""
 
+_MARK = re.compile(r"[.!](?:\s+|$)")
 _BAD_START = re.compile(r"[^\w\"'“‘`(\[$@/.#~<>≤≥✅]|\.(?!\w)|(?:and|or|but|which|because)\b", re.IGNORECASE)
 _BAD_END = re.compile(
     r"(?:[:,;–—-]|…|\.\.)$|\b(?:the|a|an|of|and|or|to|with|by|as|for|in|is|are|because|via|e\.g|i\.e|like|that|using|than|"
@@ -31,7 +33,9 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"`[^`\n]*[A-Za-z]{2}[^`\n]*`")
-_SPLICED = re.compile(r"[,;:]\s*[.;,:!?](?!\w)|\.;|;\s*$|\(\s*\)|\[\s*\]|\"\"|\s\.(?:\s|$)|[!?]\s*;|:\s*\d+\.?\s*$|\s\d{1,2}[.)]\s+[A-Z]")
+_SPLICED = re.compile(
+    r"[,;:]\s*[.;,:!?](?!\w)|\.;|;\s*$|\(\s*\)|\[\s*\]|\"\"|\s\.(?:\s|$)|[!?]\s*;|:\s*\d+\.?\s*$|\s\d{1,2}[.)]\s+[A-Z]"
+)
 """Marks that meet where pieces of a page were put together, and numbers of a list that lost its lines."""
 
 _PLACEHOLDER = re.compile(
@@ -52,17 +56,26 @@ _SOURCE = (
     r"discussion|page|articles?|blog|post|ticket|repo|commit|comment|table|adr|section|example|snippet|list|thread|"
     r"proposal|proposed solution|recording|video|chart|graph)"
 )
+_POINTING_VERB = (
+    r"(?:see|refer to|check|read|view|documented|described|available|found|outlined|detailed|explained|discussed|defined|"
+    r"more|done|seen|listed|published|started)"
+)
+_BEFORE_ABOVE = (
+    r"(?:listed|described|mentioned|outlined|shown|given|stated|detailed|discussed|proposed|defined|noted|the|see|as|from|"
+    r"options?|list|reasons?|approach|diagram|it|them|set out|explained|considered|presented|written|seen)"
+)
+_NOTE = (
+    r"(?:see|cf\.?|source|note|edit|updated?|example|e\.g\.|i\.e\.|refs?|links?|references?|todo|image|diagram|figure)"
+)
 _ELSEWHERE = re.compile(
-    rf"\b(?:this|these|that|the|linked|attached) (?:\w+ )?(?:diagram|figure|image|screenshot|picture|table|snippet|chart)s?\b"
-    rf"|\b(?:this|these) {_SOURCE}\b"
-    r"|\b(?:see|refer to|check|read|view|documented|described|available|found|outlined|detailed|explained|discussed|defined|"
-    r"more|done|seen|listed|published|started) (?:\w+ )?here\b|\bhere (?:is|are)\b|\(here\)|^here\b"
+    r"\b(?:this|these|that|the|linked|attached) (?:\w+ )?"
+    r"(?:diagram|figure|image|screenshot|picture|table|snippet|chart)s?\b"
+    rf"|\b(?:this|these) {_SOURCE}\b|\b{_POINTING_VERB} (?:\w+ )?here\b|\bhere (?:is|are)\b|\(here\)|^here\b"
     r"|\b(?:the|as|in the) follow(?:ing|s)\b(?!.*[:;])|\bas follows\b(?!.*:\s*\w)"
-    r"|\b(?:listed|described|mentioned|outlined|shown|given|stated|detailed|discussed|proposed|defined|noted|the|see|as|from|"
-    r"options?|list|reasons?|approach|diagram|it|them|set out|explained|considered|presented|written|seen) (?:above|below)\b"
-    r"|\b(?:above|below)(?:[.,;:)]|$)|^(?:above|below)\b|\baforementioned\b|\bearlier in this\b|\b(?:previous|next|last) (?:section|"
-    r"paragraph|point|step|example|chapter|list)\b|^\W*(?:see|cf\.?|source|note|edit|update|updated|example|e\.g\.|i\.e\.|refs?|links?|"
-    r"references?|todo|image|diagram|figure)\b\s*(?:also|the|this)?\b[:\s]",
+    rf"|\b{_BEFORE_ABOVE} (?:above|below)\b|\b(?:above|below)(?:[.,;:)]|$)|^(?:above|below)\b"
+    r"|\baforementioned\b|\bearlier in this\b"
+    r"|\b(?:previous|next|last) (?:section|paragraph|point|step|example|chapter|list)\b"
+    rf"|^\W*{_NOTE}\b\s*(?:also|the|this)?\b[:\s]",
     re.IGNORECASE,
 )
 """Words that point to another place of the page, or to what was linked there."""
@@ -70,8 +83,8 @@ _ELSEWHERE = re.compile(
 _LEANS = re.compile(
     r"(?:it|its|this|these|they|their|that|those|both|such|there|here|he|she|then|also|otherwise|however|instead|so|thus|"
     r"therefore|hence|additionally|furthermore|moreover|similarly|likewise|finally|but|and|or|meanwhile|consequently|"
-    r"conversely|second(?:ly)?|third(?:ly)?|another|other|others|the (?:same|other|others|rest|second|third|latter|former|above|"
-    r"following|result|reason|problem|issue|drawback|downside|benefit|first))\b",
+    r"conversely|second(?:ly)?|third(?:ly)?|another|other|others|"
+    r"the (?:same|other|others|rest|second|third|latter|former|above|following|result|reason|problem|issue|drawback|downside|benefit|first))\b",
     re.IGNORECASE,
 )
 """A beginning that says nothing without what stands before it."""
@@ -103,7 +116,7 @@ def beginning(text: str, max_characters: int) -> Quotation:
     for position, sentence in enumerate(parts):
         flaw = sentence_flaw(sentence)
         if not flaw and len(" ".join((*taken, sentence))) > max_characters:
-            flaw = "it is too long"
+            flaw = TOO_LONG
         if flaw:
             return Quotation(" ".join(taken), tuple(parts[position:]), flaw)
         taken.append(sentence)
@@ -114,7 +127,7 @@ def item(text: str, max_characters: int) -> Quotation:
     """Return what `beginning` does of an item of a list; nothing of one that leans on the item before it."""
     if _LEANS.match(text):
         return Quotation("", (text,), "it needs what stands before it")
-    if text.partition(". ")[0].rstrip(" .)\"").endswith("?"):
+    if text.partition(". ")[0].rstrip(' .)"').endswith("?"):
         return Quotation("", (text,), "it asks")
     return beginning(text, max_characters)
 
@@ -158,11 +171,22 @@ def _form_flaw(text: str) -> str:
     return "it is not complete" if is_open or text.count("`") % 2 or text.count('"') % 2 else ""
 
 
+def sentence_end(text: str, start: int = 0) -> re.Match[str] | None:
+    """Return the mark that ends the first sentence behind `start`, with the space behind it; None if none does."""
+    for mark in _MARK.finditer(text, start):
+        following = text[mark.end() : mark.end() + 1]
+        if not following or not (
+            following.islower() or _ABBREVIATED.search(text[max(start, mark.start() - 12) : mark.start() + 1])
+        ):
+            return mark
+    return None
+
+
 def whole_sentences(text: str) -> list[str]:
     """Return the sentences of a text; one that was split after an abbreviation, or goes on in lower case, is whole."""
     whole: list[str] = []
     for part in sentences(" ".join(text.split())):
-        if whole and (_ABBREVIATED.search(whole[-1]) or part[0].islower() or part[0] in ",;:)"):
+        if whole and (_ABBREVIATED.search(whole[-1]) or part[0].islower() or part[0] in ",)"):
             whole[-1] = f"{whole[-1]} {part}"
         else:
             whole.append(part)
