@@ -50,8 +50,8 @@ _BEFORE_STATUS = re.compile(
 """Words that may precede the status."""
 
 _LEADS_UP = re.compile(
-    r"(?:although|though|while|whilst|given|after|currently|in order|there (?:is|are|were|was)|as|since|when|historically|"
-    r"previously|initially|today|originally)\b",
+    r"(?:although|though|while|whilst|given|after|currently|in order|there (?:is|are|were|was)|as|since|when|"
+    r"historically|previously|initially|today|originally)\b",
     re.IGNORECASE,
 )
 """The beginning of a sentence that leads up to a decision."""

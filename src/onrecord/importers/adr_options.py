@@ -175,7 +175,8 @@ def spell_out(text: str, by_label: dict[str, AdrOption]) -> str | None:
         option = by_label.get(bare[1].upper())
         return option.line if option else None
     spelled_text = _ORDINAL.sub(replace_ordinal, _DROPPED.sub("", _REFERENCE.sub(replace, text)))
-    return None if is_lost else spelled_text
+    is_name = spelled_text[:1] == spelled_text[-1:] == '"' and spelled_text.count('"') == 2
+    return None if is_lost else spelled_text.strip('"') if is_name else spelled_text
 
 
 def find_named(text: str, options: Sequence[AdrOption]) -> list[AdrOption]:

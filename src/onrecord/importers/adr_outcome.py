@@ -12,6 +12,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.importers import adr_options, adr_page, quotation
 from onrecord.importers.adr_options import AdrOption
 from onrecord.markdown import MarkdownPage, Section
+from onrecord.record import summary_line
 from onrecord.text import sentences
 
 _CHOSEN = re.compile(
@@ -121,11 +122,19 @@ def read(page: MarkdownPage) -> AdrOutcome:
     for section, in_heading in sections:
         text = f"{in_heading.rstrip('.')}. " if in_heading else ""
         text = (text + adr_page.text_of(page, section)).strip()
+        if _has_parts(page, section) and len(text) > summary_line.MAX_CHARACTERS:
+            return AdrOutcome(doubt="it decides several things, each under its own heading", line=section.line)
         if text:
             return _outcome(page, text[:_MAX_SECTION_LENGTH])._replace(line=section.line)
     return AdrOutcome(
         doubt="the section for the decision has no text, or only a table or code", line=sections[0][0].line
     )
+
+
+def _has_parts(page: MarkdownPage, section: Section) -> bool:
+    """True if a section says nothing itself, and several of its subsections do."""
+    parts = [inner for inner in adr_page.within(page, section)[1:] if adr_page.join_blocks(inner.blocks)]
+    return len(parts) > 1 and not without_open_end(adr_page.join_blocks(section.blocks))
 
 
 def _are_several(page: MarkdownPage, sections: Sequence[Section]) -> bool:

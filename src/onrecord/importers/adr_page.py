@@ -59,7 +59,8 @@ _LINK_TARGET = re.compile(r"(?:^|\s)\[[^\[\]\n]{1,100}\]:\s*\S{1,500}")
 _EMPHASIS = re.compile(r"(?<![\w`])_([^_`\n]{1,300})_(?![\w`])|(?<![\w*`])\*([^\s*`][^*`\n]{0,300})\*(?![\w*`])")
 _FOOTNOTE = re.compile(r"\[\^[\w-]{1,40}\]")
 _BRACKETED = re.compile(
-    r"\[(?!(?:short|describe|insert|option|title|justification|text|name|your|the)\b)([A-Za-z][\w .'’/-]{2,60})\](?![\[(:])",
+    r"\[(?!(?:short|describe|insert|option|title|justification|text|name|your|the)\b)"
+    r"([A-Za-z][\w .'’/-]{2,60})\](?![\[(:])",
     re.IGNORECASE,
 )
 """A link whose target is elsewhere on the page."""
@@ -96,6 +97,12 @@ _MAX_LABEL_WORDS = 3
 
 _SHORT_LINE_LENGTH = 50
 """Characters of a line that was not wrapped: it ends where its author ended it."""
+
+_BY_LINE = 0.6
+"""Share of lines that end a sentence from which on a block has a sentence on each line."""
+
+_WRAPPED = 0.8
+"""Share of the longest line of a block from which on a line may have been wrapped."""
 
 _MAX_CODE_LINES = 4
 _MAX_CODE_LENGTH = 200
@@ -318,13 +325,20 @@ def items_of(block: Block) -> list[str]:
 
 
 def _ended(lines: Sequence[str]) -> Iterator[str]:
-    """Yield lines with a full stop where a nested item, or a line after a short first one, begins a sentence."""
+    """Yield lines with a full stop where a nested item begins a sentence, or a line that its author began anew."""
     was_ended = False
+    is_by_line = sum(line[-1:] in ".!?" for line in lines) > len(lines) * _BY_LINE
+    width = max(map(len, lines)) * _WRAPPED
     for number, (line, following) in enumerate(zip(lines, (*lines[1:], ""))):
         bare = following.lstrip("; ")
         is_nested = following.startswith("; ")
         is_short = number == 0 and len(line) < _SHORT_LINE_LENGTH and len(bare.split()) > _MAX_LABEL_WORDS
-        is_end = bare[:1].isupper() and (is_nested or is_short) and bool(_OPEN_END.search(line))
+        is_capital = bare[:1].isupper() or (is_by_line and bare[:1] == "`")
+        is_end = (
+            is_capital
+            and (is_nested or is_short or (is_by_line and len(line) < width))
+            and bool(_OPEN_END.search(line))
+        )
         yield f"{line.removeprefix('; ') if was_ended else line}{'.' if is_end else ''}"
         was_ended = is_end or (is_nested and line[-1:] in ".!?")
 

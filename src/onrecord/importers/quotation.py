@@ -52,13 +52,13 @@ _LABEL = re.compile(
 """An option by its letter, number or place, which only its page explains."""
 
 _SOURCE = (
-    r"(?:pull request|pr|issue|link|document|doc|documentation|spreadsheet|diagrams?|figure|image|screenshot|picture|rfc|"
-    r"discussion|page|articles?|blog|post|ticket|repo|commit|comment|table|adr|section|example|snippet|list|thread|"
+    r"(?:pull request|pr|issue|link|document|doc|documentation|spreadsheet|diagrams?|figure|image|screenshot|picture|"
+    r"rfc|discussion|page|articles?|blog|post|ticket|repo|commit|comment|table|adr|section|example|snippet|list|thread|"
     r"proposal|proposed solution|recording|video|chart|graph)"
 )
 _POINTING_VERB = (
-    r"(?:see|refer to|check|read|view|documented|described|available|found|outlined|detailed|explained|discussed|defined|"
-    r"more|done|seen|listed|published|started)"
+    r"(?:see|refer to|check|read|view|documented|described|available|found|outlined|detailed|explained|discussed|"
+    r"defined|more|done|seen|listed|published|started)"
 )
 _BEFORE_ABOVE = (
     r"(?:listed|described|mentioned|outlined|shown|given|stated|detailed|discussed|proposed|defined|noted|the|see|as|from|"
@@ -72,7 +72,8 @@ _ELSEWHERE = re.compile(
     r"(?:diagram|figure|image|screenshot|picture|table|snippet|chart)s?\b"
     rf"|\b(?:this|these) {_SOURCE}\b|\b{_POINTING_VERB} (?:\w+ )?here\b|\bhere (?:is|are)\b|\(here\)|^here\b"
     r"|\b(?:the|as|in the) follow(?:ing|s)\b(?!.*[:;])|\bas follows\b(?!.*:\s*\w)"
-    rf"|\b{_BEFORE_ABOVE} (?:above|below)\b|\b(?:above|below)(?:[.,;:)]|$)|^(?:above|below)\b"
+    rf"|\b{_BEFORE_ABOVE} (?:above|below)\b|\bthe (?:\w+ )?\w+ (?:above|below)\b|\btake a look\b"
+    r"|\b(?:above|below)(?:[.,;:)]|$)|^(?:above|below)\b"
     r"|\baforementioned\b|\bearlier in this\b"
     r"|\b(?:previous|next|last) (?:section|paragraph|point|step|example|chapter|list)\b"
     rf"|^\W*{_NOTE}\b\s*(?:also|the|this)?\b[:\s]",
@@ -84,12 +85,18 @@ _LEANS = re.compile(
     r"(?:it|its|this|these|they|their|that|those|both|such|there|here|he|she|then|also|otherwise|however|instead|so|thus|"
     r"therefore|hence|additionally|furthermore|moreover|similarly|likewise|finally|but|and|or|meanwhile|consequently|"
     r"conversely|second(?:ly)?|third(?:ly)?|another|other|others|"
-    r"the (?:same|other|others|rest|second|third|latter|former|above|following|result|reason|problem|issue|drawback|downside|benefit|first))\b",
+    r"the (?:same|other|others|rest|second|third|latter|former|above|following|result|reason|problem|issue|drawback|"
+    r"downside|benefit|first))\b",
     re.IGNORECASE,
 )
 """A beginning that says nothing without what stands before it."""
 
 _EXCEPTS = re.compile(r"(?:however|but|except|unless|only|otherwise|until)\b", re.IGNORECASE)
+_TAKES_BACK = re.compile(
+    r"\b(?:another adr|future adr|separate adr|for now|not yet|later|deferred|postponed|out of scope|in the future|"
+    r"temporar(?:y|ily)|reverted)\b",
+    re.IGNORECASE,
+)
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"))
 
 
@@ -105,8 +112,9 @@ class Quotation(NamedTuple):
 
     @property
     def is_cut_at_an_exception(self) -> bool:
-        """True if what was left out begins by limiting what was taken."""
-        return bool(self.text and self.rest and _EXCEPTS.match(self.rest[0]))
+        """True if what was left out begins by limiting what was taken, or by putting it off."""
+        following = self.rest[0] if self.text and self.rest else ""
+        return bool(_EXCEPTS.match(following) or (_LEANS.match(following) and _TAKES_BACK.search(following)))
 
 
 def beginning(text: str, max_characters: int) -> Quotation:
@@ -123,10 +131,20 @@ def beginning(text: str, max_characters: int) -> Quotation:
     return Quotation(" ".join(taken))
 
 
+_SAYS_NONE = re.compile(
+    r"(?:none|n/?a|nothing|not applicable|no (?:\w+ )?(?:consequence|effect|impact|change|implication|drawback|"
+    r"downside|disadvantage|negative|positive|risk)s?)\b.{0,30}",
+    re.IGNORECASE,
+)
+"""An item that says that a list has none."""
+
+
 def item(text: str, max_characters: int) -> Quotation:
     """Return what `beginning` does of an item of a list; nothing of one that leans on the item before it."""
     if _LEANS.match(text):
         return Quotation("", (text,), "it needs what stands before it")
+    if _SAYS_NONE.fullmatch(text):
+        return Quotation("", (text,), "it says that there are none")
     if text.partition(". ")[0].rstrip(' .)"').endswith("?"):
         return Quotation("", (text,), "it asks")
     return beginning(text, max_characters)

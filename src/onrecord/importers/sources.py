@@ -115,7 +115,7 @@ def kind_of(path: str) -> str:
     if _MEMORY.fullmatch(lower.replace(os.sep, "/")):
         return "memory"
     is_for_decisions = any(_ADR_FOLDER.fullmatch(part) for part in folder.split("/"))
-    is_aside = bool(_NO_DECISION.fullmatch(name)) and not is_numbered(name)
+    is_aside = bool(_NO_DECISION.fullmatch(name)) and not is_numbered(lower)
     if is_for_decisions and name.endswith((".md", *_OTHER_MARKUP)):
         return "aside" if is_aside else "decision"
     if _ADR_FILE.fullmatch(name):
@@ -124,8 +124,13 @@ def kind_of(path: str) -> str:
 
 
 def is_numbered(path: str) -> bool:
-    """True if the name of a file has a number as decision records have: whether it has a decision, its text tells."""
-    return bool(_ADR_NUMBER.search(path.lower().rpartition("/")[2]))
+    """True if a file has a number as decision records have, or the folder that it is the page of.
+
+    Whether it has a decision, its text tells.
+    """
+    *_, folder, name = f"//{path.lower()}".split("/")
+    is_page_of_folder = name in ("readme.md", "index.md")
+    return bool(_ADR_NUMBER.search(folder if is_page_of_folder else name))
 
 
 def _other_kind(path: str) -> str:
