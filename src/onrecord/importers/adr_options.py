@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from onrecord import markdown
 from onrecord.coldstart import NamedTuple
-from onrecord.importers import adr_page
+from onrecord.importers import adr_page, quotation
 from onrecord.markdown import MarkdownPage
 
 MAX_OPTIONS = 26
@@ -18,17 +18,26 @@ NOUN = r"(?:option|alternative|approach|solution|proposal|variant|scenario|choic
 _LABELLED = re.compile(rf"\[?{NOUN}\s*#?(\d{{1,2}}|[A-Za-z])\b\s*[:.)\]*–—-]*\s*(.*)", re.IGNORECASE | re.DOTALL)
 _NUMBERED = re.compile(r"[(\[]?(\d{1,2}|[A-Z]|[a-h](?=[)\]]))[.):\]]\s+(.*)", re.DOTALL)
 _REFERENCE = re.compile(
-    rf"\b({NOUN}s?|Options?|OPTION)\s+[`(#]*(\d{{1,2}}|[A-Z])\b[`)]*((?:\s*(?:,|and|or|&|\+|/)\s*#?(?:\d{{1,2}}|[A-Z])\b)*)"
+    rf"(?<![\w-])({NOUN}s?|Options?|OPTION)\s+[`(#]*(\d{{1,2}}|[A-Z])\b[`)]*((?:\s*(?:,|and|or|&|\+|/)\s*#?(?:\d{{1,2}}|[A-Z])\b)*)"
 )
-_NAMED_AFTER = re.compile(r"[`)\]]*\s*[:(–—-]\s*[\w`\"“]{2,}")
+_MAX_REPEATED_IN = 80
+"""Characters behind a label in which the name of its option may follow."""
+
+_GOES_ON = re.compile(r",\s+(?!because|as\b|since|with|which|and|but|due)", re.IGNORECASE)
+"""What follows a label that is no part of the sentence: "Option 2, we will use Redis"."""
+
+_NAMED_AFTER = re.compile(r"[`)\]]*\s*(?:--|[:(–—-])\s*[\w`\"“]{2,}")
 """What follows a label that its name follows."""
 
 _DROP = "\0"
 """In place of a label that is dropped with the sign behind it."""
 
-_DROPPED = re.compile(_DROP + r"[`)\]]*\s*[:–—-]\s*")
+_DROPPED = re.compile(_DROP + r"[`)\]]*\s*(?:--|[:–—-])\s*")
 _ORDINAL = re.compile(rf"\b(the )?(first|second|third|fourth|fifth|last)\s+({NOUN})\b", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
+_NO_OPTION = re.compile(
+    r"(?:other|further|more) (?:considerations?|options?|alternatives?|solutions?|ideas)\W*", re.IGNORECASE
+)
 _ARGUMENTS = re.compile(r"(?:pros?|cons?|advantages?|disadvantages?|benefits|drawbacks|summary)\W*", re.IGNORECASE)
 _BARE = re.compile(r"#?(\d{1,2}|[A-Z])[.)]?")
 _DASH = re.compile(r"\s+[-–—]+\s+|:\s+|\s+[-–—]+$")
@@ -82,6 +91,7 @@ def read_options(page: MarkdownPage) -> list[AdrOption]:
         titles = [section.title for section in subsections if section.level == highest]
         options = [parse(title) for title in titles if not _ARGUMENTS.fullmatch(title)]
     options = options or list(_in_headings(page))
+    options = [option for option in options if not _NO_OPTION.fullmatch(option.name)]
     labels = [option.label for option in options if option.label]
     return options[:MAX_OPTIONS] if len(labels) == len(set(labels)) else []
 
@@ -151,9 +161,9 @@ def spell_out(text: str, by_label: dict[str, AdrOption]) -> str | None:
     """Return the text with the name of each option in place of its label; None if an option is unknown."""
     is_lost = False
 
-    def name_of(option: AdrOption | None, label: str) -> str:
+    def name_of(option: AdrOption | None, label: str, rest: str) -> str:
         nonlocal is_lost
-        is_lost = is_lost or option is None
+        is_lost = is_lost or option is None or not _can_stand_for(option, rest)
         return f'"{option.name}"' if option else label
 
     def replace(match: re.Match[str]) -> str:
@@ -161,14 +171,14 @@ def spell_out(text: str, by_label: dict[str, AdrOption]) -> str | None:
         if not match[3] and (named := _NAMED_AFTER.match(rest)):
             # "Option 2: Use Redis" already names the option.
             return match[0] if named[0].lstrip()[0] == "(" else _DROP
-        names = name_of(by_label.get(match[2].upper()), match[0])
-        return names + re.sub(
-            r"#?(\d{1,2}|[A-Z])\b", lambda label: name_of(by_label.get(label[1].upper()), label[0]), match[3]
-        )
+        names = name_of(by_label.get(match[2].upper()), match[0], rest)
+        others = r"#?(\d{1,2}|[A-Z])\b"
+        return names + re.sub(others, lambda one: name_of(by_label.get(one[1].upper()), one[0], rest), match[3])
 
     def replace_ordinal(match: re.Match[str]) -> str:
         position = len(by_label) if match[2].lower() == "last" else _ORDINALS.index(match[2].lower()) + 1
-        return name_of(next(iter(list(by_label.values())[position - 1 : position]), None), match[0])
+        option = next(iter(list(by_label.values())[position - 1 : position]), None)
+        return name_of(option, match[0], text[match.end() :])
 
     bare = _BARE.fullmatch(text.strip(' ."“”'))
     if bare:
@@ -177,6 +187,13 @@ def spell_out(text: str, by_label: dict[str, AdrOption]) -> str | None:
     spelled_text = _ORDINAL.sub(replace_ordinal, _DROPPED.sub("", _REFERENCE.sub(replace, text)))
     is_name = spelled_text[:1] == spelled_text[-1:] == '"' and spelled_text.count('"') == 2
     return None if is_lost else spelled_text.strip('"') if is_name else spelled_text
+
+
+def _can_stand_for(option: AdrOption, rest: str) -> bool:
+    """True if the name of an option can take the place of its label before `rest`, which must not name it again."""
+    following = words_of(rest[:_MAX_REPEATED_IN]) if rest and rest[0] not in ".;!?" else frozenset()
+    is_repeated = len(option.words & following) >= min(2, len(option.words))
+    return not (is_repeated or rest.startswith("-") or _GOES_ON.match(rest) or quotation.name_flaw(option.name))
 
 
 def find_named(text: str, options: Sequence[AdrOption]) -> list[AdrOption]:

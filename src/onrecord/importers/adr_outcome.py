@@ -59,6 +59,8 @@ _NEGLECTED = re.compile(
 )
 _BECAUSE = re.compile(r"\s*,?\s*\b(?:because(?: of)?|since)\b[:,]?\s*", re.IGNORECASE)
 _BECAUSE_WITHIN = re.compile(r"(?<=\w)\s*,?\s+because(?: of)?[:,]?\s+", re.IGNORECASE)
+_CONCEDES = re.compile(r"(?:although|though|while|whilst|if|even)\b", re.IGNORECASE)
+_CHOICE_LABEL = re.compile(r"^(?:[A-Z]\d?|\d{1,2}[a-z]?)(?:\s+[-–—]+|[.):])\s+(?=\S)")
 _NOTHING_YET = re.compile(
     r"(?:(?:not|to be) (?:yet )?(?:decided|determined|discussed|made)|we (?:will )?(?:still )?need to decide|"
     r"still (?:undecided|open)|there(?:'s|’s| is| are) (?:\w+ )?decisions? to (?:make|be made)|"
@@ -121,7 +123,9 @@ def read(page: MarkdownPage) -> AdrOutcome:
         return AdrOutcome(doubt="it has several decisions", line=sections[0][0].line)
     for section, in_heading in sections:
         text = f"{in_heading.rstrip('.')}. " if in_heading else ""
-        text = (text + adr_page.text_of(page, section)).strip()
+        own = adr_page.join_blocks(section.blocks)
+        # What follows a choice under headings of its own is a plan.
+        text = (text + (own if _CHOSEN.match(own) else adr_page.text_of(page, section))).strip()
         if _has_parts(page, section) and len(text) > summary_line.MAX_CHARACTERS:
             return AdrOutcome(doubt="it decides several things, each under its own heading", line=section.line)
         if text:
@@ -198,7 +202,8 @@ def _reason(text: str) -> tuple[str, ...]:
         because = _BECAUSE_WITHIN.search(sentence)
         if because:
             reason = sentence[because.end() :].strip(" .,")
-            return (f"{reason[:1].upper()}{reason[1:]}",) if len(reason.split()) > 1 else ()
+            is_reason = len(reason.split()) > 1 and not _CONCEDES.match(reason)
+            return (f"{reason[:1].upper()}{reason[1:]}",) if is_reason else ()
     return ()
 
 
@@ -327,7 +332,8 @@ def _split_choice(text: str, options: Sequence[AdrOption]) -> tuple[str, str, st
         name, reason = sentence, ""
     if start:
         name = f"{text[1 : start - 1].rstrip('.,')} {name[start:].strip(' ,.:')}"
-    return _without_quotes(name), f"{reason[:1].upper()}{reason[1:]}".rstrip(" .,"), rest
+    name = _CHOICE_LABEL.sub("", _without_quotes(name), count=1)
+    return name, f"{reason[:1].upper()}{reason[1:]}".rstrip(" .,"), rest
 
 
 def _end_of_quotation(text: str, options: Sequence[AdrOption]) -> int:

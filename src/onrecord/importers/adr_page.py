@@ -144,7 +144,8 @@ def read_fields(page: MarkdownPage) -> Fields:
         if heading(section) in ("status", "date", "state") and section.level > 1:
             _add_field(texts, heading(section), " ".join(section.lines) or section.source.strip())
     for section in page.sections[:_FIRST_SECTIONS]:
-        _add_field(texts, "status", next((line for line in section.lines if _REPLACED.match(line)), ""))
+        notes = (block.text for block in section.blocks if _REPLACED.match(block.text))
+        _add_field(texts, "status", next(notes, "").split("\n")[0])
     return Fields(**texts)
 
 
@@ -263,7 +264,8 @@ def text_of(page: MarkdownPage, section: Section) -> str:
     parts = [f"{inner.title.rstrip(':')}: {text}" for inner in subsections if (text := join_blocks(inner.blocks))]
     if own and not own.endswith(":"):
         parts = [cut(" ".join(parts), _MAX_SUBSECTIONS_LENGTH)] if parts else []
-    return " ".join((_with_end_mark(own, False) if own and parts else own, *parts)).strip()
+    texts = [text for text in (own, *parts) if text]
+    return " ".join((*(_with_end_mark(text, False) for text in texts[:-1]), *texts[-1:]))
 
 
 def _is_figure(section: Section) -> bool:

@@ -44,9 +44,10 @@ _PLACEHOLDER = re.compile(
 )
 NOUN = r"(?:option|alternative|approach|solution|proposal|variant|scenario|choice|strategy|candidate)"
 _LABEL = re.compile(
-    rf"\[?\b{NOUN}s?\s+[`(#\"“]*(?:\d{{1,2}}|[A-Z]|I{{1,3}}|IV)\b(?!\s*\(\"?\w\w)|[`\[]\(?(?:\d{{1,2}}|[A-Z])\)?[`\]]|"
+    rf"\[?\b{NOUN}s?\s+[`(#\"“]*(?:\d{{1,2}}[a-z]?|[A-Z]\d?|I{{1,3}}|IV)\b(?!\s*\(\"?\w\w)|[`\[]\(?(?:\d{{1,2}}|[A-Z])\)?[`\]]|"
     rf"(?:^|\s)\(?(?:\d{{1,2}}|[A-Z])\)(?=[\s,.;:]|$)|\b(?:first|second|third|fourth|last|former|latter)\s+{NOUN}\b|"
-    r"\bthe (?:former|latter)\b",
+    r"\bthe (?:former|latter)\b|"
+    r"\b(?:between|either|both|of|balance|and|or) \d\b[.)]?(?= (?:and|or) |\W*$)",
     re.IGNORECASE,
 )
 """An option by its letter, number or place, which only its page explains."""
@@ -70,7 +71,8 @@ _NOTE = (
 _ELSEWHERE = re.compile(
     r"\b(?:this|these|that|the|linked|attached) (?:\w+ )?"
     r"(?:diagram|figure|image|screenshot|picture|table|snippet|chart)s?\b"
-    rf"|\b(?:this|these) {_SOURCE}\b|\b{_POINTING_VERB} (?:\w+ )?here\b|\bhere (?:is|are)\b|\(here\)|^here\b"
+    rf"|\b(?:this|these) (?:{_SOURCE}|lines?|code|files?|commands?|settings?)\b"
+    rf"|\b{_POINTING_VERB} (?:\w+ )?here\b|\bhere\b"
     r"|\b(?:the|as|in the) follow(?:ing|s)\b(?!.*[:;])|\bas follows\b(?!.*:\s*\w)"
     rf"|\b{_BEFORE_ABOVE} (?:above|below)\b|\bthe (?:\w+ )?\w+ (?:above|below)\b|\btake a look\b"
     r"|\b(?:above|below)(?:[.,;:)]|$)|^(?:above|below)\b"
