@@ -18,7 +18,7 @@ from onrecord.cli.show import page
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, NearDuplicate, OnrecordError, Refused, Stopped
 from onrecord.project import Project
-from onrecord.record import drafts, lifecycle, memory, naming
+from onrecord.record import drafts, lifecycle, links, memory, naming
 from onrecord.record.drafts import Draft
 from onrecord.record.memory import Memory
 from onrecord.scopes import Scope
@@ -113,7 +113,7 @@ def _scope(record: Memory, scope_flags: Mapping[str, Sequence[str]]) -> Scope:
 def _already_shared(store: Store, copy: Memory) -> _Shared | None:
     """Return the record of the same id as shared if all fields of the copy are equal to it."""
     existing = store.read(copy.path).memory if store.has(copy.path) else None
-    if existing is None or not existing.is_current:
+    if existing is None or not links.is_current(existing, store.record_named):
         return None
     if any(getattr(existing, name) != getattr(copy, name) for name in _SHARED_FIELDS):
         return None
@@ -149,8 +149,9 @@ def _refuse_same(store: Store, copy: Memory, reference: str, name: str) -> None:
     existing = store.read(copy.path).memory if store.has(copy.path) else None
     if existing is not None and naming.slug(existing.title) == naming.slug(copy.title):
         back = f"{lifecycle.fix_for_status(existing)} --remote {name}"
-        message = f"{existing.path} of {name} has the same title, and is {existing.record_status}"
-        raise NearDuplicate(message, fix=fix(existing.id) if existing.is_current else f"to bring it back: {back}")
+        message = f"{existing.path} of {name} has the same title, and is {links.status(existing, store.record_named)}"
+        is_current = links.is_current(existing, store.record_named)
+        raise NearDuplicate(message, fix=fix(existing.id) if is_current else f"to bring it back: {back}")
 
 
 def _revision(before: Entry, copy: Memory) -> Draft:

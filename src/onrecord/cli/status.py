@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from onrecord import paths, timestamps
+from onrecord.audit import audit_item, report
 from onrecord.cli import arguments, output
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.cli.terminal import watched
 from onrecord.coldstart import NamedTuple
+from onrecord.errors import OnrecordError
 from onrecord.freshness import anchors
 from onrecord.freshness.check import Freshness
 from onrecord.hosts import connection, table
@@ -33,7 +35,7 @@ from onrecord.shared import remotes, replicas, sync_base
 from onrecord.shared.replicas import Replica
 from onrecord.store import record_names, waiting
 from onrecord.store.store import Store
-from onrecord.text import plural
+from onrecord.text import first_few, plural
 from onrecord.usage.usage_log import EVENTS, Corrections, Counts, current_corrections, per_record
 
 _DAYS = 7
@@ -66,6 +68,8 @@ class _Status(NamedTuple):
     drafts: int
     changed: list[str]
     """Ids of the records whose files changed or are gone."""
+    contradicted: list[str]
+    """Ids of the records that contradict themselves or others about what replaces what, as `audit --strict` finds."""
     checked: int
     anchored: int
     usage: Counts
@@ -115,6 +119,7 @@ def _status(store: Store, settings: Settings) -> _Status:
         len(listing.broken(store_index)),
         waiting.count(store.root),
         changed,
+        _contradicted(store, store_index),
         checked,
         listing.count_anchored(store_index),
         Counts(*(sum(getattr(counts, kind) for counts in week) for kind in EVENTS)),
@@ -161,6 +166,17 @@ def _changed(store: Store, store_index: Index) -> tuple[list[str], int]:
     return [record_id for record_id, note in notes if note], len(records)
 
 
+def _contradicted(store: Store, store_index: Index) -> list[str]:
+    records = []
+    for path in listing.linked(store_index):
+        try:
+            records.append(store.read(path).memory)
+        except OnrecordError:
+            continue
+    findings = report.contradictions(audit_item.from_records(records)).findings
+    return [record_id for finding in findings for record_id in finding.ids]
+
+
 def _steps(status: _Status) -> Iterator[_Step]:
     """Yield things to do, the most useful first."""
     if status.unreadable:
@@ -174,6 +190,10 @@ def _steps(status: _Status) -> Iterator[_Step]:
         yield _Step("no coding agent is connected", "onrecord connect --list")
     if status.drafts:
         yield _Step(_waiting(status.drafts), "onrecord review")
+    if status.contradicted:
+        verb = "contradicts" if len(status.contradicted) == 1 else "contradict"
+        reason = f"{plural(len(status.contradicted), 'record')} {verb} what replaces what"
+        yield _Step(reason, "onrecord audit --strict")
     if status.changed:
         yield _Step("files of records changed", "onrecord freshness --stale")
     if not status.in_use:
@@ -198,6 +218,7 @@ def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
         "unreadable": status.unreadable,
         "drafts": status.drafts,
         "changed": status.changed,
+        "contradicted": status.contradicted,
         "checked": status.checked,
         "anchored": status.anchored,
         "last_days": {"days": _DAYS, **{kind: getattr(status.usage, kind) for kind in EVENTS}},
@@ -239,6 +260,8 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
         yield "broken", f"{plural(status.unreadable, 'file')} cannot be read"
     if status.drafts:
         yield "drafts", _waiting(status.drafts)
+    if status.contradicted:
+        yield "replaced", f"contradicted: {first_few(status.contradicted, _MAX_IDS)}"
     if status.changed:
         yield "files", _changed_text(status)
     yield f"last {_DAYS} days", _week(status.usage)

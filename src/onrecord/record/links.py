@@ -8,6 +8,7 @@ that is no longer there was withdrawn, and stays so.
 from __future__ import annotations
 
 from onrecord.coldstart import NamedTuple
+from onrecord.record import validity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,10 +51,20 @@ def replaced(records: Iterable[Memory]) -> frozenset[str]:
 
 
 def current(records: Iterable[Memory]) -> list[Memory]:
-    """Return the records of a store that are active and that no other replaces."""
+    """Return the records of a store that are in force today (see `validity`)."""
     listed = list(records)
     old = replaced(listed)
-    return [record for record in listed if record.record_status == "active" and record.id not in old]
+    return [record for record in listed if validity.status_of(record, is_replaced=record.id in old) == validity.ACTIVE]
+
+
+def status(record: Memory, find: Callable[[str], Memory | None]) -> str:
+    """Return the status of a record today (see `validity`); `find` returns a record of its store."""
+    return validity.status_of(record, is_replaced=bool(successor(record, find)))
+
+
+def is_current(record: Memory, find: Callable[[str], Memory | None]) -> bool:
+    """True if a record is in force today; `find` returns a record of its store."""
+    return status(record, find) == validity.ACTIVE
 
 
 def one_sided(records: Iterable[Memory]) -> Iterator[OneSidedLink]:

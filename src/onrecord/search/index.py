@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NO_NAMES: Mapping[str, str] = {}
 
-VERSION = 32
+VERSION = 33
 """Of the tables (`search.tables`) and of the analysis behind them: if either changes, raise it to make files anew."""
 
 
@@ -87,7 +87,10 @@ _COLUMNS = ", ".join(Row._fields)
 NOT_REPLACED = "id NOT IN (SELECT old FROM succession WHERE old NOT IN (SELECT id FROM cycle_winner))"
 """The SQL condition that no other record replaces a record."""
 
-IS_CURRENT = f"status = 'active' AND NOT void AND {NOT_REPLACED}"
+NOT_OVER = "(NOT void AND (expires = '' OR substr(expires, 1, 10) >= date('now')))"
+"""The SQL condition that a record holds, as `record.validity` has it."""
+
+IS_CURRENT = f"status = 'active' AND {NOT_OVER} AND {NOT_REPLACED}"
 
 _SAME_ID = """
 SELECT id, path, scope FROM record

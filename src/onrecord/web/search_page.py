@@ -25,7 +25,7 @@ _PER_PAGE = 50
 _MAX_QUERY_CHARS = 2_000
 """The same limit as in a hook."""
 
-_STATUSES = ("active", "superseded", "retired", "archived")
+_STATUSES = ("active", "superseded", "outdated", "retired", "archived")
 
 
 class _Matching(NamedTuple):
