@@ -130,6 +130,11 @@ def _is_for_prompts(record: Memory) -> bool:
     return not CATEGORIES[record.category].max_active
 
 
+def trigger_reasons(record: Memory) -> list[Reason]:
+    """Return what makes a record hard to find by its triggers."""
+    return list(_triggers(record))
+
+
 def _triggers(record: Memory) -> Iterator[Reason]:
     title = set(terms.stream(record.title))
     specific = [trigger for trigger in record.triggers if not naming.is_generic(trigger)]
