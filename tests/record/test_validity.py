@@ -27,7 +27,7 @@ CHECK = parse({"on": "command", "starts": ["npm install"], "say": "run pnpm add"
 
 
 def all_records() -> list[Memory]:
-    """Return a record for every combination; of each decision two more say that they were replaced, one of them alone."""
+    """Return a record for every combination; of each decision two more that say they were replaced, one alone."""
     records = []
     for status, said, link in itertools.product(STATUSES, DECISIONS, ("", "both", "one")):
         name = f"d-{status}-{said}-{link or 'no'}"

@@ -233,7 +233,7 @@ def _title(page: MarkdownPage, path: str) -> str:
     named = f"{name[:1].upper()}{name[1:]}" if " " in name else ""
     for title in (heading, page.first("title"), page.first("name"), named):
         match = _TITLE_NUMBER.match(title)
-        bare = adr_page.clean(title[match.end() :] if match else title).strip()
+        bare = adr_page.clean(title[match.end() :] if match else title).strip(" _*")
         if bare and not _NO_TITLE.fullmatch(bare) and not _PLACEHOLDER_TITLE.search(title):
             return bare
     return ""

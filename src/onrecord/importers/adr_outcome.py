@@ -351,7 +351,7 @@ def _end_of_quotation(text: str, options: Sequence[AdrOption]) -> int:
 
 def _without_quotes(name: str) -> str:
     """Return the name without quotes around all of it; quotes around a part are kept."""
-    name = name.strip(" *,.:")
+    name = name.strip(" *,.:>")
     is_around = len(name) > 1 and name[-1] == {**_QUOTES, "`": "`"}.get(name[0]) and name.count(name[-1]) <= 2
     return name[1:-1].strip(" *,.:") if is_around else name
 

@@ -57,6 +57,7 @@ _TAG = re.compile(r"</?(?:br|p|div|details|summary|a|img|sub|sup|b|i|em|strong|u
 _REFERENCE_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\[[^\[\]\n]{0,100}\]")
 _LINK_TARGET = re.compile(r"(?:^|\s)\[[^\[\]\n]{1,100}\]:\s*\S{1,500}")
 _EMPHASIS = re.compile(r"(?<![\w`])_([^_`\n]{1,300})_(?![\w`])|(?<![\w*`])\*([^\s*`][^*`\n]{0,300})\*(?![\w*`])")
+_QUOTED = re.compile(r"^\s*>\s+")
 _FOOTNOTE = re.compile(r"\[\^[\w-]{1,40}\]")
 _BRACKETED = re.compile(
     r"\[(?!(?:short|describe|insert|option|title|justification|text|name|your|the)\b)"
@@ -76,7 +77,11 @@ _ASIDE = re.compile(
     r"implications|trade-?offs)(?: (?:of|are)\b.{0,40})?\W*",
     re.IGNORECASE,
 )
-_GOES_ON = re.compile(r"\b(?:includes?|are|is|to|will|with|that|by|because|as|of|and|or)$", re.IGNORECASE)
+_GOES_ON = re.compile(
+    r"\b(?:includes?|including|are|is|be|to|will|should|must|can|may|needs?|have|has|with|that|by|because|as|of|and|or|"
+    r"for|from|the|an?|in|on|at|into|than|which|when|such|like)$",
+    re.IGNORECASE,
+)
 """Words after which a list continues the sentence."""
 
 _SHORT_LENGTH = 200
@@ -91,6 +96,9 @@ _MAX_SUBSECTIONS_LENGTH = 600
 _OPEN_END = re.compile(r"[\w)`\"'”’]$")
 _INTRODUCES = re.compile(r"(?::|,|\be\.g\.?|\bi\.e\.?|\b(?:like|example|following|below))$")
 """The end of a text that a figure completes."""
+
+_MIN_SENTENCE_WORDS = 5
+"""Words from which on an item of a list that nothing introduces is a sentence of its own."""
 
 _MAX_LABEL_WORDS = 3
 """Words of a label above a list, such as `Positive:`; more words are a sentence that the list goes on with."""
@@ -283,16 +291,17 @@ def _is_aside(section: Section) -> bool:
 
 def join_blocks(blocks: Iterable[Block]) -> str:
     """Return blocks as running text, without code, tables, notices and arguments; short list items become clauses."""
-    text, was_item = "", False
+    text, was_item, is_introduced = "", False, False
     for kind, part in _parts(list(blocks)):
         if kind == "figure":
             text = _before_figure(text, part)
             continue
         if text and _ASIDE.fullmatch(part):
             break
-        is_item = kind == "clause"
+        is_introduced = (was_item and is_introduced) or text.endswith(":") or bool(_GOES_ON.search(text))
+        is_item = kind == "clause" and (is_introduced or len(part.split()) < _MIN_SENTENCE_WORDS)
         # What introduces several sentences goes with none of them.
-        text = f"{text}." if kind == "sentence" and text.endswith(":") else text
+        text = f"{text.rstrip(':')}:." if kind == "sentence" and is_introduced else text
         text = f"{text}:" if is_item and not was_item and _GOES_ON.search(text) else text
         text = f"{_with_end_mark(text, is_item and was_item)} {part}" if text else part
         was_item = is_item
@@ -338,6 +347,7 @@ def _ended(lines: Sequence[str]) -> Iterator[str]:
         is_capital = bare[:1].isupper() or (is_by_line and bare[:1] == "`")
         is_end = (
             is_capital
+            and not _GOES_ON.search(line)
             and (is_nested or is_short or (is_by_line and len(line) < width))
             and bool(_OPEN_END.search(line))
         )
@@ -373,6 +383,6 @@ def _emphasised(match: re.Match[str]) -> str:
 def clean(text: str) -> str:
     """Return the text without HTML tags, link targets, footnotes and the escapes of Markdown."""
     text = _EMPHASIS.sub(_emphasised, _LINK_TARGET.sub(" ", _REFERENCE_LINK.sub(r"\1", text)))
-    text = _BRACKETED.sub(r"\1", text)
+    text = _BRACKETED.sub(r"\1", _QUOTED.sub("", text))
     text = _FOOTNOTE.sub("", _AUTOLINK.sub(r"\1", _ESCAPE.sub(r"\1", text)))
     return " ".join(html.unescape(_TAG.sub(" ", text)).split())

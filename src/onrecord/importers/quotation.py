@@ -22,14 +22,14 @@ _ABBREVIATED = re.compile(
 """The end of a part after which the sentence goes on: an abbreviation, or a single letter."""
 
 _MARK = re.compile(r"[.!](?:\s+|$)")
-_BAD_START = re.compile(r"[^\w\"'“‘`(\[$@/.#~<>≤≥✅]|\.(?!\w)|(?:and|or|but|which|because)\b", re.IGNORECASE)
+_BAD_START = re.compile(r"[^\w\"'“‘`(\[$@/.#~<≤≥✅]|\.(?!\w)|(?:and|or|but|which|because)\b", re.IGNORECASE)
 _BAD_END = re.compile(
     r"(?:[:,;–—-]|…|\.\.)$|\b(?:the|a|an|of|and|or|to|with|by|as|for|in|is|are|because|via|e\.g|i\.e|like|that|using|than|"
     r"into|from|such|our|their|its|be|which|where|when|if|but)\W*$"
 )
 _MARKUP = re.compile(
     r"</?[a-z!][^<>]*>|&\w{2,8};|~~|\]\(|\]\[|\[\^|\|.*\||\\[_*`#]|!\[|:::|---|={3,}|\*\*|__|^#+\s|```|\{[{%]|[{%]\}|\$\$|"
-    r"^\s*\*|\s\*\s|^\[[ xX]?\]",
+    r"^\s*\*|\s\*\s|\w\*(?!\w)|(?<!\w)\*\w|(?<!\w)_\w[^_]*\s|(?<![\w`])`\W{1,2}`|\b[A-Z][A-Z_]+=\w+ \w|^\[[ xX]?\]",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"`[^`\n]*[A-Za-z]{2}[^`\n]*`")
@@ -40,7 +40,7 @@ _SPLICED = re.compile(
 
 _PLACEHOLDER = re.compile(
     r"\b(?:TODO|TBD|TBC|WIP|FIXME|XXX|lorem ipsum)\b|\{[A-Za-z][^{}]*\s[^{}]*\}|<[a-z][a-z -]* [a-z -]*>|"
-    r"\[(?:insert|describe|option|title|name)\b[^\]]*\]"
+    r"\[(?:insert|describe|option|title|name)\b[^\]]*\]|\[[\w ]+ \| [\w ]+\]|^context and problem statement\b"
 )
 NOUN = r"(?:option|alternative|approach|solution|proposal|variant|scenario|choice|strategy|candidate)"
 _LABEL = re.compile(
@@ -133,6 +133,11 @@ def beginning(text: str, max_characters: int) -> Quotation:
     return Quotation(" ".join(taken))
 
 
+_LABEL_ALONE = re.compile(
+    r"[\"“]?(?:[A-Z][\w-]*|of|at|the|and|for|in|to)(?: (?:[A-Z][\w-]*|of|at|the|and|for|in|to)){0,4}[\"”:]?"
+)
+"""An item in the form of a heading."""
+
 _SAYS_NONE = re.compile(
     r"(?:none|n/?a|nothing|not applicable|no (?:\w+ )?(?:consequence|effect|impact|change|implication|drawback|"
     r"downside|disadvantage|negative|positive|risk)s?)\b.{0,30}",
@@ -145,6 +150,8 @@ def item(text: str, max_characters: int) -> Quotation:
     """Return what `beginning` does of an item of a list; nothing of one that leans on the item before it."""
     if _LEANS.match(text):
         return Quotation("", (text,), "it needs what stands before it")
+    if _LABEL_ALONE.fullmatch(text):
+        return Quotation("", (text,), "it is a label")
     if _SAYS_NONE.fullmatch(text):
         return Quotation("", (text,), "it says that there are none")
     if text.partition(". ")[0].rstrip(' .)"').endswith("?"):
