@@ -56,6 +56,9 @@ _LEADS_UP = re.compile(
 )
 """The beginning of a sentence that leads up to a decision."""
 
+_AS_IT_IS = re.compile(r"\b(?:is|are) (?:currently|presently)\b|\bat the moment\b", re.IGNORECASE)
+"""Words of a sentence that says how things are, and not what is to be."""
+
 _NUMBER = re.compile(r"(?:adr[\s_-]*)?0*(\d{1,6})(?=\D|$)", re.IGNORECASE)
 _TITLE_NUMBER = re.compile(
     r"\[?(?:adr|decision(?: record)?|rfc)[\s#:_-]*\d{1,6}\]?\s*[.:)–—-]*\s*(?=\S)"
@@ -70,6 +73,7 @@ _NO_TITLE = re.compile(
     re.IGNORECASE,
 )
 _PLACEHOLDER_TITLE = re.compile(
+    r"\b[Tt]itle of (?:the|this) (?:[Dd]ecision|ADR)|"
     r"[\[{<][^\]}>]*(?:title|short|name|decision|problem)[^\]}>]*[\]}>]|\bNNNN?\b|\bXXXX?\b|ADR TITLE"
 )
 _OUTDATED = re.compile(r"\W*(outdated|deprecated|obsolete|superseded|rejected)\b[\s:)\]–—-]*(?=\S)", re.IGNORECASE)
@@ -340,7 +344,7 @@ def _decision_doubt(decision: Quotation, *, is_choice: bool) -> str:
     if decision.is_cut_at_an_exception:
         return "its decision goes on with an exception that cannot be quoted"
     is_decided = is_choice or any(map(rule_title.decides, quotation.whole_sentences(decision.text)))
-    goes_on = _LEADS_UP.match(decision.text) and decision.rest
+    goes_on = (_LEADS_UP.match(decision.text) and decision.rest) or _AS_IT_IS.search(decision.text)
     is_decided_later = not is_decided and (goes_on or any(map(rule_title.decides, decision.rest)))
     return "its decision begins with something else" if is_decided_later else ""
 

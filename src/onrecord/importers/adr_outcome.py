@@ -29,8 +29,9 @@ _ONLY_A_STATUS = re.compile(
 )
 _NUMBERED_DECISION = re.compile(r"decision\s*#?\d|\d+\W+decision", re.IGNORECASE)
 _DESCRIBES = re.compile(
-    r"(?:we have outlined|(?:this|the) (?:adr|document|section|page|madr)\w* "
-    r"(?:outlines|describes|documents|explains|lists)|this (?:is )?(?:the|a) (?:\w+ )?draft)\b",
+    r"(?:we have outlined|(?:this|the) (?:adr|document|section|page|madr|(?:decision )?record)\w* "
+    r"(?:outlines|describes|documents|explains|lists|covers|addresses|discusses|deals with|contains|is about)|"
+    r"this (?:is )?(?:the|a) (?:\w+ )?draft)\b",
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(

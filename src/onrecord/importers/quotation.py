@@ -33,6 +33,7 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"`[^`\n]*[A-Za-z]{2}[^`\n]*`")
+_CODE_ALONE = re.compile(r"(?:\w+:\s*)?`")
 _SPLICED = re.compile(
     r"[,;:]\s*[.;,:!?](?!\w)|\.;|;\s*$|\(\s*\)|\[\s*\]|\"\"|\s\.(?:\s|$)|[!?]\s*;|:\s*\d+\.?\s*$|\s\d{1,2}[.)]\s+[A-Z]"
 )
@@ -173,6 +174,12 @@ def sentence_flaw(sentence: str) -> str:
     flaw = _form_flaw(sentence)
     if flaw:
         return flaw
+    if (
+        "`" in sentence
+        and len(re.findall(r"[^\W\d_]{2,}", _CODE.sub("", sentence))) < _MIN_WORDS
+        and _CODE_ALONE.match(sentence)
+    ):
+        return "it is code"
     sentence = _CODE.sub("`code`", sentence)
     if _LABEL.search(sentence):
         return "it names an option by its letter, number or place"
