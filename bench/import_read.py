@@ -1,7 +1,7 @@
 """Import at first sight: drafts that a reader held against their pages, sentence by sentence.
 
-`sets/adr-verdicts.jsonl` has a line for each page: the repository, the commit, the round, and what became of it at first
-sight: `right`, `false: …`, `garbled: …`, `dangling: …`, `agent` or `left out`. None of the pages' text is in it.
+`sets/adr-verdicts.jsonl` has a line for each page: the repository, the commit, the round, and what became of it at
+first sight: `right`, `false: …`, `garbled: …`, `dangling: …`, `agent` or `left out`. None of the pages' text is in it.
 """
 
 from __future__ import annotations

@@ -45,6 +45,9 @@ _PLACEHOLDER = re.compile(
 _MAX_SECTION_LENGTH = 20_000
 """Characters of a section that are read; a decision is stated in the first few hundred."""
 
+_MAX_READ = 4_000
+"""Characters in which a reason is looked for."""
+
 _MIN_WORDS = 2
 _Y_PARTS = {
     "context": r"\bin the context of\b",
@@ -199,7 +202,7 @@ def _read_free_text(page: MarkdownPage, text: str, options: Sequence[AdrOption])
 
 def _reason(text: str) -> tuple[str, ...]:
     """Return the reason that the first sentence with "because" in its middle ends with."""
-    for sentence in sentences(text):
+    for sentence in sentences(text[:_MAX_READ]):
         because = _BECAUSE_WITHIN.search(sentence)
         if because:
             reason = sentence[because.end() :].strip(" .,")

@@ -84,6 +84,12 @@ _GOES_ON = re.compile(
 )
 """Words after which a list continues the sentence."""
 
+_MAX_ENDING_LENGTH = 20
+"""Characters at the end of a text that are looked at."""
+
+_MAX_PARTS = 100
+"""Paragraphs and list items of a section that are read; a draft has room for a few."""
+
 _SHORT_LENGTH = 200
 """Characters below which the text of a section may only introduce its subsections."""
 
@@ -239,7 +245,7 @@ def _items(page: MarkdownPage, title_pattern: re.Pattern[str]) -> list[str]:
     items: list[str] = []
     for section in dict.fromkeys(sections):
         is_introduced = False
-        for kind, text in _parts(section.blocks, has_arguments=True):
+        for kind, text in itertools.islice(_parts(section.blocks, has_arguments=True), _MAX_PARTS):
             if kind == "paragraph":
                 is_introduced = text.endswith(":") and len(text.split()) > _MAX_LABEL_WORDS
                 items += [text] if is_introduced or not text.endswith(":") else []
@@ -298,7 +304,7 @@ def join_blocks(blocks: Iterable[Block]) -> str:
             continue
         if text and _ASIDE.fullmatch(part):
             break
-        is_introduced = (was_item and is_introduced) or text.endswith(":") or bool(_GOES_ON.search(text))
+        is_introduced = (was_item and is_introduced) or text.endswith(":") or _goes_on(text)
         is_item = kind == "clause" and (is_introduced or len(part.split()) < _MIN_SENTENCE_WORDS)
         # What introduces several sentences goes with none of them.
         text = f"{text.rstrip(':')}:." if kind == "sentence" and is_introduced else text
@@ -347,7 +353,7 @@ def _ended(lines: Sequence[str]) -> Iterator[str]:
         is_capital = bare[:1].isupper() or (is_by_line and bare[:1] == "`")
         is_end = (
             is_capital
-            and not _GOES_ON.search(line)
+            and not _goes_on(line)
             and (is_nested or is_short or (is_by_line and len(line) < width))
             and bool(_OPEN_END.search(line))
         )
@@ -364,7 +370,7 @@ def _short_code(figure: Block) -> str:
 
 def _before_figure(text: str, code: str) -> str:
     """Return `text` with the short code that it introduces, or without the introduction of any other figure."""
-    if not _INTRODUCES.search(text):
+    if not _INTRODUCES.search(text[-_MAX_ENDING_LENGTH:]):
         return text
     return f"{text} {code}." if code else text[: max(text.rfind(". ") + 1, text.rfind("; "), 0)].strip()
 
@@ -373,7 +379,12 @@ def _with_end_mark(text: str, is_listing: bool) -> str:
     """Return the text with a mark at its end, which separates it from the next block."""
     if is_listing:
         return f"{text.rstrip('.;')};"
-    return text if text[-1] in ".:;!?,…" or _GOES_ON.search(text) else f"{text}."
+    return text if text[-1] in ".:;!?,…" or _goes_on(text) else f"{text}."
+
+
+def _goes_on(text: str) -> bool:
+    """True if a text ends with a word after which a list continues the sentence."""
+    return bool(_GOES_ON.search(text[-_MAX_ENDING_LENGTH:]))
 
 
 def _emphasised(match: re.Match[str]) -> str:

@@ -13,6 +13,9 @@ from onrecord.coldstart import NamedTuple
 from onrecord.text import sentences
 
 TOO_LONG = "it is too long"
+_MAX_READ = 4_000
+"""Characters of a text that are read: several times what any field of a draft has room for."""
+
 _MIN_WORDS = 2
 _ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:[A-Za-z]|e\.g|i\.e|eg|ie|cf|ca|no|nos|fig|vs|resp|incl|excl|esp|inc|ltd|dr|mr|mrs|ms|st|ver|v|p|pp|"
@@ -35,7 +38,8 @@ _MARKUP = re.compile(
 _CODE = re.compile(r"`[^`\n]*[A-Za-z]{2}[^`\n]*`")
 _CODE_ALONE = re.compile(r"(?:\w+:\s*)?`")
 _SPLICED = re.compile(
-    r"[,;:]\s*[.;,:!?](?!\w)|\.;|;\s*$|\(\s*\)|\[\s*\]|\"\"|\s\.(?:\s|$)|[!?]\s*;|:\s*\d+\.?\s*$|\s\d{1,2}[.)]\s+[A-Z]"
+    r"[,;:]\s*[.;,:!?](?!\w)|\.;|;\s*$|\b(?:will|to|be|are|is|the|a|of); |"
+    r"\(\s*\)|\[\s*\]|\"\"|\s\.(?:\s|$)|[!?]\s*;|:\s*\d+\.?\s*$|\s\d{1,2}[.)]\s+[A-Z]"
 )
 """Marks that meet where pieces of a page were put together, and numbers of a list that lost its lines."""
 
@@ -122,12 +126,12 @@ class Quotation(NamedTuple):
 
 def beginning(text: str, max_characters: int) -> Quotation:
     """Return the sentences at the beginning of a text that can be read alone and fit; one is never cut."""
-    parts = whole_sentences(text)
+    parts = whole_sentences(text[:_MAX_READ])
     taken: list[str] = []
     for position, sentence in enumerate(parts):
-        flaw = sentence_flaw(sentence)
-        if not flaw and len(" ".join((*taken, sentence))) > max_characters:
-            flaw = TOO_LONG
+        is_long = sum(map(len, taken)) + len(taken) + len(sentence) > max_characters
+        flaw = TOO_LONG if is_long and len(sentence) > max_characters else sentence_flaw(sentence)
+        flaw = flaw or (TOO_LONG if is_long else "")
         if flaw:
             return Quotation(" ".join(taken), tuple(parts[position:]), flaw)
         taken.append(sentence)
@@ -149,6 +153,7 @@ _SAYS_NONE = re.compile(
 
 def item(text: str, max_characters: int) -> Quotation:
     """Return what `beginning` does of an item of a list; nothing of one that leans on the item before it."""
+    text = text[:_MAX_READ]
     if _LEANS.match(text):
         return Quotation("", (text,), "it needs what stands before it")
     if _LABEL_ALONE.fullmatch(text):
@@ -162,6 +167,7 @@ def item(text: str, max_characters: int) -> Quotation:
 
 def name_flaw(name: str) -> str:
     """Return why the name of an option cannot stand alone; empty if it can."""
+    name = name[:_MAX_READ]
     if not re.search(r"[^\W\d_]{2}", name):
         return "it has no letters"
     return _form_flaw(name) or ("it names no option" if _LABEL.search(name) or _ELSEWHERE.search(name) else "")
@@ -169,6 +175,7 @@ def name_flaw(name: str) -> str:
 
 def sentence_flaw(sentence: str) -> str:
     """Return why a sentence cannot be read away from its page; empty if it can."""
+    sentence = sentence[:_MAX_READ]
     if len(re.findall(r"[^\W\d_]{2,}", sentence)) < _MIN_WORDS and not re.fullmatch(r"[\w .`\"'+/#@()-]+", sentence):
         return "it has no words"
     flaw = _form_flaw(sentence)
