@@ -55,7 +55,7 @@ def described(draft: Draft) -> dict[str, Any]:
         "draft": draft.name,
         "title": record.title,
         "says": record.text("decision") or record.text("rule") or record.text("value"),
-        "because": record.lines("rationale")[:1],
+        "because": list(record.lines("rationale")[:1]),
         "source": record.source,
         "has": list(record.triggers),
     }
