@@ -1,4 +1,4 @@
-"""The theme of the pages: the system's, light or dark. The choice is kept in the state folder, so no script is needed."""
+"""The theme of the pages: the system's, light or dark. The choice is kept in the state folder and needs no script."""
 
 from __future__ import annotations
 
