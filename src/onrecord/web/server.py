@@ -20,16 +20,17 @@ from onrecord.errors import BadInput, OnrecordError
 from onrecord.web import (
     access,
     agent_page,
-    browse_page,
     connections,
     edit_page,
     effect_page,
     health_page,
     home_page,
     inbox_page,
+    map_page,
     record_page,
     search_page,
     settings_page,
+    timeline_page,
     view,
 )
 from onrecord.web.access import Access
@@ -56,7 +57,8 @@ _PAGES = (
     record_page,
     inbox_page,
     agent_page,
-    browse_page,
+    timeline_page,
+    map_page,
     health_page,
     effect_page,
     settings_page,
