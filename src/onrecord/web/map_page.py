@@ -21,11 +21,11 @@ from onrecord.web.coverage import Area, Coverage, RecordedFiles
 from onrecord.web.tree_map import Cell
 from onrecord.web.view import ListItem
 
-WIDTH, HEIGHT = 960, 560
+WIDTH, HEIGHT = 780, 500
 """Size of the drawing, in units of the SVG."""
 
 _MAX_RECORDS = 20_000
-_MAX_CELLS = 420
+_MAX_CELLS = 360
 _MAX_LISTED = 200
 """Records about a folder in the list beside the map, and rows of the table below it."""
 
@@ -39,7 +39,7 @@ _MAX_STATIC_FOLDERS = 300
 _GIT_PATIENCE = 1.0
 """Seconds for git, which says whether files changed; what it has no time for counts as unchanged."""
 
-_WORDS = {
+WORDS = {
     coverage.CORRECTED: "an agent was corrected here",
     coverage.CHANGED: "changed since a record was saved",
     coverage.COVERED: "with records",
@@ -115,7 +115,7 @@ def _drawn(project_map: ProjectMap, cell: Cell, listed: dict[int, int], pages: f
     text = f"{area.path}/: {cell.rest} more" if cell.rest else area.path + ("/" if area.children else "")
     if area.children or cell.rest:
         text += f", {area.files:,} files, {area.with_records:,} with records"
-    text += f", {_WORDS[area.state]}" if area.state != coverage.COVERED else ""
+    text += f", {WORDS[area.state]}" if area.state != coverage.COVERED else ""
     if numbers:
         text += f", {len(numbers):,} record{'s' if len(numbers) != 1 else ''}"
     has_page = area.path in pages or (not area.children and not cell.rest and bool(numbers))
@@ -165,7 +165,7 @@ def show(request: Request) -> Response:
         more_rows=len(rows) - len(rows[:_MAX_LISTED]),
         records=_items(project_map, area),
         number_of_records=len(project_map.coverage.numbers_about(area)),
-        words=_WORDS,
+        words=WORDS,
         tags=tags,
         without=sum(1 for record in project_map.records if not record.files),
         is_complete=project_map.coverage.is_complete,

@@ -20,6 +20,7 @@ from onrecord.errors import BadInput, OnrecordError
 from onrecord.web import (
     access,
     agent_page,
+    command_page,
     connections,
     edit_page,
     effect_page,
@@ -31,6 +32,7 @@ from onrecord.web import (
     search_page,
     settings_page,
     timeline_page,
+    usage_page,
     view,
 )
 from onrecord.web.access import Access
@@ -52,6 +54,8 @@ _STATUS = {"NOT_FOUND": 404, "NO_STORE": 404, "CHANGED_SINCE_READ": 409, "LOCKED
 
 _PAGES = (
     home_page,
+    command_page,
+    usage_page,
     search_page,
     edit_page,
     record_page,
