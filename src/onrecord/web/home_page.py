@@ -217,7 +217,7 @@ def _button(project: Project, need: Need) -> NeedButton:
     if switch in project.settings.origins and need.command.startswith("onrecord config unset"):
         file = project.settings.origins[switch]
         return NeedButton("Use the default", "/do/unset", is_form=True, subject=switch, file=file)
-    if need.kind == attention.CORRECTED and need.count == 1 and need.subjects[0].path:
+    if need.kind == attention.CORRECTED and need.number == 1 and need.subjects[0].path:
         return NeedButton("Improve", f"{view.address_of(need.subjects[0].path)}/edit")
     return NeedButton(_BUTTONS.get(need.kind, "Look"), need.page)
 
