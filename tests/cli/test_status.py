@@ -30,10 +30,10 @@ def test_one_screen(sample, onrecord):
         "not in use   1 archived, 1 retired\n"
         "last 7 days  records shown 3 times, opened 1 time, in digests 1 time\n"
         "needs you    1 draft is waiting: onrecord review\n"
-        "             1 record is about files that changed since (60-calls-a-minute): onrecord\n"
-        "             freshness --stale\n"
-        "             retrieval.files is false, so no record is shown when a file is read or\n"
-        "             edited: onrecord config unset retrieval.files\n",
+        "             1 record is about files that changed since (60-calls-a-minute):\n"
+        "             onrecord freshness --stale\n"
+        "             retrieval.files is false, so no record is shown when a file is read\n"
+        "             or edited: onrecord config unset retrieval.files\n",
         "",
     )
 
