@@ -30,11 +30,14 @@ from onrecord.web.map_page import DrawnCell
 _MAX_NEWEST = 8
 _MAX_SHOWN = 12
 _MAX_SUBJECTS = 3
+_MAX_LISTED = 3
+"""Records that are corrected most, and that were never shown."""
+
 _PATIENCE = 1.0
 """Seconds for git, which says whether files changed: the page must not wait longer."""
 
-_MAP_WIDTH, _MAP_HEIGHT, _MAP_CELLS = 480, 260, 90
-_PLOT_WIDTH, _SHARE_HEIGHT, _BAR_HEIGHT = 480, 96, 40
+_MAP_WIDTH, _MAP_HEIGHT, _MAP_CELLS = 400, 190, 80
+_PLOT_WIDTH, _SHARE_HEIGHT, _BAR_HEIGHT = 350, 78, 30
 """Sizes of the pictures, in units of the SVG."""
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
@@ -167,7 +170,7 @@ def _for_the_user(project: Project) -> dict[str, object]:
     """Return the values for what is private: a static site has none of it."""
     needs = attention.needs(project, patience=_PATIENCE)
     refs = _store_refs(project)
-    result = outcomes.read(refs, is_quick=project.is_quick)
+    result = outcomes.read(refs, _MAX_LISTED, is_quick=project.is_quick)
     total = _sum(week.used for week in result.weeks)
     return {
         "needs": [_need_view(project, need) for need in needs],

@@ -46,6 +46,7 @@ STATIC = {
     "app.css": "text/css",
     "app.js": "text/javascript",
     "icon.svg": "image/svg+xml",
+    "map.js": "text/javascript",
     "palette.js": "text/javascript",
 }
 """Static files and their types; no other file is served."""
