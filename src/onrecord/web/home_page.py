@@ -266,7 +266,11 @@ def _plot(result: Outcomes) -> list[WeekMark]:
 def _week_mark(week: WeekOutcome, x: int, highest: int) -> WeekMark:
     low, high = week.used.interval
     middle, top, bottom = (round(_SHARE_HEIGHT * (1 - value)) for value in (week.used.value, high, low))
-    shown = f"{week.used.hits:,} of {week.used.of:,} used ({effect.range_text(week.used)})" if week.used.of else "nothing shown"
+    shown = (
+        f"{week.used.hits:,} of {week.used.of:,} used ({effect.range_text(week.used)})"
+        if week.used.of
+        else "nothing shown"
+    )
     corrected = f", corrected {week.corrected:,} times" if week.corrected else ""
     bar = round(_BAR_HEIGHT * week.corrected / highest)
     return WeekMark(

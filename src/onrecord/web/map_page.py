@@ -40,8 +40,8 @@ _GIT_PATIENCE = 1.0
 """Seconds for git, which says whether files changed; what it has no time for counts as unchanged."""
 
 WORDS = {
-    coverage.CORRECTED: "an agent was corrected here",
-    coverage.CHANGED: "changed since a record was saved",
+    coverage.CORRECTED: "agent was corrected",
+    coverage.CHANGED: "changed since",
     coverage.COVERED: "with records",
     coverage.BARE: "no record",
 }
