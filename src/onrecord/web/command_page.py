@@ -70,7 +70,9 @@ def _run(arguments: list[str]) -> None:
     """Run a command. Raises OnrecordError with its error."""
     line = detached.python_command(_PROGRAM, *arguments, "--json", needs_packages=True)
     try:
-        result = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT_SECONDS)
+        result = subprocess.run(
+            line, check=False, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT_SECONDS
+        )
     except subprocess.TimeoutExpired as error:
         fix = f"onrecord {' '.join(arguments)}"
         raise BadInput(f"it took more than {_TIMEOUT_SECONDS:.0f} seconds and was ended", fix=fix) from error

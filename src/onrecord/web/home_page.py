@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -139,7 +140,7 @@ def home(request: Request) -> Response:
         return view.page(request, "begin.html", title="Begin", documents=_documents(project))
     index = view.open_index(project)
     newest, total = listing.read(index, listing.ListingFilter(status="active"), _MAX_NEWEST)
-    project_map = map_page.read(project)
+    project_map = map_page.read(project, is_static=site.is_static)
     values = {} if site.is_static else _for_the_user(project)
     return view.page(
         request,
@@ -166,7 +167,7 @@ def _documents(project: Project) -> int:
     return len(sources.discover(project.root))
 
 
-def _for_the_user(project: Project) -> dict[str, object]:
+def _for_the_user(project: Project) -> dict[str, Any]:
     """Return the values for what is private: a static site has none of it."""
     needs = attention.needs(project, patience=_PATIENCE)
     refs = _store_refs(project)
@@ -294,7 +295,7 @@ def give_feedback(request: Request) -> Response:
     if verdict not in FEEDBACK:
         raise BadInput("this says nothing about a record", fix="use the buttons on the page")
     entry = store.read(path)
-    showings = event_log.newest(store.root, None, entry.path)
+    showings = event_log.showings(event_log.read(store.root), path=entry.path)
     said = next((showing.feedback for showing in showings if showing.session == session), "")
     event_log.give_feedback(store.root, entry.path, TAKEN_BACK if said == verdict else verdict, session)
     back = "/usage#shown" if fields.get("page") == "/usage" else "/#shown"
