@@ -27,6 +27,7 @@ from onrecord.web import (
     home_page,
     inbox_page,
     map_page,
+    pick_page,
     record_page,
     search_page,
     settings_page,
@@ -45,6 +46,7 @@ STATIC = {
     "app.js": "text/javascript",
     "icon.svg": "image/svg+xml",
     "palette.js": "text/javascript",
+    "results.js": "text/javascript",
 }
 """Static files and their types; no other file is served."""
 
@@ -53,6 +55,7 @@ _STATUS = {"NOT_FOUND": 404, "NO_STORE": 404, "CHANGED_SINCE_READ": 409, "LOCKED
 _PAGES = (
     home_page,
     search_page,
+    pick_page,
     edit_page,
     record_page,
     inbox_page,
