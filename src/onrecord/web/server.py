@@ -28,6 +28,7 @@ from onrecord.web import (
     home_page,
     inbox_page,
     map_page,
+    pick_page,
     record_page,
     search_page,
     settings_page,
@@ -48,6 +49,7 @@ STATIC = {
     "icon.svg": "image/svg+xml",
     "map.js": "text/javascript",
     "palette.js": "text/javascript",
+    "results.js": "text/javascript",
 }
 """Static files and their types; no other file is served."""
 
@@ -58,6 +60,7 @@ _PAGES = (
     command_page,
     usage_page,
     search_page,
+    pick_page,
     edit_page,
     record_page,
     inbox_page,
