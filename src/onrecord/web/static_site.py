@@ -27,8 +27,8 @@ from onrecord.web.access import Access
 MARKER = ".onrecord-site"
 """The file that marks a folder as written by us, and lists the files in it."""
 
-_LINK = re.compile(r'(href|src)="(/[^"]*)"')
-_STATIC = ("app.css", "search.js")
+_LINK = re.compile(r'(href|src|action)="(/[^"]*)"')
+_STATIC = ("app.css", "icon.svg", "search.js")
 _PAGES = ("/", "/search", "/map")
 _MAX_MARKER_BYTES = 20_000_000
 
