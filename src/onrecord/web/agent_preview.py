@@ -1,4 +1,4 @@
-"""What an agent will be shown of a record: its line in the map, the rule at a prompt, and the line that points to it."""
+"""What an agent will be shown of a record: its line in the map, the rule at a prompt, and the pointer to it."""
 
 from __future__ import annotations
 

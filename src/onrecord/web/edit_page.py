@@ -336,7 +336,7 @@ def _choice_page(
     view.site_of(subject.request).remember(subject.hash, subject.record)
     typed = {name: text for name, text in values.items() if _is_typed(name)}
     typed["base"] = values.get("base", "") or values.get("hash", "")
-    problems = {where: message for where, message in error.field_errors} if error else {}
+    problems = dict(error.field_errors) if error else {}
     return view.page(
         subject.request,
         "conflict.html",
@@ -361,7 +361,7 @@ def _page(subject: _Subject, form_page: _FormPage) -> Response:
     sections = record_form.sections(subject.category, form_page.values, form_page.extra)
     problems = record_form.placed(form_page.problems, sections)
     values = {
-        "sections": sections,
+        "sections": record_form.unfolded(sections, problems),
         "problems": problems,
         "first_problem": next((name for name in problems if name), ""),
         "values": form_page.values,

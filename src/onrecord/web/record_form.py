@@ -321,9 +321,9 @@ class _Builder:
         return Control(name, "", widget, parts=parts, item=word, is_ordered=kind.is_ordered)
 
 
-def placed(problems: Iterable[form.FieldProblem], controls: Iterable[Section]) -> dict[str, str]:
+def placed(problems: Iterable[form.FieldProblem], sections: Iterable[Section]) -> dict[str, str]:
     """Return the messages of problems by the name of the control that each is about; under no name those about none."""
-    names = {name for section in controls for control in section.controls for name in _names(control)}
+    names = {name for section in sections for control in section.controls for name in _names(control)}
     messages: dict[str, list[str]] = {}
     for problem in problems:
         name = problem.field.replace("[", ".").replace("]", "")
@@ -333,6 +333,17 @@ def placed(problems: Iterable[form.FieldProblem], controls: Iterable[Section]) -
         text = problem.message if name or not where else f"{where}: {problem.message}"
         messages.setdefault(name, []).append(text)
     return {name: "; ".join(texts) for name, texts in messages.items()}
+
+
+def unfolded(sections: Iterable[Section], problems: Mapping[str, str]) -> tuple[Section, ...]:
+    """Return the sections, with those unfolded that have a problem."""
+    return tuple(
+        section._replace(
+            is_folded=section.is_folded
+            and not any(name in problems for control in section.controls for name in _names(control))
+        )
+        for section in sections
+    )
 
 
 def _names(control: Control) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`/record/…`: one record as the agent sees it, its fields, files, history and usage, and the buttons that change it."""
+"""`/record/…`: one record as the agent sees it, its fields, files, history and usage, and the buttons to change it."""
 
 from __future__ import annotations
 

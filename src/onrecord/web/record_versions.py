@@ -1,6 +1,6 @@
 """The versions of a record that this machine knows, from the log of changes and from git, and what changed in each.
 
-The record itself keeps its newest fifty changes with short values; the versions have the whole ones, and who wrote them.
+The record itself keeps its newest fifty changes with short values; the versions have whole ones, and who wrote them.
 """
 
 from __future__ import annotations

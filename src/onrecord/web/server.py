@@ -42,8 +42,11 @@ STATIC_FOLDER = os.path.join(os.path.dirname(__file__), "static")
 STATIC = {
     "app.css": "text/css",
     "app.js": "text/javascript",
+    "edit.css": "text/css",
+    "edit.js": "text/javascript",
     "icon.svg": "image/svg+xml",
     "palette.js": "text/javascript",
+    "review.js": "text/javascript",
 }
 """Static files and their types; no other file is served."""
 

@@ -51,12 +51,11 @@ def _joined(parts: Iterable[Part]) -> tuple[Part, ...]:
     """Return the parts without empty ones; a space between two marked ones is marked, too."""
     joined: list[Part] = []
     pieces = [part for part in parts if part.text]
-    for position, part in enumerate(pieces):
-        following = pieces[position + 1 : position + 2]
-        if joined and joined[-1].is_marked and part.text.isspace() and following and following[0].is_marked:
-            part = part._replace(is_marked=True)
-        if joined and joined[-1].is_marked == part.is_marked:
-            joined[-1] = Part(joined[-1].text + part.text, part.is_marked)
+    for part, following in zip(pieces, [*pieces[1:], Part("")]):
+        is_between = part.text.isspace() and following.is_marked and bool(joined) and joined[-1].is_marked
+        is_marked = part.is_marked or is_between
+        if joined and joined[-1].is_marked == is_marked:
+            joined[-1] = Part(joined[-1].text + part.text, is_marked)
         else:
-            joined.append(part)
+            joined.append(Part(part.text, is_marked))
     return tuple(joined)
