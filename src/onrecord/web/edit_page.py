@@ -105,9 +105,11 @@ class _NewRecord(_Subject):
         record = compose.compose(self.category, fields, now=self.writer.now)
         root = self.store.root
         related_files.refuse_missing_in_store(root, record.related_files, may_come=bool(values.get("force")))
-        old = _resolved(self.store, values.get("supersedes", ""), "supersedes")
+        old = _resolved(self.store, values.get(record_form.SUPERSEDES, ""))
         if not values.get("force") and not old:
             similar.refuse(similar.find(self.store, record), lambda record_id: f"edit {record_id} instead")
+        if values.get("force"):
+            record = record._replace(id=naming.unused_name(record.id, self.store.has))
         entry = save_record(self.writer, record, supersedes=old)
         address = view.address(view.PROJECT, entry.path)
         return view.redirect_after_change(self.request, address, self.store, _saved(entry.memory))
@@ -197,7 +199,7 @@ class _DraftRecord(_Subject):
     def write(self, patch: Mapping[str, Any], expected_hash: str, values: Mapping[str, str]) -> Response:
         # The store compares the hash again under its lock.
         record = review.revised(self.draft.record, patch)
-        old = _resolved(self.store, values.get("supersedes", ""), "supersedes")
+        old = _resolved(self.store, values.get(record_form.SUPERSEDES, ""))
         draft = self.draft._replace(record=record, supersedes=old, hash=expected_hash)
         if draft != self.draft:
             review.put(self.writer, [draft], "edit draft")
@@ -213,15 +215,15 @@ def requested_store_name(request: Request) -> str:
     return str(fields.get("store") or view.PROJECT)
 
 
-def _resolved(store: Store, text: str, field: str) -> str:
-    """Return the id of the one record that a text means; empty for no text. Raises OnrecordError at the field."""
+def _resolved(store: Store, text: str) -> str:
+    """Return the id of the one record that a text means; empty for no text. Raises OnrecordError."""
     text = " ".join(text.split())
     if not text or ":" in text:
         return text
     try:
         return store.read(listing.resolve(store, text)).memory.id
     except OnrecordError as error:
-        error.field_errors = ((field, f"{error.message}"),)
+        error.field_errors = ((record_form.SUPERSEDES, error.message),)
         raise
 
 
@@ -280,7 +282,7 @@ def _respond(subject: _Subject) -> Response:
 def _refused(subject: _Subject, values: Mapping[str, str], error: OnrecordError) -> Response:
     """Return the form with the problems that an error reports."""
     problems = tuple(FieldProblem(where, message) for where, message in error.field_errors)
-    takes_force = error.code in ("NEAR_DUPLICATE", "BAD_INPUT")
+    takes_force = error.code in ("NEAR_DUPLICATE", "ALREADY_EXISTS", "BAD_INPUT")
     if not problems:
         problems = (FieldProblem("", f"{error.message}; {error.fix}".rstrip("; ")),)
     return _page(subject, _FormPage(values, problems, is_unsaved=True, takes_force=takes_force))

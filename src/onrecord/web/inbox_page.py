@@ -153,7 +153,10 @@ def _writer(store: Store, project: Project) -> Writer:
 
 
 def _page(request: Request, *, outdated: OutdatedDraft | None = None, gone: str = "") -> Response:
-    drafts = _stored_drafts(view.site_of(request).project())
+    all_drafts = _stored_drafts(view.site_of(request).project())
+    stores = list(dict.fromkeys(stored.store for stored in all_drafts))
+    store = view.valid_choice(request.query_params.get("store", ""), stores)
+    drafts = [stored for stored in all_drafts if store in ("", stored.store)]
     shown = drafts[:_MAX_DRAFTS]
     for stored in shown:
         if isinstance(stored.draft, Draft):
@@ -165,6 +168,8 @@ def _page(request: Request, *, outdated: OutdatedDraft | None = None, gone: str 
         http_status=409 if outdated or gone else 200,
         drafts=[_draft_view(stored) for stored in shown],
         total=len(drafts),
+        stores=stores if len(stores) > 1 else (),
+        store=store,
         outdated=outdated,
         gone=gone,
     )

@@ -33,6 +33,9 @@ _ADDRESSES = {"tags": "/pick/tags", "related_files": "/pick/files"}
 _TRUE, _FALSE, _CHECKED = "true", "false", "1"
 _SINGULAR = {"related_files": "file", "steps": "step", "checks": "check", "rationale": "reason", "some": "line"}
 
+SUPERSEDES = "supersedes"
+"""The control for the record that a new one replaces; the others are those of the record's fields."""
+
 Values = Mapping[str, str]
 """What a browser sends: the text of each control."""
 
@@ -323,7 +326,7 @@ class _Builder:
 
 def placed(problems: Iterable[form.FieldProblem], sections: Iterable[Section]) -> dict[str, str]:
     """Return the messages of problems by the name of the control that each is about; under no name those about none."""
-    names = {name for section in sections for control in section.controls for name in _names(control)}
+    names = {SUPERSEDES, *(name for section in sections for control in section.controls for name in _names(control))}
     messages: dict[str, list[str]] = {}
     for problem in problems:
         name = problem.field.replace("[", ".").replace("]", "")
