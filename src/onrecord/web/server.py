@@ -45,11 +45,13 @@ _TICKS_PER_CHECK = 5
 STATIC_FOLDER = os.path.join(os.path.dirname(__file__), "static")
 STATIC = {
     "app.css": "text/css",
-    "app.js": "text/javascript",
+    "edit.css": "text/css",
+    "edit.js": "text/javascript",
     "icon.svg": "image/svg+xml",
     "map.js": "text/javascript",
     "palette.js": "text/javascript",
     "results.js": "text/javascript",
+    "review.js": "text/javascript",
 }
 """Static files and their types; no other file is served."""
 

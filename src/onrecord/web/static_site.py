@@ -28,7 +28,7 @@ MARKER = ".onrecord-site"
 """The file that marks a folder as written by us, and lists the files in it."""
 
 _LINK = re.compile(r'(href|src|action)="(/[^"]*)"')
-_STATIC = ("app.css", "icon.svg", "map.js", "search.js")
+_STATIC = ("app.css", "edit.css", "icon.svg", "map.js", "search.js")
 _PAGES = ("/", "/search", "/map")
 _MAX_MARKER_BYTES = 20_000_000
 
