@@ -20,16 +20,20 @@ from onrecord.errors import BadInput, OnrecordError
 from onrecord.web import (
     access,
     agent_page,
-    browse_page,
+    command_page,
     connections,
     edit_page,
     effect_page,
     health_page,
     home_page,
     inbox_page,
+    map_page,
+    pick_page,
     record_page,
     search_page,
     settings_page,
+    timeline_page,
+    usage_page,
     view,
 )
 from onrecord.web.access import Access
@@ -41,11 +45,12 @@ _TICKS_PER_CHECK = 5
 STATIC_FOLDER = os.path.join(os.path.dirname(__file__), "static")
 STATIC = {
     "app.css": "text/css",
-    "app.js": "text/javascript",
     "edit.css": "text/css",
     "edit.js": "text/javascript",
     "icon.svg": "image/svg+xml",
+    "map.js": "text/javascript",
     "palette.js": "text/javascript",
+    "results.js": "text/javascript",
     "review.js": "text/javascript",
 }
 """Static files and their types; no other file is served."""
@@ -54,12 +59,16 @@ _STATUS = {"NOT_FOUND": 404, "NO_STORE": 404, "CHANGED_SINCE_READ": 409, "LOCKED
 
 _PAGES = (
     home_page,
+    command_page,
+    usage_page,
     search_page,
+    pick_page,
     edit_page,
     record_page,
     inbox_page,
     agent_page,
-    browse_page,
+    timeline_page,
+    map_page,
     health_page,
     effect_page,
     settings_page,
