@@ -140,7 +140,7 @@ const begin = (form) => {
   });
   form.addEventListener("keydown", (event) => {
     const list = event.target.closest("[data-list]");
-    if (event.key !== "Enter" || event.isComposing || !event.target.matches("input:not([type=checkbox], [type=radio])")) return;
+    if (event.key !== "Enter" || event.isComposing || !event.target.matches("input:not([type=checkbox], [type=radio]), .one-line")) return;
     event.preventDefault();
     if (list) {
       tidy(list);
