@@ -29,8 +29,12 @@
 
   // What the reader looks at stays where it is, whatever is put in above it.
   const inPlace = (change) => {
-    const marks = [...document.querySelectorAll("main [data-live] li, main [data-live] tr, main h2")];
-    const anchor = marks.find((mark) => keyOf(mark) && mark.getBoundingClientRect().bottom > 0);
+    const seen = [...document.querySelectorAll("main [data-live] :is(li, tr, article)")].filter((mark) => {
+      const { top, bottom } = mark.getBoundingClientRect();
+      return keyOf(mark) && bottom > 0 && top < innerHeight;
+    });
+    // Of several lists beside each other, the widest is the one that is read.
+    const anchor = seen.sort((one, other) => other.offsetWidth - one.offsetWidth)[0];
     const key = anchor && keyOf(anchor);
     const top = anchor?.getBoundingClientRect().top;
     change();
