@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -19,7 +18,7 @@ from onrecord.project import Project
 from onrecord.record import compose
 from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
-from onrecord.web import access, live, server, view
+from onrecord.web import access, live, server
 
 SECONDS = 20
 CONTENT = {"context": "pip is slow", "decision": "uv installs everything", "rationale": ["seconds"]}

@@ -25,7 +25,8 @@ from onrecord.web import live
 MAX_BODY_BYTES = 1_000_000
 """Largest form that is read; a record has at most 200,000 bytes."""
 
-MAX_FORM_FIELDS = 200
+MAX_FORM_FIELDS = 4_000
+"""A list of a record has at most 200 items, and each is a field of its form."""
 _ICON = "/favicon.ico"
 
 HEADERS = {

@@ -137,7 +137,7 @@ def _apply(coverage: Coverage, globs_by_pattern: dict[str, list[int]]) -> int:
     """Give each file the records whose globs match it, and return the number of comparisons."""
     compared = 0
     for pattern, numbers in globs_by_pattern.items():
-        fixed = [part for part in _fixed(pattern.split("/"))]
+        fixed = list(_fixed(pattern.split("/")))
         top = coverage.area("/".join(fixed))
         if pattern.endswith("/**") and len(fixed) == pattern.count("/"):
             # The glob of a whole folder.

@@ -20,6 +20,7 @@ from onrecord.errors import BadInput, OnrecordError
 from onrecord.web import (
     access,
     agent_page,
+    command_page,
     connections,
     edit_page,
     effect_page,
@@ -33,6 +34,7 @@ from onrecord.web import (
     search_page,
     settings_page,
     timeline_page,
+    usage_page,
     view,
 )
 from onrecord.web.access import Access
@@ -44,11 +46,14 @@ _TICKS_PER_CHECK = 5
 STATIC_FOLDER = os.path.join(os.path.dirname(__file__), "static")
 STATIC = {
     "app.css": "text/css",
-    "app.js": "text/javascript",
+    "edit.css": "text/css",
+    "edit.js": "text/javascript",
     "icon.svg": "image/svg+xml",
     "live.js": "text/javascript",
+    "map.js": "text/javascript",
     "palette.js": "text/javascript",
     "results.js": "text/javascript",
+    "review.js": "text/javascript",
 }
 """Static files and their types; no other file is served."""
 
@@ -57,6 +62,8 @@ _STATUS = {"NOT_FOUND": 404, "NO_STORE": 404, "CHANGED_SINCE_READ": 409, "LOCKED
 _PAGES = (
     live,
     home_page,
+    command_page,
+    usage_page,
     search_page,
     pick_page,
     edit_page,

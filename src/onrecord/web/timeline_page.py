@@ -16,14 +16,14 @@ from onrecord.search.listing import Listed, ListingFilter
 from onrecord.web import view
 
 TIMELINE_PAGE_SIZE = 200
-WIDTH, _LEFT, _RIGHT = 960, 124, 18
+WIDTH, _LEFT, _RIGHT = 960, 128, 22
 """Width of the drawing and of its margins, in units of the SVG."""
 
 _TOP, _ROW, _LANE_GAP = 26, 18, 16
-_MAX_ROWS = 7
-"""Lines of marks in one category; where marks would overlap, they take the next line."""
+_MAX_LINES = 8
+"""Lines of marks in one category: records of the same days are below each other; more of them are a number."""
 
-_MARK = 15
+_MARK = 16
 """Width that a mark takes."""
 
 _MAX_DRAWN = 400
@@ -64,6 +64,16 @@ class Chain(NamedTuple):
     text: str
 
 
+class Rest(NamedTuple):
+    """Records of the same days for which there is no room."""
+
+    x: int
+    y: int
+    number: int
+    address: str
+    category: str
+
+
 class Drawing(NamedTuple):
     """The timeline as a picture."""
 
@@ -72,6 +82,7 @@ class Drawing(NamedTuple):
     ticks: tuple[Tick, ...]
     marks: tuple[Mark, ...]
     chains: tuple[Chain, ...]
+    rests: tuple[Rest, ...]
 
 
 class TimelineRecord(NamedTuple):
@@ -147,22 +158,27 @@ def _draw(rows: Sequence[Listed], successors: dict[str, str]) -> Drawing | None:
     scale = (WIDTH - _LEFT - _RIGHT) / (last - first)
     lanes: list[Lane] = []
     marks: dict[str, Mark] = {}
+    rests: list[Rest] = []
     y = _TOP
     for name in categories.CATEGORIES:
-        here = sorted((row for row in rows if row.category == name), key=lambda row: (moments[row.path], row.path))
-        if not here:
+        columns: dict[int, list[Listed]] = {}
+        for row in sorted((row for row in rows if row.category == name), key=lambda row: (row.status, row.path)):
+            column = int((moments[row.path] - first) * scale) // _MARK
+            columns.setdefault(column, []).append(row)
+        if not columns:
             continue
-        ends: list[float] = []
-        for row in here:
-            x = round(_LEFT + (moments[row.path] - first) * scale)
-            line = next((line for line, end in enumerate(ends) if end <= x), len(ends))
-            line = line if line < _MAX_ROWS else min(range(len(ends)), key=ends.__getitem__)
-            ends[line : line + 1] = [x + _MARK]
-            marks[row.path] = _mark(row, x, y + line * _ROW + _ROW // 2)
-        lanes.append(Lane(name, y, len(ends) * _ROW))
-        y += len(ends) * _ROW + _LANE_GAP
+        lines = min(max(map(len, columns.values())), _MAX_LINES)
+        for column, here in columns.items():
+            x = _LEFT + column * _MARK
+            shown = here if len(here) <= _MAX_LINES else here[: _MAX_LINES - 1]
+            marks.update({row.path: _mark(row, x, y + line * _ROW + _ROW // 2) for line, row in enumerate(shown)})
+            if len(here) > len(shown):
+                address = f"/timeline?category={name}"
+                rests.append(Rest(x, y + lines * _ROW - 4, len(here) - len(shown), address, name))
+        lanes.append(Lane(name, y, lines * _ROW))
+        y += lines * _ROW + _LANE_GAP
     chains = tuple(_chains(rows, successors, marks))
-    return Drawing(y, tuple(lanes), _ticks(first, last, scale), tuple(marks.values()), chains)
+    return Drawing(y, tuple(lanes), _ticks(first, last, scale), tuple(marks.values()), chains, tuple(rests))
 
 
 def _mark(row: Listed, x: int, y: int) -> Mark:

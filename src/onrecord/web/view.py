@@ -9,7 +9,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Collection, Sequence
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import jinja2
 from markupsafe import Markup
@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from onrecord import __version__, paths, timestamps
-from onrecord.coldstart import NamedTuple
+from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.paths import PROJECT_PREFIX, USER_PREFIX
 from onrecord.project import Hit, Project, require_store
 from onrecord.record import author, check, export
@@ -40,7 +40,7 @@ _MAX_SHOWN_VERSIONS = 200
 _CHECK_INTERVAL_SECONDS = 2.0
 """Time between two checks of all files against the index, so that search-as-you-type stays fast."""
 
-_LINK = re.compile(r'\b(href|src|action)="/')
+_LINK = re.compile(r'\b(href|src|action|formaction)="/')
 """The beginning of a link to a page. Quotes in records are escaped, so none of them is mistaken for one."""
 
 _BREAK = re.compile(r"(?<=[/\\_.:@=-])(?=\w)")
@@ -286,20 +286,37 @@ def fragment(request: Request, template: str, **values: Any) -> Response:
     return HTMLResponse(site_of(request).render(template, **values))
 
 
-def redirect_after_change(request: Request, path: str, store: Store, text: str) -> Response:
+def redirect_after_change(request: Request, path: str, store: Store, text: str, *, anchor: str = "") -> Response:
     """Redirect to another page, which reports the last change to `store` and has a button to undo it."""
     site_of(request).check_again()
     prefix = paths.prefix_of(store.root)
     name = paths.store_name(prefix)
     waits = f"The change waits, and this page and agents show what {name} has: onrecord sync {name}"
     warnings = (*store.warnings, *([waits] if paths.is_shared(prefix) else []))
-    return redirect(request, path, Notice(text, store.last_change, name, warnings))
+    return redirect(request, path, Notice(text, store.last_change, name, warnings), anchor=anchor)
 
 
-def redirect(request: Request, path: str, notice: Notice) -> Response:
-    """Redirect to another page, which shows `notice`."""
+def redirect(request: Request, path: str, notice: Notice, *, anchor: str = "") -> Response:
+    """Redirect to another page, at the element called `anchor`; the page shows `notice`."""
     site = site_of(request)
-    return RedirectResponse(f"{site.access.prefix}{path}?notice={site.keep_notice(notice)}", 303)
+    sign = "&" if "?" in path else "?"
+    place = f"#{anchor}" if anchor else ""
+    return RedirectResponse(f"{site.access.prefix}{path}{sign}notice={site.keep_notice(notice)}{place}", 303)
+
+
+def page_before(request: Request) -> str:
+    """Return the address of the page that a form was sent from; the start page if that is not known."""
+    site, origin = site_of(request), urlsplit(request.headers.get("referer", ""))
+    path = origin.path[len(site.access.prefix) :] if origin.path.startswith(f"{site.access.prefix}/") else ""
+    if origin.netloc != site.access.host or not path.startswith("/") or path.startswith("//"):
+        return "/"
+    query = urlencode([pair for pair in parse_qsl(origin.query) if pair[0] != "notice"])
+    return f"{path}?{query}" if query else path
+
+
+def draft_anchor(store_name: str, draft_name: str) -> str:
+    """Return the id of a draft's element on the page of the inbox."""
+    return f"draft-{content_hash(f'{store_name}/{draft_name}'.encode('utf-8', 'surrogatepass'))[:12]}"
 
 
 def diff(before: Memory, after: Memory) -> list[str]:
