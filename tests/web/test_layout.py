@@ -93,6 +93,12 @@ def address(ferry: Path) -> Iterator[str]:
         yield printed
 
 
+@pytest.fixture
+def site(ferry: Path, tmp_path: Path) -> Path:
+    static_site.write(str(ferry), str(tmp_path / "site"))
+    return tmp_path / "site"
+
+
 def _faults(page: Page, scheme: str, width: int) -> list[str]:
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 800})
@@ -118,13 +124,12 @@ def test_no_word_is_cut_or_broken_on_any_page(chromium, address):
 
 
 @in_thread
-def test_no_word_is_cut_or_broken_on_the_static_site(chromium, ferry, tmp_path):
-    static_site.write(str(ferry), str(tmp_path / "site"))
+def test_no_word_is_cut_or_broken_on_the_static_site(chromium, site):
     page = chromium.new_context().new_page()
 
     faults = {}
     for name in ("index", "search", "map", "timeline", "record/decisions/sessions-live-in-postgres"):
-        page.goto((tmp_path / "site" / f"{name}.html").as_uri())
+        page.goto((site / f"{name}.html").as_uri())
         for width in WIDTHS:
             faults[f"{name} {width}"] = _faults(page, "light", width)
 
