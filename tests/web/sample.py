@@ -166,7 +166,8 @@ def _use(project: Project, paths: list[str]) -> None:
             events.append(_event(moment, "shown", host, session, occasion, form, path))
             day = timestamps.from_seconds(moment)[:10]
             days.append(f"{day}\t{'pointed' if form == 'pointer' else 'injected'}\t{path}\t1\n")
-            outcome = choice.choices(("used", "ignored", "corrected", ""), (50, 26, 6, 18))[0]
+            likely = (40, 20, 22, 18) if path in paths[-2:] else (54, 28, 0, 18)
+            outcome = choice.choices(("used", "ignored", "corrected", ""), likely)[0]
             if outcome:
                 events.append(_event(moment + 30, outcome, host, session, "", "", path))
             if outcome == "used":
