@@ -34,8 +34,6 @@ _MAX_SUBJECTS = 3
 _MAX_LISTED = 3
 """Records that are corrected most, and that were never shown."""
 
-_PATIENCE = 1.0
-"""Seconds for git, which says whether files changed: the page must not wait longer."""
 
 _MAP_WIDTH, _MAP_HEIGHT, _MAP_CELLS = 400, 190, 80
 _PLOT_WIDTH, _SHARE_HEIGHT, _BAR_HEIGHT = 350, 78, 30
@@ -141,7 +139,7 @@ def home(request: Request) -> Response:
     index = view.open_index(project)
     newest, total = listing.read(index, listing.ListingFilter(status="active"), _MAX_NEWEST)
     project_map = map_page.read(project, is_static=site.is_static)
-    values = {} if site.is_static else _for_the_user(project)
+    values = {} if site.is_static else _for_the_user(project, site)
     return view.page(
         request,
         "home.html",
@@ -167,9 +165,9 @@ def _documents(project: Project) -> int:
     return len(sources.discover(project.root))
 
 
-def _for_the_user(project: Project) -> dict[str, Any]:
+def _for_the_user(project: Project, site: view.Site) -> dict[str, Any]:
     """Return the values for what is private: a static site has none of it."""
-    needs = attention.needs(project, patience=_PATIENCE)
+    needs = site.live.needs()
     refs = _store_refs(project)
     result = outcomes.read(refs, _MAX_LISTED, is_quick=project.is_quick)
     total = _sum(week.used for week in result.weeks)

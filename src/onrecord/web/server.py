@@ -27,6 +27,7 @@ from onrecord.web import (
     health_page,
     home_page,
     inbox_page,
+    live,
     map_page,
     pick_page,
     record_page,
@@ -48,6 +49,7 @@ STATIC = {
     "edit.css": "text/css",
     "edit.js": "text/javascript",
     "icon.svg": "image/svg+xml",
+    "live.js": "text/javascript",
     "map.js": "text/javascript",
     "palette.js": "text/javascript",
     "results.js": "text/javascript",
@@ -58,6 +60,7 @@ STATIC = {
 _STATUS = {"NOT_FOUND": 404, "NO_STORE": 404, "CHANGED_SINCE_READ": 409, "LOCKED": 503, "UNWRITABLE": 500}
 
 _PAGES = (
+    live,
     home_page,
     command_page,
     usage_page,
@@ -111,15 +114,24 @@ def serve(project_dir: str, listener: socket.socket, on_start: Callable[[Access]
     few_lines = connections.FewLines()
     for name in ("uvicorn.error", "asyncio"):
         logging.getLogger(name).addFilter(few_lines)
-    server = _Server(config, lambda: time.monotonic() - last_request[0] > idle_seconds, lambda: on_start(access))
+    server = _Server(
+        config, lambda: time.monotonic() - last_request[0] > idle_seconds, lambda: on_start(access), site.live.close
+    )
     server.run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
     """A uvicorn server that ends when it is idle."""
 
-    def __init__(self, config: uvicorn.Config, is_idle: Callable[[], bool], on_startup: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        is_idle: Callable[[], bool],
+        on_startup: Callable[[], None],
+        on_shutdown: Callable[[], None],
+    ) -> None:
         super().__init__(config)
+        self._on_shutdown = on_shutdown
         self._is_idle = is_idle
         self._on_startup = on_startup
 
@@ -127,6 +139,11 @@ class _Server(uvicorn.Server):
         asyncio.get_running_loop().set_exception_handler(connections.handle_loop_error)
         await super().startup(sockets)
         self._on_startup()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # uvicorn waits for the responses that are being sent: those that stream have no end of their own.
+        self._on_shutdown()
+        await super().shutdown(sockets)
 
     async def on_tick(self, counter: int) -> bool:
         if counter % _TICKS_PER_CHECK == 0:

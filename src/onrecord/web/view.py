@@ -26,11 +26,11 @@ from onrecord.record.naming import remove_invisible
 from onrecord.search import index
 from onrecord.search.index import Index
 from onrecord.search.listing import Listed
-from onrecord.store import waiting
 from onrecord.store.store import Store
 from onrecord.text import plural
 from onrecord.web import theme
 from onrecord.web.access import Access
+from onrecord.web.live import Live
 
 _FOLDER = os.path.dirname(__file__)
 _MAX_NOTICES = 50
@@ -175,6 +175,7 @@ class Site:
         self.project_dir = project_dir
         self.is_static = is_static
         self.access = access
+        self.live = Live(project_dir)
         self._notices: OrderedDict[str, Notice] = OrderedDict()
         self._shown_versions: OrderedDict[str, Memory] = OrderedDict()
         self._count = 0
@@ -188,6 +189,7 @@ class Site:
             record_address=address_of,
             visible=remove_invisible,
             breakable=breakable,
+            breakable_lines=_breakable_lines,
             visible_lines=_visible_lines,
             day=_day,
             described=check.describe,
@@ -216,7 +218,7 @@ class Site:
             version=__version__,
             form_token="" if self.is_static else self.access.form_token,
             is_static=self.is_static,
-            **{"theme": "system", "here": "/", "due": Counter(), **values},
+            **{"theme": "system", "here": "/", "due": Counter(), "live": "", **values},
         )
         return text if self.is_static else _LINK.sub(rf'\1="{self.access.prefix}/', text)
 
@@ -265,7 +267,8 @@ def page(request: Request, template: str, *, title: str, http_status: int = 200,
         here=_address_of_page(request),
         project=os.path.basename(project.root),
         theme=theme.choice(),
-        due=_due(project, is_static=site.is_static),
+        due=Counter() if site.is_static else site.live.news().due,
+        live="" if site.is_static else site.live.version(),
         notice=notice,
         **values,
     )
@@ -277,12 +280,6 @@ def _address_of_page(request: Request) -> str:
     query = "&".join(part for part in request.url.query.split("&") if part and not part.startswith("notice="))
     path = request.url.path if request.method != "POST" else request.url.path.rpartition("/")[0]
     return quote(path or "/") + (f"?{query}" if query else "")
-
-
-def _due(project: Project, *, is_static: bool) -> Counter[str]:
-    """Return what waits on a page, by its address."""
-    has_inbox = not is_static and project.store.exists
-    return Counter({"/inbox": waiting.count(project.store.root)} if has_inbox else {})
 
 
 def fragment(request: Request, template: str, **values: Any) -> Response:
@@ -347,6 +344,10 @@ def breakable(text: str) -> Markup:
     """Return `text` with places where a long path or id may break: after a slash, a hyphen, an underscore or a dot."""
     parts = _BREAK.split(remove_invisible(text))
     return Markup("<wbr>").join(parts)
+
+
+def _breakable_lines(text: str) -> Markup:
+    return Markup("\n").join(map(breakable, text.split("\n")))
 
 
 def _day(moment: str) -> str:

@@ -82,14 +82,14 @@
     let records = [];
     try {
       const response = await fetch(`${home}search.json?q=${encodeURIComponent(query)}`);
-      records = response.ok ? (await response.json()).results ?? [] : [];
+      records = response.ok ? await response.json() : [];
     } catch {
       // The server has ended: the pages and actions stay.
     }
     if (number !== latest || !dialog.open) return;
     const found = records.slice(0, 8).map((record) => ({
       title: record.title, kind: record.category.replace("_", " "),
-      address: home + record.address.replace(/^\//, ""),
+      address: record.address,
     }));
     show([...near.slice(0, 4), ...found, ...items.filter((item) => item.kind === "search")]);
   };
