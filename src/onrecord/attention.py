@@ -255,7 +255,8 @@ def _corrected(store_ref: StoreRef) -> list[Need]:
         return []
     store = paths.store_name(store_ref.prefix)
     verb = "rule was" if len(subjects) == 1 else "rules were"
-    sentence = "You corrected an agent with it. Make it clearer, give it triggers or a check, or say that it is right."
+    it = "it" if len(subjects) == 1 else "them"
+    sentence = f"You corrected an agent with {it}. Make {it} clearer, add triggers or a check, or say what was wrong."
     command = f"onrecord edit {paths.store_flag(store_ref.prefix)}{subjects[0].name}"
     page = f"{_in_store(_SEARCH, store_ref.prefix)}{'?' if store == 'project' else '&'}corrected=1"
     title = f"{len(subjects):,} {verb} broken by your agents"

@@ -19,8 +19,9 @@ FLAGS = {NEVER: "never shown", CORRECTED: "corrected"}
 """Facets with one choice, and its words."""
 
 _HEADINGS = {STORE: "Store", CATEGORY: "Category", STATUS: "Status", TAG: "Tag", FILE: "File", NEVER: "Use"}
-MAX_CHOICES = 12
-"""Choices shown of one facet: the most frequent ones, and the one that is chosen."""
+_MAX_CHOICES = {TAG: 12, FILE: 6}
+_FEW_CHOICES = 20
+"""Choices shown of a facet: the most frequent ones, and the one that is chosen."""
 
 _MAX_VALUE = 300
 
@@ -118,7 +119,12 @@ def narrow(listings: Sequence[Listing], wanted: Selection) -> tuple[list[Listing
         for facet in FACETS if not refusing else refusing if len(refusing) == 1 else ():
             counts[facet].update(listing.values(facet))
     facets = [Facet(name, _HEADINGS[name], list(_choices(name, counts, wanted))) for name in _HEADINGS]
-    return accepted, [facet for facet in facets if facet.choices]
+    return accepted, [facet for facet in facets if _narrows(facet, len(accepted))]
+
+
+def _narrows(facet: Facet, total: int) -> bool:
+    """True if a facet has a choice that changes anything."""
+    return any(choice.is_chosen or choice.number < total for choice in facet.choices)
 
 
 def _choices(name: str, counts: Mapping[str, Counter[str]], wanted: Selection) -> Iterator[Choice]:
@@ -126,11 +132,11 @@ def _choices(name: str, counts: Mapping[str, Counter[str]], wanted: Selection) -
     names = (NEVER, CORRECTED) if name == NEVER else (name,)
     for facet in names:
         chosen = wanted.chosen.get(facet, "")
-        frequent = [value for value, _ in counts[facet].most_common(MAX_CHOICES)]
+        frequent = [value for value, _ in counts[facet].most_common(_MAX_CHOICES.get(facet, _FEW_CHOICES))]
         for value in dict.fromkeys([*([chosen] if chosen else []), *frequent]):
             is_chosen = value == chosen
             number = counts[facet][value]
-            label = FLAGS.get(facet) or value.replace("_", " ")
+            label = FLAGS.get(facet) or (value.replace("_", " ") if facet == CATEGORY else value)
             target = wanted.address(facet, "" if is_chosen else value)
             yield Choice(facet, value, label, number, target, is_chosen)
 
