@@ -40,7 +40,9 @@ def run(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="onrecord-web-") as folder:
         measured = measure(Path(folder), options.size, options.files, options.times)
     print(json.dumps(measured))
-    results.save("web", {"python": sys.version.split()[0], "records": options.size, "files": options.files, "pages": measured})
+    results.save(
+        "web", {"python": sys.version.split()[0], "records": options.size, "files": options.files, "pages": measured}
+    )
     return 0
 
 

@@ -148,7 +148,11 @@ def test_a_check_is_written_in_rows_and_its_error_is_where_it_is(ferry):
 
     expect(page.get_by_role("status").first).to_contain_text("Saved.")
     (saved,) = ferry.project.get("never-log-a-session-id").memory.checks
-    assert (saved.on, saved.starts, saved.examples.breaks) == (("command",), ("npm install",), ("npm install left-pad",))
+    assert (saved.on, saved.starts, saved.examples.breaks) == (
+        ("command",),
+        ("npm install",),
+        ("npm install left-pad",),
+    )
     assert faults == {}
 
 
