@@ -273,9 +273,11 @@ def _broken_rule(store_ref: StoreRef, path: str, corrections: Corrections) -> Su
         record = Store(store_ref.root).read(path).memory
     except OnrecordError:
         return None
-    moment = event_log.last_correction(store_ref.root, path) or f"{corrections.last_day}T23:59:59Z"
-    since = max(record.updated_at, event_log.last_feedback(store_ref.root, path))
-    if since > moment or not record.is_current:
+    moment = event_log.last_correction(store_ref.root, path)
+    is_judged = event_log.last_feedback(store_ref.root, path) >= (moment or corrections.last_day)
+    # Of a correction that the log does not know, only the day is known.
+    is_changed = record.updated_at > (moment or f"{corrections.last_day}T23:59:59Z")
+    if is_judged or is_changed or not record.is_current:
         return None
     return Subject(record.id, f"{store_ref.prefix}{path}", record.title, f"broken {corrections.summary}")
 
