@@ -52,9 +52,9 @@ RECORDS = (
     SampleRecord(340, "decision", "Money is stored in cents", "Integers in cents, one currency per row",
                  ("src/payments/",), ("payments",), ("how do we store prices?", "rounding error in an invoice")),
     SampleRecord(331, "constraint", "Never log a session id", "Ids are secrets; log the last four letters",
-                 ("src/auth/", "src/web/pages/"), ("auth", "logging"), ("add a log line to the login",)),
+                 ("src/auth/",), ("auth", "logging"), ("add a log line to the login",)),
     SampleRecord(300, "decision", "Templates are rendered on the server", "No client-side framework",
-                 ("src/web/",), ("web",), ("can we use React here?",)),
+                 ("src/web/pages/",), ("web",), ("can we use React here?",)),
     SampleRecord(284, "decision", "Seats are held for ten minutes", "A row with an expiry; a job frees it",
                  ("src/booking/seats/",), ("booking",), ("two people get the same seat",)),
     SampleRecord(120, "decision", "Seats are held for five minutes", "Ten minutes emptied the ferry on Fridays",
@@ -62,19 +62,19 @@ RECORDS = (
     SampleRecord(260, "constraint", "Schema changes only by migration", "Write a migration; never edit an old one",
                  ("src/db/migrations/**",), ("database",), ("add a column", "new field for bookings")),
     SampleRecord(244, "preference", "Tests name the behaviour, not the function", "test_a_late_ferry_is_refunded",
-                 ("tests/**",), ("tests",), ("write a test for this",)),
+                 ("tests/booking/",), ("tests",), ("write a test for this",)),
     SampleRecord(231, "runbook", "Bookings fail with “could not serialize access”", "Two jobs take the same seat",
-                 ("src/jobs/",), ("database",), ("could not serialize access due to concurrent update",)),
+                 ("src/jobs/file_3.py",), ("database",), ("could not serialize access due to concurrent update",)),
     SampleRecord(190, "tech_debt", "Refunds are calculated in two places", "The job and the page disagree by a cent",
                  ("src/payments/refunds/file_2.py",), ("payments",), ()),
     SampleRecord(166, "decision", "Payments go through one provider", "Adyen for cards and wallets",
-                 ("src/payments/",), ("payments",), ("add a payment method",)),
+                 ("src/payments/file_1.py",), ("payments",), ("add a payment method",)),
     SampleRecord(151, "constraint", "Card numbers never reach our servers", "Use the provider's hosted fields",
-                 ("src/payments/", "src/web/pages/"), ("payments", "security"), ("store the card for later",)),
+                 ("src/payments/file_3.py", "src/payments/file_4.py"), ("payments", "security"), ("store the card for later",)),
     SampleRecord(97, "runbook", "Deploy stops at “waiting for health check”", "The migration holds a lock",
-                 ("deploy/terraform/",), ("deploy",), ("deploy hangs at the health check",)),
+                 ("deploy/terraform/file_1.py",), ("deploy",), ("deploy hangs at the health check",)),
     SampleRecord(80, "preference", "Dates in words in the interface", "3 March 2026, never 03/03/26",
-                 ("src/web/components/",), ("web",), ("format a date",)),
+                 ("src/web/components/file_1.py", "src/web/components/file_2.py"), ("web",), ("format a date",)),
     SampleRecord(61, "decision", "Search runs on Postgres full text", "No second system for 40,000 rows",
                  (), ("search",), ("should we add Elasticsearch?",)),
     SampleRecord(34, "constraint", "Prices are shown with tax", "The law wants the final price first",
@@ -166,7 +166,8 @@ def _use(project: Project, paths: list[str]) -> None:
             events.append(_event(moment, "shown", host, session, occasion, form, path))
             day = timestamps.from_seconds(moment)[:10]
             days.append(f"{day}\t{'pointed' if form == 'pointer' else 'injected'}\t{path}\t1\n")
-            outcome = choice.choices(("used", "ignored", "corrected", ""), (50, 26, 6, 18))[0]
+            likely = (40, 20, 22, 18) if path in paths[-2:] else (54, 28, 0, 18)
+            outcome = choice.choices(("used", "ignored", "corrected", ""), likely)[0]
             if outcome:
                 events.append(_event(moment + 30, outcome, host, session, "", "", path))
             if outcome == "used":

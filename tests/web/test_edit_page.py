@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from onrecord import files
 from onrecord.record import compose
 from onrecord.settings import Settings
 from onrecord.shared import remotes, replicas
@@ -330,6 +331,28 @@ def test_a_draft_that_two_people_changed_is_chosen_from(browser, save, draft, pr
 
     assert conflict.status_code == 409 and "Draft changed" in response.text
     assert box.get(name).record.content["decision"] == "mine"
+
+
+def test_a_draft_that_is_replaced_between_the_click_and_the_lock_is_not_lost(
+    browser, save, draft, project, monkeypatch
+):
+    save()
+    name, locked = draft("Use uv", session="one", evidence=("seen",)), files.locked
+    form = fields(browser.get(f"/inbox/{name}/edit"))
+
+    def update_and_lock(path):
+        """Replace the draft just before the lock is taken."""
+        monkeypatch.setattr(files, "locked", locked)
+        draft("Use uv", session="one", evidence=("not seen",))
+        return locked(path)
+
+    monkeypatch.setattr(files, "locked", update_and_lock)
+
+    response = browser.post(f"/inbox/{name}/edit", **{**form, "content.decision": "mine"})
+
+    assert "Draft changed" in response.text
+    after = Inbox(project.store.root).get(name)
+    assert (after.evidence, after.record.content["decision"]) == (("not seen",), "mine")
 
 
 def test_no_other_category_can_be_made(browser, save):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from onrecord import files, paths, state_file, web
-from onrecord.record import compose, form, memory
+from onrecord.record import compose
 from onrecord.settings import Settings
 from onrecord.shared import remotes, replicas
 from onrecord.store import inbox
@@ -125,7 +125,7 @@ def test_a_record_shows_what_it_says_and_what_replaced_it(browser, save, project
 
     assert "Rows in auth.sessions" in text
     assert "Agents never get it as current." in text
-    assert text.index("Sessions live in Redis", text.index("Replacements")) < text.rindex("Sessions live in Postgres")
+    assert re.search(r"Sessions live in Redis [\d-]{10} Sessions live in Postgres", text)
 
 
 def test_a_record_is_retired_and_that_is_taken_back(browser, save, project):
@@ -233,13 +233,12 @@ def test_a_draft_that_was_replaced_since_is_not_decided_on(browser, save, draft,
     assert project.get("sessions-live-in-postgres").memory.times_updated == 0
 
 
-@pytest.mark.parametrize("action", ["accept", "merge", "reject", "edit"])
+@pytest.mark.parametrize("action", ["accept", "merge", "reject"])
 def test_a_draft_that_comes_between_the_click_and_the_lock_is_not_lost(
     browser, save, draft, project, monkeypatch, action
 ):
     save()
     name, locked = draft("Use uv", session="one", evidence=("seen",)), files.locked
-    text = form.render("decision", memory.to_json(Inbox(project.store.root).get(name).record))
 
     def update_and_lock(path):
         """Replace the draft just before the lock is taken."""
@@ -248,9 +247,8 @@ def test_a_draft_that_comes_between_the_click_and_the_lock_is_not_lost(
         return locked(path)
 
     monkeypatch.setattr(files, "locked", update_and_lock)
-    changed = text.replace("pip is slow", "pip is very slow")
 
-    response = browser.decide(name, action, into="sessions-live-in-postgres", text=changed)
+    response = browser.decide(name, action, into="sessions-live-in-postgres")
 
     assert response.status_code == 409
     assert Inbox(project.store.root).get(name).evidence == ("not seen",)

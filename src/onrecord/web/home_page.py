@@ -289,7 +289,7 @@ def give_feedback(request: Request) -> Response:
     """Note what the user says about a showing; the same button again takes it back."""
     fields = view.form_fields(request)
     store = record_page.store_by_name(request, fields.get("store", view.PROJECT))
-    path, verdict, session = fields.get("path", ""), fields.get("verdict", ""), fields.get("session", "")
+    path, verdict, session = fields.get("record", ""), fields.get("verdict", ""), fields.get("session", "")
     if verdict not in FEEDBACK:
         raise BadInput("this says nothing about a record", fix="use the buttons on the page")
     entry = store.read(path)

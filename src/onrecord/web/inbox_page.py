@@ -14,7 +14,7 @@ from onrecord.capture import review, similar
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, NotFound, OnrecordError
 from onrecord.project import Project, require_store
-from onrecord.record import author, check, form, memory
+from onrecord.record import author, check, form, memory, summary_line
 from onrecord.record.drafts import Draft
 from onrecord.record.memory import Memory
 from onrecord.search import listing
@@ -25,7 +25,7 @@ from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
 from onrecord.text import plural
-from onrecord.web import agent_preview, field_merge, record_page, source_passage, view, word_marks
+from onrecord.web import field_merge, record_page, source_passage, view, word_marks
 from onrecord.web.field_merge import Merge
 from onrecord.web.record_page import FieldView
 from onrecord.web.source_passage import Passage
@@ -195,7 +195,7 @@ def _draft_view(stored: StoredDraft) -> DraftView:
         record.category,
         draft.made_at,
         draft.hash,
-        agent_preview.texts(writer.store.root, after)[1].text,
+        summary_line.render(after),
         fields=tuple(record_page.fields_of(record)),
         evidence=tuple(draft.evidence),
         passage=source_passage.find(writer.store.root, record),

@@ -55,7 +55,7 @@ class Control(NamedTuple):
     name: str
     label: str
     widget: str
-    """`line`, `text`, `choice`, `checkboxes`, `rows`, `chips` or `group`."""
+    """`title`, `line`, `text`, `choice`, `checkboxes`, `rows`, `chips` or `group`."""
     doc: str = ""
     is_required: bool = False
     value: str = ""
@@ -74,7 +74,7 @@ class Control(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        if self.widget in ("line", "text"):
+        if self.widget in ("title", "line", "text"):
             return not self.value.strip()
         return not any(option.is_chosen for option in self.options) and all(part.is_empty for part in self.parts)
 
@@ -107,7 +107,8 @@ def parse(category: str, values: Values) -> FilledForm:
     """Return the partial record that a form holds. A field without a value is left out, as in `form.parse`."""
     fields: dict[str, Any] = {"content": {}}
     problems = []
-    title = form.read_hidden(values.get("title", "").strip())
+    # A text area, so that no word of it is cut; a line end in it is a space.
+    title = form.read_hidden(" ".join(values.get("title", "").split("\n")).strip())
     if title:
         fields["title"] = title
     for place, field in _fields(category):
@@ -262,7 +263,7 @@ def sections(category: str, values: Values, extra: str = "") -> tuple[Section, .
     """Return the controls of a form, filled with values; the list `extra` gets one more empty item."""
     defaults = categories.CATEGORIES[category].defaults
     content = sorted(schema.content_fields(category), key=lambda field: (field.name in defaults, not field.required))
-    title = Control("title", "Title", "line", _TITLE.doc, True, values.get("title", ""), max_length=300)
+    title = Control("title", "Title", "title", _TITLE.doc, True, values.get("title", ""), max_length=300)
     builder = _Builder(values, extra)
     return (
         Section("What it says", (title, *(builder.control(field, f"content.{field.name}") for field in content))),

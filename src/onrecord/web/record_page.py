@@ -13,7 +13,7 @@ from onrecord.capture import sharing
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, NotFound, OnrecordError
 from onrecord.freshness import anchors, check, git_history
-from onrecord.record import lifecycle, links, schema
+from onrecord.record import lifecycle, links, schema, summary_line
 from onrecord.record.export import value_text
 from onrecord.record.memory import Memory
 from onrecord.search import listing
@@ -98,6 +98,7 @@ def _page(request: Request, store: Store, entry: Entry, refused_change: RefusedC
         shown_path=prefix + entry.path,
         hidden_by=project.hidden(store, [record.id]).get(record.id, ""),
         address=view.address(request.path_params["store"], entry.path),
+        line=summary_line.render(record),
         shown=agent_preview.texts(store.root, record),
         fields=list(fields_of(record)),
         chain=_replacement_chain(store, entry, request.path_params["store"]),

@@ -19,7 +19,7 @@ _MIN_SIDE = 2.0
 _MAX_PARTS = 80
 """Boxes in one folder; the smallest ones are drawn as one."""
 
-_CHARACTER, _LETTER_HEIGHT = 6.9, 14.0
+_CHARACTER, _LETTER_HEIGHT = 7.8, 14.0
 """Width of a character of a label, which is a generous one, and height of a line: no label is cut."""
 
 

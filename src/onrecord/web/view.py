@@ -189,6 +189,7 @@ class Site:
             record_address=address_of,
             visible=remove_invisible,
             breakable=breakable,
+            breakable_lines=_breakable_lines,
             visible_lines=_visible_lines,
             day=_day,
             described=check.describe,
@@ -343,6 +344,10 @@ def breakable(text: str) -> Markup:
     """Return `text` with places where a long path or id may break: after a slash, a hyphen, an underscore or a dot."""
     parts = _BREAK.split(remove_invisible(text))
     return Markup("<wbr>").join(parts)
+
+
+def _breakable_lines(text: str) -> Markup:
+    return Markup("\n").join(map(breakable, text.split("\n")))
 
 
 def _day(moment: str) -> str:
