@@ -118,10 +118,10 @@ def _hard_to_find(store: Store, entries: dict[str, Entry], selection: _Filter, w
 
 
 def _with_judged(
-    found: Sequence[HardToFind], records: Sequence[Memory], judged: Mapping[str, Feedback]
+    hard_items: Sequence[HardToFind], records: Sequence[Memory], judged: Mapping[str, Feedback]
 ) -> list[HardToFind]:
     """Return the records that are hard to find, and those that a person called wrong or not relevant since."""
-    by_path = {item.record.path: item for item in found}
+    by_path = {item.record.path: item for item in hard_items}
     for record in links.current(records):
         said = judged.get(record.path)
         if said and record.updated_at <= said.last:
