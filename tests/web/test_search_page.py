@@ -78,7 +78,7 @@ def test_an_address_says_all_of_a_search_and_is_read_back():
     chosen = {"store": "a b", "tag": "c&d=e", "file": "ä/ü", "never": "1"}
     wanted = Selection("50 % of ä & ö", chosen, 3)
 
-    params = dict(parse_qsl(urlsplit(wanted.address(page=3)).query))
+    params = dict(parse_qsl(urlsplit(wanted.address(page_number=3)).query))
     assert facets.selection(params, int(params["page"]), 2_000) == wanted
 
 
