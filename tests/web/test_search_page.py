@@ -15,7 +15,7 @@ from onrecord import paths
 from onrecord.shared import remotes
 from onrecord.usage import usage_log
 from onrecord.web import facets, search_page
-from onrecord.web.facets import Listing, Selection
+from onrecord.web.facets import FacetRow, Selection
 from tests.git_project import GitProject
 from tests.records import put, sample
 
@@ -33,16 +33,16 @@ def _titles(text: str) -> list[str]:
     return [re.sub(r"<[^>]+>", "", link) for link in links]
 
 
-def _listing(number: int, category: str = "decision", tags: Sequence[str] = (), files: Sequence[str] = ()) -> Listing:
-    return Listing(f"{number}.json", "project", category, "active", tags, files, False, False)
+def _row(number: int, category: str = "decision", tags: Sequence[str] = (), files: Sequence[str] = ()) -> FacetRow:
+    return FacetRow(f"{number}.json", "project", category, "active", tags, files, False, False)
 
 
 def test_the_numbers_of_a_facet_are_those_with_the_other_facets_as_chosen():
-    listings = [_listing(1, tags=("a",)), _listing(2, tags=("b",)), _listing(3, "constraint", ("a",))]
+    rows = [_row(1, tags=("a",)), _row(2, tags=("b",)), _row(3, "constraint", ("a",))]
 
-    accepted, shown = facets.narrow(listings, Selection("", {"category": "decision"}))
+    accepted, shown = facets.narrow(rows, Selection("", {"category": "decision"}))
 
-    assert accepted == listings[:2]
+    assert accepted == rows[:2]
     numbers = {(choice.facet, choice.value): choice.number for facet in shown for choice in facet.choices}
     assert numbers == {
         ("category", "decision"): 2, ("category", "constraint"): 1, ("tag", "a"): 1, ("tag", "b"): 1,
@@ -50,7 +50,7 @@ def test_the_numbers_of_a_facet_are_those_with_the_other_facets_as_chosen():
 
 
 def test_a_chosen_value_that_no_record_has_can_still_be_taken_off():
-    _, shown = facets.narrow([_listing(1)], Selection("words", {"tag": "gone"}))
+    _, shown = facets.narrow([_row(1)], Selection("words", {"tag": "gone"}))
 
     (choice,) = [choice for facet in shown for choice in facet.choices if choice.is_chosen]
     assert (choice.value, choice.number, choice.address) == ("gone", 0, "/search?q=words")
@@ -69,16 +69,16 @@ def test_a_chosen_value_that_no_record_has_can_still_be_taken_off():
     ],
 )
 def test_the_facet_of_a_file_goes_by_what_records_name(file, wanted, is_found):
-    listing = _listing(1, files=(file,))
+    row = _row(1, files=(file,))
 
-    assert facets.narrow([listing], Selection("", {"file": wanted}))[0] == ([listing] if is_found else [])
+    assert facets.narrow([row], Selection("", {"file": wanted}))[0] == ([row] if is_found else [])
 
 
 def test_an_address_says_all_of_a_search_and_is_read_back():
     chosen = {"store": "a b", "tag": "c&d=e", "file": "ä/ü", "never": "1"}
     wanted = Selection("50 % of ä & ö", chosen, 3)
 
-    params = dict(parse_qsl(urlsplit(wanted.address(page=3)).query))
+    params = dict(parse_qsl(urlsplit(wanted.address(page_number=3)).query))
     assert facets.selection(params, int(params["page"]), 2_000) == wanted
 
 
