@@ -1,4 +1,4 @@
-"""Editing and review in a real browser: with and without scripts, by keyboard, by two people, and a whole day's work."""
+"""Editing and review in a real browser: with and without scripts, by keyboard, by two people, and a day's work."""
 
 from __future__ import annotations
 
@@ -155,7 +155,11 @@ def test_a_check_is_written_in_rows_and_its_error_is_where_it_is(ferry):
 
     expect(page.get_by_role("status").first).to_contain_text("Saved.")
     (saved,) = ferry.project.get("never-log-a-session-id").memory.checks
-    assert (saved.on, saved.starts, saved.examples.breaks) == (("command",), ("npm install",), ("npm install left-pad",))
+    assert (saved.on, saved.starts, saved.examples.breaks) == (
+        ("command",),
+        ("npm install",),
+        ("npm install left-pad",),
+    )
     assert faults == {}
 
 
@@ -405,7 +409,7 @@ def test_the_work_of_a_day(ferry):
 
     # A rule is found by its picture.
     page.goto(f"{ferry.root}/map")
-    page.locator('.tree-map a[href$="folder=src/auth"]').first.click()
+    page.locator('.tree-map a[href$="folder=src/auth/session.py"]').first.click()
     page.get_by_role("link", name="Sessions live in Postgres").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Sessions live in Postgres")
 
