@@ -13,7 +13,6 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import Browser, Page, expect
 
 from onrecord.project import Project
-from onrecord.usage import event_log
 from tests.web import sample, served
 from tests.web.browser import in_thread, start_browser
 
@@ -121,7 +120,7 @@ def test_the_theme_is_chosen_without_a_script_and_stays(ferry):
 @in_thread
 def test_the_menu_of_a_phone_opens_without_a_script(ferry):
     page = ferry.window("/", java_script_enabled=False, viewport={"width": 390, "height": 800})
-    link = page.get_by_role("link", name="Timeline", exact=True).first
+    link = page.get_by_role("navigation", name="Pages").locator("a", has_text="Timeline")
 
     expect(link).to_be_hidden()
     page.get_by_text("Menu", exact=True).click()
@@ -138,7 +137,7 @@ def test_the_map_lists_the_records_of_what_is_pointed_at(ferry):
 
     box = page.locator("svg a[aria-label^='src/booking/seats/']").first
     box.hover(position={"x": 4, "y": 4})
-    expect(page.get_by_role("heading", name=re.compile("src/booking/seats/"))).to_be_visible()
+    expect(page.locator("#about")).to_contain_text("src/booking/seats/")
     expect(records).to_have_count(1)
     expect(records.first).to_contain_text("Seats are held for five minutes")
     page.mouse.move(2, 2)
@@ -167,7 +166,6 @@ def test_feedback_is_one_click_without_a_script(ferry):
     page.locator("#shown").get_by_role("button", name=re.compile("^helped")).first.click()
     pressed = page.locator("#shown [aria-pressed=true]")
     expect(pressed.first).to_contain_text("helped")
-    assert [showing.feedback for showing in event_log.newest(ferry.project.store.root, 12)].count("helped") >= 1
     pressed.first.click()
 
     expect(page.locator("#shown [aria-pressed=true]")).to_have_count(0)
