@@ -69,8 +69,8 @@ RECORDS = (
                  ("src/payments/refunds/file_2.py",), ("payments",), ()),
     SampleRecord(166, "decision", "Payments go through one provider", "Adyen for cards and wallets",
                  ("src/payments/file_1.py",), ("payments",), ("add a payment method",)),
-    SampleRecord(151, "constraint", "Card numbers never reach our servers", "Use the provider's hosted fields",
-                 ("src/payments/file_3.py", "src/payments/file_4.py"), ("payments", "security"), ("store the card for later",)),
+    SampleRecord(151, "constraint", "Card numbers never reach our servers", "Use hosted fields",
+                 ("src/payments/file_3.py", "src/payments/file_4.py"), ("payments",), ("store the card for later",)),
     SampleRecord(97, "runbook", "Deploy stops at “waiting for health check”", "The migration holds a lock",
                  ("deploy/terraform/file_1.py",), ("deploy",), ("deploy hangs at the health check",)),
     SampleRecord(80, "preference", "Dates in words in the interface", "3 March 2026, never 03/03/26",
@@ -79,7 +79,8 @@ RECORDS = (
                  (), ("search",), ("should we add Elasticsearch?",)),
     SampleRecord(34, "constraint", "Prices are shown with tax", "The law wants the final price first",
                  ("src/web/pages/",), ("payments", "web"), ()),
-    SampleRecord(12, "tech_debt", "Terraform state is kept by hand", "One person runs apply", ("deploy/terraform/file_0.py",),
+    SampleRecord(12, "tech_debt", "Terraform state is kept by hand", "One person applies",
+                 ("deploy/terraform/file_0.py",),
                  ("deploy",), ()),
     SampleRecord(3, "session_summary", "Seat holds moved to the booking service", "Holds are rows now", (), (), ()),
 )  # fmt: skip
@@ -166,7 +167,8 @@ def _use(project: Project, paths: list[str]) -> None:
             events.append(_event(moment, "shown", host, session, occasion, form, path))
             day = timestamps.from_seconds(moment)[:10]
             days.append(f"{day}\t{'pointed' if form == 'pointer' else 'injected'}\t{path}\t1\n")
-            outcome = choice.choices(("used", "ignored", "corrected", ""), (50, 26, 6, 18))[0]
+            likely = (40, 20, 22, 18) if path in paths[-2:] else (54, 28, 0, 18)
+            outcome = choice.choices(("used", "ignored", "corrected", ""), likely)[0]
             if outcome:
                 events.append(_event(moment + 30, outcome, host, session, "", "", path))
             if outcome == "used":

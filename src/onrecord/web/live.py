@@ -165,7 +165,7 @@ def _stamp(path: str) -> str:
 
 
 def events(request: Request) -> Response:
-    """Stream the news; a browser that gets 204 does not ask again."""
+    """Send the news as a stream; a browser that gets 204 does not ask again."""
     live: Live = request.app.state.site.live
     if live.is_full:
         return Response(status_code=204)

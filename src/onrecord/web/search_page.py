@@ -6,7 +6,7 @@ The address says all of it, so that a search can be kept and the page works with
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup, escape
 from starlette.requests import Request
@@ -64,10 +64,10 @@ class Result(NamedTuple):
     is_corrected: bool = False
 
 
-class _Found(NamedTuple):
+class _Matches(NamedTuple):
     """All records that a search is about, before facets narrow them."""
 
-    listings: Sequence[facets.Listing]
+    facet_rows: Sequence[facets.FacetRow]
     rows: dict[str, Listed]
     hits: dict[str, Hit]
     nearest: Sequence[Hit] = ()
@@ -119,7 +119,7 @@ def quick(request: Request) -> Response:
 
 def _results(project: Project, wanted: Selection) -> Results:
     found = _matching(project, wanted) if wanted.text.strip() else _all(project)
-    accepted, choices = facets.narrow(found.listings, wanted)
+    accepted, choices = facets.narrow(found.facet_rows, wanted)
     first = (wanted.page - 1) * _PER_PAGE
     shown = accepted[first : first + _PER_PAGE]
     words = _WORD.findall(wanted.text.casefold())
@@ -132,7 +132,7 @@ def _results(project: Project, wanted: Selection) -> Results:
     return Results(results, choices, len(accepted), nearest, found.nothing, found.is_cut)
 
 
-def _matching(project: Project, wanted: Selection) -> _Found:
+def _matching(project: Project, wanted: Selection) -> _Matches:
     """Return the results of a search in all stores."""
     include_retired = wanted.chosen.get(facets.STATUS) in _HIDDEN_STATES
     hits = project.search(wanted.text, _MAX_HITS, include_retired=include_retired)
@@ -142,11 +142,11 @@ def _matching(project: Project, wanted: Selection) -> _Found:
         here = [hit.location[1] for hit in hits if hit.path == f"{ref.prefix}{hit.location[1]}"]
         found = listing.at(index.open(ref.root, hook=project.is_quick), here) if here else {}
         rows.update({f"{ref.prefix}{path}": row for path, row in found.items()})
-    listings = _listings(project, {path: rows[path] for path in by_path if path in rows})
-    return _Found(listings, rows, by_path, hits.nearest, hits.note, len(hits) == _MAX_HITS)
+    facet_rows = _facet_rows(project, {path: rows[path] for path in by_path if path in rows})
+    return _Matches(facet_rows, rows, by_path, hits.nearest, hits.note, len(hits) == _MAX_HITS)
 
 
-def _all(project: Project) -> _Found:
+def _all(project: Project) -> _Matches:
     """Return all records of all stores, latest change first."""
     rows: dict[str, Listed] = {}
     is_cut = False
@@ -155,22 +155,22 @@ def _all(project: Project) -> _Found:
         is_cut = is_cut or total > _MAX_LISTED
         rows.update({f"{ref.prefix}{row.path}": row for row in found[:_MAX_LISTED]})
     newest_first = dict(sorted(rows.items(), key=lambda item: item[1].updated_at, reverse=True))
-    return _Found(_listings(project, newest_first), newest_first, {}, is_cut=is_cut)
+    return _Matches(_facet_rows(project, newest_first), newest_first, {}, is_cut=is_cut)
 
 
-def _listings(project: Project, rows: dict[str, Listed]) -> list[facets.Listing]:
+def _facet_rows(project: Project, listed_rows: Mapping[str, Listed]) -> list[facets.FacetRow]:
     """Return what the facets need of each record: its own fields, and how it is used."""
     used: dict[str, tuple[set[str], set[str]]] = {
         ref.prefix: (outcomes.shown_paths(ref.root), set(usage_log.current_corrections(ref.root)))
         for ref in project.known_refs
     }
-    listings = []
-    for path, row in rows.items():
+    facet_rows = []
+    for path, row in listed_rows.items():
         prefix = path[: len(path) - len(row.path)]
         shown, corrected = used.get(prefix, (set(), set()))
         is_never_shown = row.status == "active" and row.path not in shown
-        listings.append(
-            facets.Listing(
+        facet_rows.append(
+            facets.FacetRow(
                 path,
                 paths.store_name(prefix),
                 row.category,
@@ -181,23 +181,25 @@ def _listings(project: Project, rows: dict[str, Listed]) -> list[facets.Listing]
                 row.path in corrected,
             )
         )
-    return listings
+    return facet_rows
 
 
-def _result(one: facets.Listing, found: _Found, words: Sequence[str], others: Sequence[Hit]) -> Result:
-    row, hit = found.rows[one.path], found.hits.get(one.path)
+def _result(
+    facet_row: facets.FacetRow, search_matches: _Matches, words: Sequence[str], other_hits: Sequence[Hit]
+) -> Result:
+    row, hit = search_matches.rows[facet_row.path], search_matches.hits.get(facet_row.path)
     return Result(
-        one.path,
+        facet_row.path,
         _marked_words(row.title, words),
         row.category,
         row.status,
         row.updated_at,
-        one.store,
+        facet_row.store,
         row.tags,
         _snippet(hit) if hit else Markup(),
-        hit.reasons(others) if hit and others else (),
-        one.is_never_shown,
-        one.is_corrected,
+        hit.reasons(other_hits) if hit and other_hits else (),
+        facet_row.is_never_shown,
+        facet_row.is_corrected,
     )
 
 
