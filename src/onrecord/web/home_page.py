@@ -193,10 +193,10 @@ def _store_refs(project: Project) -> list[StoreRef]:
     return [ref for ref in project.known_refs if not paths.is_shared(ref.prefix)]
 
 
-def _sum(shares: Iterable[Share]) -> Share:
+def _sum(parts: Iterable[Share]) -> Share:
     total = Share()
-    for share in shares:
-        total = total.plus(share)
+    for part in parts:
+        total = total.plus(part)
     return total
 
 
@@ -206,8 +206,8 @@ def _need_view(project: Project, need: Need) -> NeedView:
     return NeedView(need, _ICONS.get(need.kind, "warning"), level, _button(project, need), subjects)
 
 
-def _subject_view(subject: Subject) -> tuple[str, str, str]:
-    return subject.title or subject.name, view.address_of(subject.path) if subject.path else "", subject.note
+def _subject_view(of_need: Subject) -> tuple[str, str, str]:
+    return of_need.title or of_need.name, view.address_of(of_need.path) if of_need.path else "", of_need.note
 
 
 def _button(project: Project, need: Need) -> NeedButton:
@@ -256,10 +256,10 @@ def ago(moment: str) -> str:
     return f"{seconds // _DAY:.0f} days ago" if seconds < 14 * _DAY else moment[:10]
 
 
-def _plot(result: Outcomes) -> list[WeekMark]:
-    highest = max((week.corrected for week in result.weeks), default=0) or 1
-    column = _PLOT_WIDTH / max(len(result.weeks), 1)
-    return [_week_mark(week, round((number + 0.5) * column), highest) for number, week in enumerate(result.weeks)]
+def _plot(totals: Outcomes) -> list[WeekMark]:
+    highest = max((week.corrected for week in totals.weeks), default=0) or 1
+    column = _PLOT_WIDTH / max(len(totals.weeks), 1)
+    return [_week_mark(week, round((number + 0.5) * column), highest) for number, week in enumerate(totals.weeks)]
 
 
 def _week_mark(week: WeekOutcome, x: int, highest: int) -> WeekMark:

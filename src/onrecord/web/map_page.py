@@ -131,10 +131,10 @@ def _drawn(project_map: ProjectMap, cell: Cell, listed: dict[int, int]) -> Drawn
     return DrawnCell(cell, text, "" if cell.rest else project_map.address(area), " ".join(marked))
 
 
-def largest_folders(measured: Coverage, most: int) -> list[str]:
+def largest_folders(of_files: Coverage, most: int) -> list[str]:
     """Return the paths of the folders with the most files, without the root."""
     folders: list[Area] = []
-    waiting = [measured.root]
+    waiting = [of_files.root]
     while waiting:
         area = waiting.pop()
         if area.children:
