@@ -237,16 +237,19 @@ class ChangeRequest(NamedTuple):
     text: str
 
 
-def _supersede(change: ChangeRequest) -> Entry:
+def _supersede(change_request: ChangeRequest) -> Entry:
     # A picker sends an id; without a script, people type the beginning of one or words of the title.
-    new = listing.resolve(change.writer.store, change.text)
-    return change.writer.supersede(change.entry.path, new, expected_hash=change.hash)[0]
+    new = listing.resolve(change_request.writer.store, change_request.text)
+    return change_request.writer.supersede(change_request.entry.path, new, expected_hash=change_request.hash)[0]
 
 
-def _put_back(change: ChangeRequest) -> Entry:
+def _put_back(change_request: ChangeRequest) -> Entry:
     """Put back one field as it was before a change, or with `version HASH` all of an earlier version."""
-    verb, _, name = change.text.partition(" ")
-    record, versions = change.entry.memory, record_versions.known(change.writer.store, change.entry)
+    verb, _, name = change_request.text.partition(" ")
+    record, versions = (
+        change_request.entry.memory,
+        record_versions.known(change_request.writer.store, change_request.entry),
+    )
     if verb == "version":
         version = next((version for version in versions if version.hash == name), None)
         if version is None:
@@ -261,7 +264,9 @@ def _put_back(change: ChangeRequest) -> Entry:
             raise BadInput("this change cannot be put back", fix="edit the record")
         patch = record_versions.patch_of(entry.field, old.value)
         summary = f"Put back {entry.field.removeprefix('content.')} of before {entry.date[:10]}"
-    return change.writer.update(change.entry.path, patch, change.hash, summary=summary, may_shrink=True)
+    return change_request.writer.update(
+        change_request.entry.path, patch, change_request.hash, summary=summary, may_shrink=True
+    )
 
 
 CHANGES: dict[str, Callable[[ChangeRequest], Entry]] = {
