@@ -146,9 +146,10 @@ def test_the_generated_pages_are_what_the_program_says() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal")
-def test_the_picture_shows_what_the_commands_print() -> None:
+@pytest.mark.parametrize("script", ["picture", "casts"])
+def test_the_pictures_show_what_the_commands_print(script: str) -> None:
     done = subprocess.run(
-        (sys.executable, str(ROOT / "scripts" / "picture"), "--check"), capture_output=True, text=True, timeout=120
+        (sys.executable, str(ROOT / "scripts" / script), "--check"), capture_output=True, text=True, timeout=120
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -91,7 +91,7 @@ def test_the_wheel_says_what_it_is_and_brings_one_command(package: Package):
     assert f"\nVersion: {onrecord.__version__}\n" in about
     assert "\nRequires-Python: >=3.9\n" in about
     assert "Requires-Dist" not in re.sub(r"Requires-Dist: .*\bextra == .*\n", "", about)
-    assert package.info("entry_points.txt").split() == ["[console_scripts]", "onrecord=onrecord.__main__:main"]
+    assert package.info("entry_points.txt").split() == ["[console_scripts]", "onrecord", "=", "onrecord.__main__:main"]
 
 
 def test_the_source_archive_holds_what_the_plugin_and_its_tests_need(package: Package):
