@@ -260,7 +260,7 @@ def _respond(subject: _Subject) -> Response:
     if command.split(" ")[0] in ("up", "down", "remove", "add"):
         extra = command.partition(" ")[2] if command.startswith("add ") else ""
         return _page(subject, _FormPage(record_form.rearranged(values, command), extra=extra, is_unsaved=True))
-    values = {**values, **record_form.without_gaps(subject.category, values)}
+    values = record_form.without_gaps(subject.category, values)
     filled = record_form.parse(subject.category, values)
     if command == "preview":
         shown = agent_preview.preview(

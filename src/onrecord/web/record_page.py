@@ -21,13 +21,15 @@ from onrecord.settings import load_settings
 from onrecord.shared import remotes, replicas
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
-from onrecord.usage import usage_log
+from onrecord.usage import event_log, usage_log
+from onrecord.usage.event_log import Feedback, Showing
 from onrecord.usage.usage_log import Counts
 from onrecord.web import agent_preview, record_versions, view
 from onrecord.web.view import Notice
 
 _MAX_CHAIN_LENGTH = 20
 _WEEKS = 12
+_MAX_SHOWINGS = 5
 
 
 class FieldView(NamedTuple):
@@ -65,6 +67,9 @@ class UsageView(NamedTuple):
     weeks: tuple[tuple[str, Counts], ...]
     broken: str = ""
     """How often an agent broke it so that the user corrected it, and when last; empty if never."""
+    showings: tuple[Showing, ...] = ()
+    """When agents were shown it last, and what became of it."""
+    feedback: Feedback = Feedback()
 
 
 class RefusedChange(NamedTuple):
@@ -121,7 +126,10 @@ def _usage(store: Store, entry: Entry) -> UsageView:
     total = usage_log.per_record(store.root).get(entry.path, Counts())
     broken = usage_log.corrections(store.root).get(entry.path)
     weeks_of_use = tuple((week, count) for week, count in weeks if count != Counts())
-    return UsageView(total, weeks_of_use, broken.summary if broken else "")
+    events = event_log.read(store.root)
+    showings = tuple(event_log.showings(events, _MAX_SHOWINGS, entry.path))
+    feedback = event_log.feedback(store.root).get(entry.path, Feedback())
+    return UsageView(total, weeks_of_use, broken.summary if broken else "", showings, feedback)
 
 
 def requested_record(request: Request) -> tuple[Store, Entry]:
