@@ -37,7 +37,7 @@ class OneSidedLink(NamedTuple):
 
 
 def successor(record: Memory, find: Callable[[str], Sequence[Memory]]) -> str:
-    """Return the id of the record that replaces `record`, if that counts; `find` returns those of a store with an id."""
+    """Return the id of the record that replaces `record`, if that counts; `find` returns the records with an id."""
     if record.superseded_by in ("", record.id):
         return ""
     named = find(record.superseded_by)
