@@ -437,12 +437,9 @@ def test_records_in_folders_and_knowledge_banks_with_authority_are_reported_too(
     git.write("docs/knowledge-bank/patterns.md", f"### Tests\n{speaks}\n")
     git.write("docs/knowledge-bank/heuristics.md", "### Tests\nRun the fast ones first.\n")
 
-    found = [
-        (each["ids"], each["message"].split(":")[0])
-        for each in json.loads(onrecord("check", "--json").out)["authority"]
-    ]
+    findings = json.loads(onrecord("check", "--json").out)["authority"]
 
-    assert found == [
+    assert [(each["ids"], each["message"].split(":")[0]) for each in findings] == [
         (["docs/knowledge-bank/patterns.md"], "speaks to the agent"),
         (["docs/obey"], "speaks to the agent"),
         (["packages/web/obey"], "speaks to the agent"),
