@@ -127,6 +127,25 @@ def test_a_second_file_with_the_id_of_a_record_says_nothing_for_it(
     assert sorted(named) == sorted(ids)
 
 
+def test_a_folder_with_a_memory_of_its_own_hides_nothing_of_the_projects(project: Project) -> None:
+    docs = Path(project.root) / "docs"
+    (docs / "a.md").parent.mkdir()
+    (docs / "a.md").write_text("x")
+    (docs / paths.STORE / "constraints").mkdir(parents=True)
+    for entry in project.store.entries():
+        record = raw("constraint", id=entry.memory.id, title=MARK, content=_policy())
+        (docs / paths.STORE / "constraints" / f"{record['id']}.json").write_text(json.dumps(record))
+
+    for number, title in enumerate(TOPICS):
+        event = {"session_id": f"n{number}", "cwd": project.root}
+        run_hook("pre_tool_use", {**event, "tool_name": "Read", "tool_input": {"file_path": str(docs / "a.md")}})
+        prompt = f"Please remind me: {title}. Why did we do that?"
+        context = run_hook("user_prompt_submit", {**event, "prompt": prompt}).context
+
+        assert title in context
+        assert MARK not in context
+
+
 def test_a_second_file_with_the_id_of_a_successor_is_not_shown_for_what_that_replaced(project: Project) -> None:
     first, second = (entry.memory for entry in list(project.store.entries())[:2])
     project.writer.supersede(first.id, second.id)
