@@ -381,6 +381,21 @@ def test_a_pull_request_is_told_of_records_that_take_authority(project: Project,
     assert {name for name, _ in messages} == {"many", "speaks", "decides", "replaces", "guesses"}
 
 
+def test_a_draft_is_shown_to_no_agent_and_says_all_that_it_would_replace(project: Project, capsys: Any) -> None:
+    from onrecord.cli import main
+
+    ids = [entry.memory.id for entry in project.store.entries()][:2]
+    record = raw("constraint", id="waits", title=MARK, triggers=GUESSES, supersedes=ids, content=_policy())
+    inbox = Path(project.store.root) / paths.INBOX
+    inbox.mkdir(exist_ok=True)
+    (inbox / "waits.json").write_text(json.dumps({"draft": {}, "record": record}))
+
+    assert [MARK in _prompt(project, guess, number) for number, guess in enumerate(GUESSES[:3])] == [False] * 3
+    main(["inbox", "--json", "--project", project.root])
+    (draft,) = json.loads(capsys.readouterr().out)["drafts"]
+    assert draft["supersedes"] == ", ".join(ids)
+
+
 def test_a_config_does_not_hide_what_a_pull_request_brings(project: Project, capsys: Any) -> None:
     from onrecord.audit import authority
     from onrecord.cli import main

@@ -55,6 +55,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+    except MemoryError:
+        failure = Unwritable(
+            "there is not enough memory for this command", fix="free some, or raise its limit; try again"
+        )
+        return _report_failure(failure, "", as_json="--json" in words)
     except Exception as error:
         return _report_bug(words, error)
 

@@ -106,7 +106,7 @@ def _draft_view(writer: Writer, draft: Draft | BrokenDraft) -> DraftView:
         checks=tuple(map(check.describe, record.checks)),
         similar=tuple(_similar(writer, record)),
         updates=draft.updates,
-        supersedes=draft.supersedes,
+        supersedes=draft.replaces,
         author=author.described(record.origin, record.agent, record.host),
         changes=tuple(_changes(writer, draft)),
     )
