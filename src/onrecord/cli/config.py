@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         return _show(load_settings(store.root), args.key)
     value = _parsed(args.key, args.value, trusted=args.user) if args.action == "set" else None
     if args.user:
-        _refuse_an_agent(args, value)
+        _refuse_an_agent(args.key, args.value if args.action == "set" else None, value)
     return _change(store, args.key, value).warned(*store.warnings)
 
 
@@ -140,20 +140,20 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
     return value
 
 
-def _refuse_an_agent(args: argparse.Namespace, value: object) -> None:
+def _refuse_an_agent(key: str, typed: str | None, value: object) -> None:
     """Raise BadInput if an agent would change the user's own config in a way in which no project may change it."""
     if author.detect().origin != author.AGENT:
         return
-    default = _declared(args.key).default
+    default = _declared(key).default
     typed_default = list(default) if isinstance(default, tuple) else default
     settings = load_settings("")
     settings.problems.clear()
-    settings.take(paths.CONFIG, False, {args.key: typed_default if value is None else value})
+    settings.take(paths.CONFIG, False, {key: typed_default if value is None else value})
     if settings.problems:
-        words = [args.action, "--user", args.key, *([args.value] if args.action == "set" else [])]
+        words = ["unset", "--user", key] if typed is None else ["set", "--user", key, typed]
         fix = f"ask the user to run: onrecord config {shlex.join(words)}"
-        refused = setting_table.direction(args.key).refused or "not yours to choose"
-        raise BadInput(f"only the user may change {args.key} like that: it could be {refused}", fix=fix)
+        refused = setting_table.direction(key).refused or "not yours to choose"
+        raise BadInput(f"only the user may change {key} like that: it could be {refused}", fix=fix)
 
 
 def _change(store: Store, key: str, value: object) -> CommandResult:
