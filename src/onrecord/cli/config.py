@@ -140,7 +140,7 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
     return value
 
 
-def _refuse_an_agent(key: str, typed: str | None, value: object) -> None:
+def _refuse_an_agent(key: str, text: str | None, value: object) -> None:
     """Raise BadInput if an agent would change the user's own config in a way in which no project may change it."""
     if author.detect().origin != author.AGENT:
         return
@@ -150,8 +150,9 @@ def _refuse_an_agent(key: str, typed: str | None, value: object) -> None:
     settings.problems.clear()
     settings.take(paths.CONFIG, False, {key: typed_default if value is None else value})
     if settings.problems:
-        words = ["unset", "--user", key] if typed is None else ["set", "--user", key, typed]
-        fix = f"ask the user to run: onrecord config {shlex.join(words)}"
+        asks = "ask the user to run"
+        unset = f"{asks}: onrecord config unset --user {key}"
+        fix = unset if text is None else f"{asks}: onrecord config set --user {key} {shlex.quote(text)}"
         refused = setting_table.direction(key).refused or "not yours to choose"
         raise BadInput(f"only the user may change {key} like that: it could be {refused}", fix=fix)
 
