@@ -120,7 +120,8 @@ class Reviewer:
             "name": draft.name,
             "category": draft.record.category,
             "title": draft.record.title,
-            **{name: getattr(draft, name) for name in ("made_at", "session", "updates", "summary", "supersedes")},
+            **{name: getattr(draft, name) for name in ("made_at", "session", "updates", "summary")},
+            "supersedes": draft.replaces,
             "machine_made": draft.is_machine_made,
             "evidence": list(draft.evidence),
             "record": memory.to_json(draft.record),
@@ -150,7 +151,8 @@ class Reviewer:
             supersedes=resolve.flag_id(self.asker, self.writer.store, supersedes) or draft.supersedes,
         )
         entry = review.accept(self.writer, draft, project=self.project, force=force)
-        return _result("accepted", draft.name, arguments.record_data(self.writer.store, entry))
+        handle = arguments.record_data(self.writer.store, entry)
+        return _result("accepted", draft.name, handle, draft.replaces)
 
     def _name(self, reference: str) -> str:
         return resolve.draft(self.asker, self.box, reference, changes=True)
@@ -162,9 +164,10 @@ class Reviewer:
         return draft
 
 
-def _result(verb: str, name: str, handle: dict[str, Any] | None = None) -> CommandResult:
-    data = {"draft": name, "outcome": verb, **(handle or {})}
+def _result(verb: str, name: str, handle: dict[str, Any] | None = None, replaced: str = "") -> CommandResult:
+    data = {"draft": name, "outcome": verb, **(handle or {}), **({"supersedes": replaced} if replaced else {})}
     where = f" as {handle['path']}" if handle else ""
+    where += f"; it replaces {clean(replaced)}" if replaced else ""
     return CommandResult(data, lambda screen: f"{screen.paint(verb, 'green')} {clean(name)}{where}")
 
 
@@ -270,7 +273,7 @@ class _InteractiveReview:
         self.decisions.append(_Decision(position, verb, drafts, self.writer.store.last_change))
 
     def _accept(self, position: int, draft: Draft) -> None:
-        near = [] if draft.updates or draft.supersedes else similar.find(self.writer.store, draft.record)
+        near = [] if draft.updates or draft.replaces else similar.find(self.writer.store, draft.record)
         same = next((match for match in near if match.is_same), None)
         question = f"{same.entry.path} says nearly the same. Save it anyway?" if same else ""
         force = same is not None and questions.confirm(question, self.screen)
@@ -385,6 +388,8 @@ def _record_lines(writer: Writer, draft: Draft, screen: Screen) -> Iterator[str]
     yield page(Entry(record, f"inbox/{draft.name}.json", ""), screen, status="draft")
     for quote in draft.evidence:
         yield f"{screen.paint('said', 'cyan')}: {clean(quote)}"
+    if draft.replaces:
+        yield screen.paint(f"it would replace {clean(draft.replaces)}", "yellow")
     if draft.is_machine_made:
         yield screen.paint("drafted by onrecord from the transcript, not by an agent", "yellow")
     for near in similar.find(writer.store, draft.record):
