@@ -12,7 +12,7 @@ from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.cli.terminal import watched
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors
-from onrecord.freshness.check import Freshness
+from onrecord.freshness.check import UNKNOWN, Freshness
 from onrecord.hosts import connection, table
 from onrecord.importers import sources
 from onrecord.recall import trust
@@ -67,6 +67,8 @@ class _Status(NamedTuple):
     changed: list[str]
     """Ids of the records whose files changed or are gone."""
     checked: int
+    unchecked: dict[str, str]
+    """Why a file could not be compared, by the id of its record."""
     anchored: int
     usage: Counts
     corrections: dict[str, Corrections]
@@ -106,7 +108,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 def _status(store: Store, settings: Settings) -> _Status:
     store_index = index.open(store.root)
     totals = listing.counts(store_index)
-    changed, checked = _changed(store, store_index)
+    changed, unchecked, checked = _changed(store, store_index)
     week = per_record(store.root, timestamps.days_before(timestamps.now(), _DAYS)).values()
     return _Status(
         store.root,
@@ -116,6 +118,7 @@ def _status(store: Store, settings: Settings) -> _Status:
         waiting.count(store.root),
         changed,
         checked,
+        unchecked,
         listing.count_anchored(store_index),
         Counts(*(sum(getattr(counts, kind) for counts in week) for kind in EVENTS)),
         current_corrections(store.root),
@@ -150,15 +153,17 @@ def _sums(named_counts: Iterator[tuple[str, int]]) -> dict[str, int]:
     return totals
 
 
-def _changed(store: Store, store_index: Index) -> tuple[list[str], int]:
-    """Return the ids of the newest records whose files changed, and the number of records checked."""
+def _changed(store: Store, store_index: Index) -> tuple[list[str], dict[str, str], int]:
+    """Return the ids of the newest records whose files changed, why others could not be compared, and of how many."""
     root = anchors.project_root(store.root)
     if not root:
-        return [], 0
+        return [], {}, 0
     freshness = Freshness(root, _PATIENCE)
     records = listing.anchored(store_index, _MAX_CHECKED_RECORDS)
-    notes = [(record_id, freshness.note(text)[0]) for record_id, text in watched(records, "checking files")]
-    return [record_id for record_id, note in notes if note], len(records)
+    verdicts = {record_id: freshness.verdicts(text) for record_id, text in watched(records, "checking files")}
+    changed = [name for name, found in verdicts.items() if any(one.is_stale or one.is_moved for one in found)]
+    unchecked = {name: one.reason for name, found in verdicts.items() for one in found if one.state == UNKNOWN}
+    return changed, unchecked, len(records)
 
 
 def _steps(status: _Status) -> Iterator[_Step]:
@@ -199,6 +204,7 @@ def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
         "drafts": status.drafts,
         "changed": status.changed,
         "checked": status.checked,
+        "unchecked": status.unchecked,
         "anchored": status.anchored,
         "last_days": {"days": _DAYS, **{kind: getattr(status.usage, kind) for kind in EVENTS}},
         "corrections": [
@@ -241,6 +247,9 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
         yield "drafts", _waiting(status.drafts)
     if status.changed:
         yield "files", _changed_text(status)
+    if status.unchecked:
+        reason = next(iter(status.unchecked.values()))
+        yield "files", f"those of {plural(len(status.unchecked), 'record')} could not be compared: {reason}"
     yield f"last {_DAYS} days", _week(status.usage)
     if status.corrections:
         yield "corrections", _corrections_text(status.corrections)
