@@ -82,3 +82,14 @@ def test_a_retired_record_and_one_that_a_change_does_not_bring_are_left_out():
 
     assert authority.examine([record]) == []
     assert authority.examine([record._replace(record_status="active")], (), {"another"}) == []
+
+
+def test_a_namesake_and_a_record_that_sets_a_shared_one_aside_are_reported():
+    first, second = sample("decision", id="use-uv"), sample("constraint", id="use-uv", title="Other")
+
+    findings = authority.examine([first, second])
+
+    assert [(finding.ids, finding.message) for finding in findings] == [
+        (("use-uv",), "decisions/use-uv.json has the id of constraints/use-uv.json")
+    ]
+    assert messages(supersedes=["platform:use-uv"]) == ["sets a record of a shared store aside here: platform:use-uv"]

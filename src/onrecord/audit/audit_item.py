@@ -54,7 +54,7 @@ class AuditItem(NamedTuple):
 def from_records(records: Sequence[Memory]) -> list[AuditItem]:
     """Return the items of the records of a store; a supersession that only one of two records claims does not count."""
     replaced = links.replaced(records)
-    whole = [record if record.id in replaced else record._replace(superseded_by="") for record in records]
+    whole = [record if record.path in replaced else record._replace(superseded_by="") for record in records]
     return [from_record(record)._replace(raw=memory.to_json(one)) for record, one in zip(whole, records)]
 
 

@@ -10,11 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from onrecord.audit.report import AuditFinding
 from onrecord.coldstart import NamedTuple
+from onrecord.record import links
 from onrecord.record.memory import Memory
 from onrecord.search import coefficients, document, query, rank, terms
 from onrecord.search.candidates import Filter
 from onrecord.search.index import Index
-from onrecord.settings import Settings
+from onrecord.settings import load_settings
 
 MAX_REPLACED = 3
 """Records that one record may replace without being reported."""
@@ -93,12 +94,18 @@ def examine(
     records: Sequence[Memory], reaches: Iterable[Reach] = (), among: Collection[str] | None = None
 ) -> list[AuditFinding]:
     """Return what is to be looked at in the records of a store; `among` has the ids of those that a change concerns."""
+    find = links.finder(records)
     findings = [
-        AuditFinding((record.id,), message, f"read it: onrecord show {record.id}")
+        AuditFinding((record.id,), message, f"read it: onrecord show {_name(record, find)}")
         for record in records
         if record.record_status == "active" and (among is None or record.id in among)
         for message in _messages(record)
     ]
+    for record in records:
+        others = [other.path for other in find(record.id) if other.path < record.path]
+        if others and (among is None or record.id in among):
+            fix = f"give one of them another title: onrecord edit {record.path}"
+            findings.append(AuditFinding((record.id,), f"{record.path} has the id of {others[0]}", fix))
     for record_id, prompts in reaches:
         if among is None or record_id in among:
             message = f"is shown at {prompts} of {len(PROMPTS)} prompts about other things"
@@ -107,14 +114,17 @@ def examine(
     return findings
 
 
+def _name(record: Memory, find: Callable[[str], Sequence[Memory]]) -> str:
+    return record.id if len(find(record.id)) == 1 else record.path
+
+
 def _messages(record: Memory) -> Iterator[str]:
     if len(record.supersedes) > MAX_REPLACED:
         yield f"says that it replaces {len(record.supersedes)} records"
-    text = "\n".join((record.title, *record.triggers, *document.content_texts(record)))
-    for pattern, what in ((_SPEAKS, "speaks to the agent"), (_DECIDES, "changes who decides")):
-        found = pattern.search(text)
-        if found:
-            yield f"{what}: “{' '.join(found[0].split())[:_MAX_QUOTE]}”"
+    shared = [name for name in record.supersedes if ":" in name]
+    if shared:
+        yield f"sets a record of a shared store aside here: {', '.join(shared[:MAX_REPLACED])}"
+    yield from in_text("\n".join((record.title, *record.triggers, *document.content_texts(record))))
     subjects = _subjects(record)
     if subjects > MAX_SUBJECTS:
         yield f"has triggers about {subjects} different things"
@@ -124,6 +134,14 @@ def _messages(record: Memory) -> Iterator[str]:
     everywhere = [flaw for flaw in record.flaws_in_file if "fits nearly every file" in flaw]
     if everywhere:
         yield f"is about every file: {everywhere[0][:_MAX_QUOTE]}"
+
+
+def in_text(text: str) -> Iterator[str]:
+    """Yield what a text of a record or a knowledge bank says that only people should."""
+    for pattern, what in ((_SPEAKS, "speaks to the agent"), (_DECIDES, "changes who decides")):
+        found = pattern.search(text)
+        if found:
+            yield f"{what}: “{' '.join(found[0].split())[:_MAX_QUOTE]}”"
 
 
 def _subjects(record: Memory) -> int:
@@ -141,8 +159,12 @@ def _words(text: str) -> set[str]:
     return {term for term in terms.stream(text) if len(term) >= _MIN_WORD_LETTERS}
 
 
-def reaches(index: Index, settings: Settings, watch: Callable[[Iterable[str]], Iterable[str]] = iter) -> list[Reach]:
-    """Return the records that are shown at many unrelated prompts, those at most prompts first."""
+def reaches(index: Index, watch: Callable[[Iterable[str]], Iterable[str]] = iter) -> list[Reach]:
+    """Return the records that are shown at many unrelated prompts, those at most prompts first.
+
+    The config of the project does not count: a change could bring one that hides from us what it brings.
+    """
+    settings = load_settings("")
     counts: dict[str, int] = {}
     for prompt in watch(PROMPTS):
         for match in rank.find(index, query.parse(prompt), Filter("auto", settings=settings), _PER_PROMPT):

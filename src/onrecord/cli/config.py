@@ -13,6 +13,7 @@ from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, table, wrap
 from onrecord.errors import BadInput
 from onrecord.recall import selection
+from onrecord.record import author
 from onrecord.setting_table import SETTINGS, Setting, setting
 from onrecord.settings import Settings, load_settings
 from onrecord.store.store import Store
@@ -45,6 +46,8 @@ def run(args: argparse.Namespace) -> CommandResult:
             raise _needs_set(args.key, args.value)
         return _show(load_settings(store.root), args.key)
     value = _parsed(args.key, args.value, trusted=args.user) if args.action == "set" else None
+    if args.user:
+        _refuse_an_agent(args, value)
     return _change(store, args.key, value).warned(*store.warnings)
 
 
@@ -135,6 +138,22 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
         fix = f"onrecord config set --user {key} {shlex.quote(text)}" if is_for_user else f"onrecord config {key}"
         raise BadInput(f"{key} {reason}", fix=fix)
     return value
+
+
+def _refuse_an_agent(args: argparse.Namespace, value: object) -> None:
+    """Raise BadInput if an agent would change the user's own config in a way in which no project may change it."""
+    if author.detect().origin != author.AGENT:
+        return
+    default = _declared(args.key).default
+    typed_default = list(default) if isinstance(default, tuple) else default
+    settings = load_settings("")
+    settings.problems.clear()
+    settings.take(paths.CONFIG, False, {args.key: typed_default if value is None else value})
+    if settings.problems:
+        words = [args.action, "--user", args.key, *([args.value] if args.action == "set" else [])]
+        fix = f"ask the user to run: onrecord config {shlex.join(words)}"
+        refused = setting_table.direction(args.key).refused or "not yours to choose"
+        raise BadInput(f"only the user may change {args.key} like that: it could be {refused}", fix=fix)
 
 
 def _change(store: Store, key: str, value: object) -> CommandResult:

@@ -151,7 +151,7 @@ def _shown_whole(project: Project, name: str) -> ToolResult:
         "source": store_name(prefix_of(store.root)),
         "path": prefix_of(store.root) + entry.path,
         "updated_at": record.updated_at,
-        "superseded_by": links.successor(record, store.record_named),
+        "superseded_by": links.successor(record, store.records_named),
         "hidden_by": hidden_by,
         "caution": caution,
         "record": memory.to_json(record),
@@ -210,7 +210,7 @@ def _notes(store: Store, entry: Entry, hidden_by: str) -> Iterator[str]:
     record = entry.memory
     if hidden_by:
         yield f"it does not hold in this project: {hidden_by} counts in its place; show that one"
-    successor = links.successor(record, store.record_named)
+    successor = links.successor(record, store.records_named)
     if successor:
         yield f"it was replaced by {successor}; show that one"
     elif record.record_status != "active":
@@ -234,7 +234,7 @@ def _caution(store: Store, entry: Entry) -> str:
 
 def _status(store: Store, entry: Entry) -> str:
     record = entry.memory
-    is_replaced = record.record_status == "active" and links.successor(record, store.record_named)
+    is_replaced = record.record_status == "active" and links.successor(record, store.records_named)
     return "superseded" if is_replaced else record.record_status
 
 

@@ -341,10 +341,11 @@ class _Changes:
         links = self._execute("SELECT old, new FROM succession").fetchall()
         for record_id in sorted(in_circles(links))[:_MAX_IN_CIRCLES]:
             rows = self._index._select("WHERE id = ?", (record_id,))
-            if rows and candidates.successors(self._index, rows[:1])[rows[0].n] in rows:
-                self._execute("INSERT OR IGNORE INTO cycle_winner VALUES (?)", (record_id,))
-                # It says itself that it was superseded, as all of the circle do.
-                self._execute("UPDATE record SET void = 0 WHERE id = ?", (record_id,))
+            for n, current in candidates.successors(self._index, rows).items():
+                if current and current.n == n and n in self._index.replaced([n]):
+                    self._execute("INSERT OR IGNORE INTO cycle_winner VALUES (?)", (record_id,))
+                    # It says itself that it was superseded, as all of the circle do.
+                    self._execute("UPDATE record SET void = 0 WHERE n = ?", (n,))
 
 
 def in_circles(links: Iterable[tuple[str, str]]) -> set[str]:

@@ -54,8 +54,8 @@ def show_timeline(request: Request) -> Response:
     choice = ListingFilter(category, frozenset([tag] if tag else ()), order="created")
     rows, total = listing.read(index, choice, number * TIMELINE_PAGE_SIZE)
     rows = rows[(number - 1) * TIMELINE_PAGE_SIZE :]
-    successors = listing.successors(index, [row.id for row in rows])
-    events = [_event(row, successors.get(row.id, "")) for row in rows]
+    successors = listing.successors(index, [row.path for row in rows])
+    events = [_event(row, successors.get(row.path, "")) for row in rows]
     return view.page(
         request,
         "timeline.html",
