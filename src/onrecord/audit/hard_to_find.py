@@ -168,14 +168,14 @@ def _wording(record: Memory) -> Iterator[Reason]:
 def _length(record: Memory) -> Iterator[Reason]:
     """Yield a reason if the record does not fit into the lines that an agent gets."""
     category = CATEGORIES[record.category]
-    line = summary_line.render(record)
+    has_steps = any(not longest for _, _, longest, _ in category.details)
     statement = " ".join(record.text(category.statement).split())
     longest = category.statement_length or summary_line.MAX_CHARACTERS
     fix = f"shorten it to the rule, and put the rest into other fields or records: onrecord edit {record.id}"
     if len(statement) > longest:
         what = f"its {category.statement} has {len(statement):,} characters, but an agent is shown {longest}"
         yield Reason("length", what, fix, 2)
-    elif summary_line.lacks_steps(line) and any(not longest for _, _, longest, _ in category.details):
+    elif has_steps and summary_line.lacks_steps(summary_line.render(record)):
         yield Reason("length", "its steps do not fit into the lines that an agent is shown", fix, 2)
     size = len(audit_item.text_of(record))
     if size > report.MAX_RECORD_CHARS:
