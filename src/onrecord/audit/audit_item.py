@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from itertools import chain, count
 from typing import Any, TypeVar
 
+from onrecord import budget
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.record import links, memory
@@ -162,7 +163,7 @@ def similar_pairs(sets: Sequence[AbstractSet[Member]], min_similarity: float) ->
     by_member: dict[Member, list[int]] = {}
     enough: list[int] = []
     """For each set, the common rare members that are enough to compare it: no more than it is listed under."""
-    for number, members in enumerate(sets):
+    for number, members in enumerate(budget.counted(sets, "comparing wording")):
         if not members:
             enough.append(0)
             continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+from onrecord import budget
 from onrecord.audit.report import AuditFinding
 from onrecord.coldstart import NamedTuple
 from onrecord.record import links
@@ -118,7 +119,7 @@ def examine(
     find = links.finder(records)
     findings = [
         AuditFinding((record.id,), message, f"read it: onrecord show {_name(record, find)}")
-        for record in records
+        for record in budget.counted(records, "reading what records claim")
         if record.record_status == "active" and (among is None or record.id in among)
         for message in _messages(record)
     ]

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
+from onrecord import budget
 from onrecord.audit import audit_item, report
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
@@ -117,7 +118,7 @@ def find(
     duplicates = _duplicates(current, watch)
     lost_files = _lost_files(current, project)
     results = []
-    for record in current:
+    for record in budget.counted(current, "reading titles and wording"):
         reasons = [*_triggers(record), *_title(record), *_wording(record), *_length(record)]
         reasons += [*duplicates.get(record.id, ()), *lost_files.get(record.id, ()), *_no_files(record, project)]
         results.append(HardToFind(record, tuple(reasons)))

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from onrecord import budget
 from onrecord.audit import audit_item, check_report
 from onrecord.audit.audit_item import AuditItem
 from onrecord.coldstart import NamedTuple
@@ -125,8 +126,8 @@ def audit(
         "changed": _measure_messages(current, evidence.changed, _CHANGED_FIX),
         "missing": _measure_messages(current, evidence.missing, _MISSING_FIX),
         "overlong": _measure(current, _overlong),
-        "secrets": _measure(items, _secret),
-        "junk": _measure(current, _junk),
+        "secrets": _measure(items, _secret, "looking for credentials"),
+        "junk": _measure(current, _junk, "reading statements"),
         "checks": _measure_messages(current, evidence.checks, _CHECKS_FIX),
         "triggers": _measure(current, _generic_triggers),
         "authority": _authority(current, evidence),
@@ -210,8 +211,12 @@ def _junk(item: AuditItem) -> tuple[str, str] | None:
     return (reason, fix) if reason else None
 
 
-def _measure(items: Sequence[AuditItem], test: Callable[[AuditItem], tuple[str, str] | None]) -> Measure:
-    findings = tuple(AuditFinding((item.id,), *result) for item in items if (result := test(item)))
+def _measure(
+    items: Sequence[AuditItem], test: Callable[[AuditItem], tuple[str, str] | None], what: str = ""
+) -> Measure:
+    """Return the findings of a test; `what` it does is counted where the program shows counts."""
+    tried = budget.counted(items, what) if what else items
+    findings = tuple(AuditFinding((item.id,), *result) for item in tried if (result := test(item)))
     return Measure(len(findings), len(items), findings)
 
 
