@@ -133,7 +133,7 @@ def _is_for_prompts(record: Memory) -> bool:
 
 def _triggers(record: Memory) -> Iterator[Reason]:
     title = set(terms.stream(record.title))
-    specific = [trigger for trigger in record.triggers if not naming.is_generic(trigger)]
+    specific = document.specific_triggers(record)
     useful = [trigger for trigger in specific if set(terms.stream(trigger)) - title - query.ENGLISH]
     fix = f"{_RECIPE}: onrecord edit {record.id}; /memory:improve drafts them"
     generic = naming.generic_note(record.triggers)
