@@ -167,6 +167,8 @@ def commands_in(fix: str) -> list[str]:
 
 def add_store_flags(fix: str, flags: str) -> str:
     """Return the fix with `flags`, which name a store, added to each of its commands that takes them."""
+    if not flags:
+        return fix
     return _COMMAND.sub(lambda match: match[0] + ("" if _needs_no_flags(match[0], flags) else flags), fix)
 
 
