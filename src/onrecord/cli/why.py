@@ -15,6 +15,7 @@ from onrecord.project import Project
 from onrecord.recall import explanation, judge
 from onrecord.recall.explanation import Explained
 from onrecord.recall.for_prompt import Decision
+from onrecord.recall.judge import Verdict
 from onrecord.search.rank import Match
 from onrecord.settings import Settings
 
@@ -27,11 +28,11 @@ class _Judge:
         self.verdicts: dict[int, str] = {}
         self.failures: list[str] = []
 
-    def __call__(self, prompt: str, matches: list[Match], turns: Sequence[str], threshold: float) -> list[Match]:
+    def __call__(self, prompt: str, matches: list[Match], turns: Sequence[str]) -> Sequence[Verdict]:
         opinion = judge.form_opinion(prompt, matches, turns, self._settings)
         self.verdicts = {id(match): verdict for match, verdict in zip(matches, opinion.outcomes)}
         self.failures = [failure.message for failure in opinion.failures]
-        return opinion.to_show(threshold)
+        return opinion.verdicts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
