@@ -72,7 +72,9 @@ def shown(hook: Hook, prompt: str, first: int = 0) -> str:
     return ""
 
 
-@pytest.mark.parametrize(("name", "prompt"), [*((name, POINTERS) for name in BAD), ("hangs", RULES), ("chatter", RULES)])
+@pytest.mark.parametrize(
+    ("name", "prompt"), [*((name, POINTERS) for name in BAD), ("hangs", RULES), ("chatter", RULES)]
+)
 def test_a_judge_that_fails_takes_nothing_away(
     project: Project, hook: Hook, judge_at: Callable[[str], None], name: str, prompt: str
 ) -> None:

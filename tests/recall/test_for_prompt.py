@@ -286,7 +286,9 @@ def test_as_many_records_are_shown_as_the_user_has_set(project, first):
 
 def test_what_a_judge_drops_is_marked_as_dropped(project):
     settings = load_settings(project.store.root)
-    decision = for_prompt.preview(project.stores, ASKS, settings, first=False, judge=lambda _, matches, __: [False] * len(matches))
+    decision = for_prompt.preview(
+        project.stores, ASKS, settings, first=False, judge=lambda _, matches, __: [False] * len(matches)
+    )
 
     assert outcomes(decision)["sessions-live-in-postgres-not-redis"] == "dropped by the judge"
     assert decision.text == ""
