@@ -195,6 +195,9 @@ SETTINGS: dict[str, Setting] = {
     "remotes": Setting(
         (), "The names of the shared stores that are read here; an empty list means all, `none` means none."
     ),
+    "usage.events": Setting(
+        True, "Whether it is logged on this machine when a record was shown, at which moment, and what became of it."
+    ),
     "export.file": Setting(
         "", "A project file that `onrecord export --file` wrote; it is updated after every change of a record."
     ),
@@ -239,6 +242,7 @@ DIRECTIONS: dict[str, Direction] = {
     "categories.*.description": _ADDITION,
     **{f"categories.{name}.max_retained": _KEPT_LONGER for name, one in CATEGORIES.items() if one.max_active},
     "remotes": Direction("part", "more risky", "hides"),
+    "usage.events": _LESS_RISK,
     "export.file": _ADDITION,
     "delete.grace_period_days": _KEPT_LONGER,
 }

@@ -28,6 +28,7 @@ LIFETIMES = {
     "sessions": 30,
     "usage/sessions": 30,
     "usage": 365,
+    "events": 100,
     "suggestions": 180,
     "languages": 180,
     "holdout": 3_650,

@@ -130,7 +130,7 @@ def _digest(event: HostEvent, event_stores: EventStores, max_characters: int) ->
         nested_line = _NOT_ACCEPTED
     room = max_characters - _MAX_DRAFTS_CHARACTERS - len(nested_line)
     page = _new_page(digest, event.session, room, source)
-    if page.above:
+    if page.above or page.lines:
         budget.attempt("count the digest", None, _count, event_stores.stores, page)
     from onrecord.text import join
 
@@ -209,8 +209,10 @@ def _line_hash(entry: DigestCandidate) -> str:
 def _count(stores: list[str], digest_page: DigestPage) -> None:
     from onrecord import usage
 
-    for store in stores:
-        usage.count_digest(store, [pick.candidate.key for pick in digest_page.above])
+    for number, store in enumerate(stores):
+        # The map is of all stores: it is one showing, which the log of the first one has.
+        lines = len(digest_page.lines) if number == 0 else 0
+        usage.count_digest(store, [pick.candidate.key for pick in digest_page.above], lines)
 
 
 def _in_digest(key: str) -> str:

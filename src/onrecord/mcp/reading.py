@@ -14,7 +14,7 @@ from onrecord.mcp.tools import MAX_FILES, ToolResult
 from onrecord.paths import PROJECT_PREFIX, prefix_of, store_name
 from onrecord.project import NOTHING_FITS, Found, Hit, Project
 from onrecord.recall import explanation, for_file, for_prompt
-from onrecord.recall.candidate import Candidate, Cautions, count_shown, render_block
+from onrecord.recall.candidate import ASKED, Candidate, Cautions, count_shown, render_block
 from onrecord.recall.for_prompt import Request
 from onrecord.record import export, links, memory
 from onrecord.search import listing
@@ -41,7 +41,7 @@ def recall(project: Project, task: str, *, files: Sequence[str] = ()) -> ToolRes
     decision = for_prompt.decide(project.stores_near(text=task), Request(task, is_first=True), project.settings)
     rules = {candidate.record for candidate in decision.rules}
     by_file = [about for about in _about_files(project, files) if about.candidate.record not in rules]
-    count_shown([*decision.shown_candidates, *(about.candidate for about in by_file)])
+    count_shown([*decision.shown_candidates, *(about.candidate for about in by_file)], ASKED)
     records = [_shown(candidate, candidate.shown_form) for candidate in decision.shown_candidates]
     data = {"records": [*records, *({**_shown(about.candidate, "file"), "file": about.file} for about in by_file)]}
     block = render_block([about.candidate.item for about in by_file], PROJECT_PREFIX)
@@ -139,7 +139,7 @@ def _shown_whole(project: Project, name: str) -> ToolResult:
         return _lesson(record_ref.lesson)
     store = Store(record_ref.root)
     entry = store.read(record_ref.path)
-    usage.count_injected(store.root, [entry.path])
+    usage.count_injected(store.root, [entry.path], ASKED)
     record = entry.memory
     caution = _caution(store, entry)
     hidden_by = _hidden_by(project, store, record.id)

@@ -258,14 +258,26 @@ def _call_tool(request: RpcRequest, caller: Caller) -> Mapping[str, Any]:
 
     try:
         _refuse_if_off()
-        result = _run_tool(tool, Project(caller.folder), caller, arguments)
+        project = Project(caller.folder)
+        result = _run_tool(tool, project, caller, arguments)
     except NoStore as error:
         # An agent must not create a store: it may work in any folder.
         return _failure(NoStore(error.message, fix="if the user wants a memory for this project: onrecord init"))
     except OnrecordError as error:
         return _failure(error)
+    _log_happenings(project, caller)
     content = [{"type": "text", "text": escape_for_agent(result.text)}]
     return {"content": content, "structuredContent": _escape(result.data), "isError": False}
+
+
+def _log_happenings(project: Project, caller: Caller) -> None:
+    """Log what a tool has shown, unless that is turned off; a session is what this process serves."""
+    from onrecord import usage
+    from onrecord.usage import event_log
+
+    happenings = usage.take_happenings()
+    if happenings and project.settings.flag(event_log.SETTING):
+        event_log.append(happenings, caller.client, f"{caller.client} {os.getpid()}")
 
 
 def _failure(error: OnrecordError) -> Mapping[str, Any]:

@@ -117,9 +117,9 @@ def _just_shown(stores: Stores, ledger: Ledger) -> list[CorrectedRule]:
 def _counted(corrected_rules: Sequence[CorrectedRule], host: str) -> list[CorrectedRule]:
     """Count the corrections, and return the rules with how often each was corrected."""
     from onrecord import usage
-    from onrecord.recall.candidate import RULE, count_shown
+    from onrecord.recall.candidate import AT_CORRECTION, RULE, count_shown
 
-    count_shown([rule.candidate._replace(form=RULE) for rule in corrected_rules])
+    count_shown([rule.candidate._replace(form=RULE) for rule in corrected_rules], AT_CORRECTION)
     return [
         rule._replace(times=usage.count_correction(rule.candidate.match.root, rule.candidate.match.path, host))
         for rule in corrected_rules

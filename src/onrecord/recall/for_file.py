@@ -7,7 +7,7 @@ import os
 from onrecord import coldstart, globs, paths, scopes
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness.check import Freshness, IndexedAnchor
-from onrecord.recall.candidate import Candidate, Cautions, count_shown, fitting_items, render_block
+from onrecord.recall.candidate import AT_COMMAND, AT_FILE, Candidate, Cautions, count_shown, fitting_items, render_block
 from onrecord.recall.stores import SearchedStore, Stores, distinct
 from onrecord.search import candidates, rank
 from onrecord.search.candidates import Filter
@@ -67,7 +67,7 @@ def block(
             ledger.add_shown(candidate.record, candidate.text_hash)
             if is_edit:
                 ledger.add_shown(_at_edit(path, candidate), candidate.text_hash)
-    count_shown(shown_candidates)
+    count_shown(shown_candidates, AT_FILE)
     return render_block(items, paths.PROJECT_PREFIX)
 
 
@@ -85,7 +85,7 @@ def at_commit(stores: Stores, project: str, staged: Sequence[str], settings: Set
         for candidate in new[: len(items)]:
             ledger.add_shown(candidate.record, candidate.text_hash)
             ledger.add_shown(f"commit:{candidate.record}", candidate.text_hash)
-    count_shown(new[: len(items)])
+    count_shown(new[: len(items)], AT_COMMAND)
     return render_block(items, paths.PROJECT_PREFIX)
 
 

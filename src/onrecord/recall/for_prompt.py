@@ -10,7 +10,7 @@ from __future__ import annotations
 from onrecord import budget
 from onrecord.coldstart import NamedTuple
 from onrecord.recall import past_question, selection
-from onrecord.recall.candidate import NOTHING_ON_FILE, POINTER, RULE, SHOWN, Candidate, count_shown
+from onrecord.recall.candidate import AT_PROMPT, NOTHING_ON_FILE, POINTER, RULE, SHOWN, Candidate, count_shown
 from onrecord.recall.selection import Room, Thresholds
 from onrecord.recall.stores import Stores
 from onrecord.search import query
@@ -255,7 +255,7 @@ def answer(stores: Stores, prompt: str, settings: Settings, *, session: str, tra
         request = request._replace(is_first=bool(session) and ledger.is_first_prompt)
         ledger.count_prompt()
         decision = choose(stores, request, prompt_search, settings, judge=judge, ledger=ledger)
-    count_shown(decision.shown_candidates)
+    count_shown(decision.shown_candidates, AT_PROMPT)
     return decision.text
 
 
