@@ -1,7 +1,7 @@
 """The config of the earlier plugin: which of its settings have no counterpart here, and which nobody chose.
 
-A file is recognised as that plugin's by a setting that only it has. Its defaults in such a file are no one's choice, and
-some mean something else here: its thresholds belong to another detector, its model and retention to another design.
+A file is recognised as that plugin's by a setting that only it has. Its defaults in such a file are no one's choice,
+and some mean something else here: its thresholds belong to another detector, its model and retention to another design.
 """
 
 from __future__ import annotations

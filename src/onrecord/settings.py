@@ -176,7 +176,7 @@ class Settings:
 
     @property
     def retention_problems(self) -> list[SettingProblem]:
-        """The problems with values that say how long records are kept and cannot be read: the default may be shorter."""
+        """The problems with values that say how long records are kept: the default may be shorter."""
         return [
             problem
             for problem in self.problems
