@@ -15,7 +15,6 @@ from onrecord.project import Project
 from onrecord.recall import explanation, judge
 from onrecord.recall.explanation import Explained
 from onrecord.recall.for_prompt import Decision
-from onrecord.recall.judge import Verdict
 from onrecord.search.rank import Match
 from onrecord.settings import Settings
 
@@ -28,7 +27,7 @@ class _Judge:
         self.verdicts: dict[int, str] = {}
         self.failures: list[str] = []
 
-    def __call__(self, prompt: str, matches: list[Match], turns: Sequence[str]) -> Sequence[Verdict]:
+    def __call__(self, prompt: str, matches: list[Match], turns: Sequence[str]) -> Sequence[bool | None]:
         opinion = judge.form_opinion(prompt, matches, turns, self._settings)
         self.verdicts = {id(match): verdict for match, verdict in zip(matches, opinion.outcomes)}
         self.failures = [failure.message for failure in opinion.failures]

@@ -10,7 +10,16 @@ from __future__ import annotations
 from onrecord import budget
 from onrecord.coldstart import NamedTuple
 from onrecord.recall import past_question, selection
-from onrecord.recall.candidate import AT_PROMPT, NOTHING_ON_FILE, POINTER, RULE, SHOWN, Candidate, count_shown
+from onrecord.recall.candidate import (
+    AT_PROMPT,
+    NOTHING_CERTAIN,
+    NOTHING_ON_FILE,
+    POINTER,
+    RULE,
+    SHOWN,
+    Candidate,
+    count_shown,
+)
 from onrecord.recall.selection import Room, Thresholds
 from onrecord.recall.stores import Stores
 from onrecord.search import query
@@ -170,10 +179,12 @@ def choose(
     elif any(candidate.form for candidate in candidates):
         room = _room(settings, request, prompt_search.is_past)
         text, candidates = selection.show(candidates, thresholds, room, ledger)
-    elif prompt_search.question and past_question.is_missing(
-        stores, prompt_search.question, prompt_search.query, prompt_search.candidates, settings
-    ):
-        text = NOTHING_ON_FILE
+    elif prompt_search.question:
+        is_missing = past_question.is_missing(
+            stores, prompt_search.question, prompt_search.query, prompt_search.candidates, settings
+        )
+        # Without a candidate it is not known that there is a record at all: the index may be incomplete.
+        text = NOTHING_ON_FILE if is_missing else NOTHING_CERTAIN if candidates else ""
     borrowed, is_past = prompt_search.borrowed, prompt_search.is_past
     return Decision(text, request.is_first, thresholds, borrowed, tuple(candidates), is_past)
 
