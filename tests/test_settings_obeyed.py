@@ -435,6 +435,12 @@ def exported(lab: Lab) -> object:
     return "14 day expiry" in file.read_text(encoding="utf-8")
 
 
+def logged(lab: Lab) -> object:
+    """Whether it was logged that a prompt was shown a record."""
+    prompted(lab)
+    return any(lab.folder.glob("state/events/*.log"))
+
+
 CASES: dict[str, Case] = {
     "retrieval.enabled": Case(False, prompted),
     "retrieval.max_inject": Case(1, results, MANY),
@@ -479,6 +485,7 @@ CASES: dict[str, Case] = {
     "categories.session_summary.max_retained": Case(1, summaries),
     "delete.grace_period_days": Case(5, collected),
     "export.file": Case("MEMORY.md", exported),
+    "usage.events": Case(False, logged),
 }
 CASES["trust.clones"] = Case("ask", prompted)
 CASES["remotes"] = Case(["acme"], shared)

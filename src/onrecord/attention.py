@@ -27,16 +27,17 @@ if TYPE_CHECKING:
 UNREADABLE, BROKEN, OFF, CONFLICT = "unreadable", "broken", "off", "conflict"
 TRUST, AGENT, SYNC, REFUSED = "trust", "agent", "sync", "refused"
 DRAFT, SHARED_DRAFT, CORRECTED, CHANGED = "draft", "shared_draft", "corrected", "changed"
-WAITING, SETTING, MISSING, EMPTY = "waiting", "setting", "missing", "empty"
+WAITING, SETTING, NOT_USED, MISSING, EMPTY = "waiting", "setting", "not_used", "missing", "empty"
 KINDS = (
     UNREADABLE, BROKEN, OFF, TRUST, CONFLICT, SYNC, REFUSED, AGENT, DRAFT, SHARED_DRAFT, CORRECTED, CHANGED, EMPTY,
-    WAITING, MISSING, SETTING,
+    WAITING, MISSING, SETTING, NOT_USED,
 )  # fmt: skip
 """All kinds, the most important first: what keeps agents from being shown anything, then what a person decides."""
 
 MAX_SUBJECTS = 5
 """Records that a need names; how many there are is its number."""
 
+_MAX_NAMES = 3
 MAX_CHECKED_RECORDS = 500
 """The newest records, whose files are compared; checking 200,000 would take minutes."""
 
@@ -83,6 +84,13 @@ class Need(NamedTuple):
     subjects: Sequence[Subject] = ()
     """The first of what it is about."""
 
+    @property
+    def names(self) -> str:
+        """The names of the first few, and how many more there are: `a, b, c and 4 more`."""
+        first = [subject.name for subject in self.subjects[:_MAX_NAMES]]
+        more = f" and {self.number - len(first):,} more" if self.number > len(first) else ""
+        return f"{', '.join(first)}{more}" if first else ""
+
 
 def needs(project: Project, *, patience: float = PATIENCE) -> list[Need]:
     """Return what needs a person in a project, the most important first.
@@ -117,7 +125,7 @@ def queues(store_root: str, prefix: str, review: str = "") -> list[Need]:
         found.append(Need(CONFLICT, title, sentence, command, page, store, len(conflicts), _names(conflicts)))
     if drafts:
         kind = SHARED_DRAFT if paths.is_shared(prefix) else DRAFT
-        title = f"{plural(len(drafts), 'draft')}{where} {'waits' if len(drafts) == 1 else 'wait'} for review"
+        title = f"{plural(len(drafts), 'draft')} {'is' if len(drafts) == 1 else 'are'} waiting{where}"
         sentence = "Agents are not shown it until you accept it." if len(drafts) == 1 else _NOT_SHOWN
         found.append(Need(kind, title, sentence, command, page, store, len(drafts), _names(drafts)))
     return found
@@ -184,22 +192,19 @@ def _of_settings(settings: Settings) -> Iterator[Need]:
     switches = list(off_switches(settings))
     for off in switches:
         is_all_off = off.key in (OFF_VARIABLE, PROMPT_SWITCHES[0])
-        subjects = (Subject(off.key, note=off.consequence),)
         kind = OFF if is_all_off else SETTING
-        yield Need(kind, f"{off.key} is {off.value}", f"So {off.consequence}.", off.fix, _SETTINGS, subjects=subjects)
+        yield Need(kind, str(off), f"It is set in {off.file}.", off.fix, _SETTINGS, subjects=(Subject(off.key),))
     keys = {off.key for off in switches}
     for changed in project_settings(settings):
         if changed.key not in keys:
-            title = f"{changed.key} is {changed.value} in this project"
-            sentence = f"Yours is {changed.own}: it {changed.effect}."
-            command = f"onrecord config unset {changed.key}"
-            yield Need(SETTING, title, sentence, command, _SETTINGS, "project", subjects=(Subject(changed.key),))
+            sentence, command = f"It is set in {changed.file}.", f"onrecord config unset {changed.key}"
+            yield Need(SETTING, str(changed), sentence, command, _SETTINGS, "project", subjects=(Subject(changed.key),))
     refused = [problem for problem in settings.problems if problem.is_refusal]
     if refused:
         title = f"{plural(len(refused), 'setting')} of this project {'is' if len(refused) == 1 else 'are'} not used"
         not_used = tuple(Subject(problem.key, note=problem.message) for problem in refused[:MAX_SUBJECTS])
         sentence = "A project may not set them so; your own value, or the default, is used."
-        yield Need(SETTING, title, sentence, _DOCTOR, _SETTINGS, "project", len(refused), not_used)
+        yield Need(NOT_USED, title, sentence, _DOCTOR, _SETTINGS, "project", len(refused), not_used)
 
 
 def _of_agents() -> list[Need]:
@@ -286,6 +291,7 @@ class ChangedFiles(NamedTuple):
 
 def changed_files(store_root: str, patience: float = PATIENCE, *, is_quick: bool = False) -> ChangedFiles:
     """Return which of the newest records of a store are about files that changed."""
+    from onrecord import budget
     from onrecord.freshness import anchors
     from onrecord.freshness.check import Freshness
     from onrecord.search import index, listing
@@ -296,7 +302,8 @@ def changed_files(store_root: str, patience: float = PATIENCE, *, is_quick: bool
     store_index = index.open(store_root, hook=is_quick)
     freshness = Freshness(root, patience)
     records = listing.anchored(store_index, MAX_CHECKED_RECORDS)
-    ids = [record_id for record_id, text in records if freshness.note(text)[0]]
+    watched = budget.counted(records, "checking files")
+    ids = [record_id for record_id, text in watched if freshness.note(text)[0]]
     return ChangedFiles(ids, len(records), listing.count_anchored(store_index))
 
 

@@ -48,7 +48,6 @@ _CONSEQUENCES: dict[str, str] = {
     "session_start.map": "a session starts without the map",
     "session_start.limit": "a session starts without the map",
     CAPTURE_SWITCH: "sessions suggest nothing to save",
-    "usage.events": "it is not logged when a record was shown",
     **{f"categories.{name}.enabled": f"records of {name} are not shown" for name in CATEGORIES},
 }
 """The settings that can switch a feature off, and the consequence."""

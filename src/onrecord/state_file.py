@@ -37,6 +37,7 @@ LIFETIMES = {
     "judge": 30,
     "listings": 1,
     "forms": 30,
+    "theme": 365,
     "failures.log": 90,
 }
 """Days after its last change until a file is deleted; docs/what-is-stored.md describes each file."""

@@ -23,8 +23,8 @@ MAX_CHARACTERS = 9_800
 """Of a session's start: the reply of a hook has at most 9,900."""
 
 _MAX_REPLICAS = 3
-_MAX_DRAFTS_CHARACTERS = 400
-"""Of the lines that say how many drafts wait, in the project and in up to three shared stores."""
+_MAX_DRAFTS_CHARACTERS = 600
+"""Of the lines that say how many drafts and conflicts wait, in the project and in up to three shared stores."""
 
 _CONTINUED = ("resume", "fork", "compact")
 """Sources of a session that was started before."""
@@ -163,15 +163,14 @@ def _draft_count(event: HostEvent, event_stores: EventStores) -> str:
 
 
 def _drafts(event: HostEvent, event_stores: EventStores) -> str:
-    from onrecord.store import waiting
+    from onrecord.attention import queues
 
-    command = "/memory:review" if event.host == "claude-code" else "onrecord review"
-    lines = [waiting.line(event_stores.store, command)] if event_stores.store else []
+    command = "/memory:review" if event.host == "claude-code" else ""
+    waiting = queues(event_stores.store, paths.PROJECT_PREFIX, command) if event_stores.store else []
+    waiting += queues(event_stores.user_store, paths.USER_PREFIX) if event_stores.user_store else []
     for root, prefix, _ in event_stores.replicas[:_MAX_REPLICAS]:
-        name = paths.store_name(prefix)
-        line = waiting.line(paths.working_root(root), f"onrecord review --remote {name}")
-        lines += [f"in {name} {line}"] if line else []
-    return "\n".join(f"Memory: {line}" for line in lines if line)
+        waiting += queues(paths.working_root(root), prefix)
+    return "\n".join(f"Memory: {need.title}: {need.command}" for need in waiting)
 
 
 def _new_page(digest: Digest, session: str, max_characters: int, source: str) -> DigestPage:

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from onrecord.usage import Happening
 
 SHOWN, USED, IGNORED, CORRECTED = "shown", "used", "ignored", "corrected"
-HELPED, NOT_RELEVANT, WRONG, TAKEN_BACK = "helped", "not_relevant", "wrong", "taken_back"
+TAKEN_BACK = "taken_back"
 OUTCOMES = (USED, IGNORED, CORRECTED)
 """What became of a showing: opened by the agent; not opened in the turns that followed; broken, and corrected."""
 
-FEEDBACK = (HELPED, NOT_RELEVANT, WRONG)
+FEEDBACK = usage_log.FEEDBACK
 """What a person says about a showing; `taken_back` takes it back."""
 
 _EVENTS = frozenset((SHOWN, *OUTCOMES, *FEEDBACK, TAKEN_BACK))

@@ -28,7 +28,8 @@ _MAX_CALL_CHARS = 40_000
 """Characters of a tool call that are searched; a longer call usually writes a file."""
 
 _WRITE_TOOLS = ("Edit", "Write")
-EVENTS = ("injected", "pointed", "opened", "digest", "corrected", "helped", "not_relevant", "wrong")
+FEEDBACK = ("helped", "not_relevant", "wrong")
+EVENTS = ("injected", "pointed", "opened", "digest", "corrected", *FEEDBACK)
 """What happened to a record: shown, named by a pointer, opened by the agent, in a digest, broken and corrected; and
 what a person said about a showing of it."""
 
@@ -122,7 +123,7 @@ def add_feedback(store_root: str, path: str, verdict: str, before: str = "") -> 
     """Count what a person says about a record, in place of what they said `before`; empty for nothing."""
     counts = [(before, "-1"), (verdict, "1")]
     day = timestamps.now()[:10]
-    lines = [f"{day}\t{event}\t{path}\t{count}\n" for event, count in counts if event in EVENTS]
+    lines = [f"{day}\t{event}\t{path}\t{count}\n" for event, count in counts if event in FEEDBACK]
     if lines:
         _log(store_root).append("".join(lines))
 
@@ -193,7 +194,7 @@ def _parsed(data: bytes) -> Iterator[tuple[str, str, str, int, str]]:
             continue
         count = parts[3] if len(parts) > 3 else "1"
         # What a person takes back counts as less than nothing.
-        digits = count[1:] if count.startswith("-") else count
+        digits = count[1:] if count.startswith("-") and parts[1] in FEEDBACK else count
         if digits.isascii() and digits.isdigit() and len(digits) < 12 and parts[2]:
             yield parts[0], parts[1], parts[2], int(count), parts[4] if len(parts) > 4 else ""
 

@@ -1,4 +1,4 @@
-"""`/health`: records with problems, and the command that fixes each; `/settings`: every setting, and its value."""
+"""`/health`: records with problems, and what fixes each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from onrecord import paths
 from onrecord.audit import audit_item, hard_to_find, report
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
@@ -17,7 +16,6 @@ from onrecord.freshness.check import Freshness
 from onrecord.project import require_store
 from onrecord.search import listing
 from onrecord.search.index import Index
-from onrecord.setting_table import SETTINGS
 from onrecord.store.store import Entry, Store
 from onrecord.web import view
 
@@ -121,33 +119,4 @@ def _link(store: Store, record_id: str) -> tuple[str, str]:
     return entry.memory.title, view.address(view.PROJECT, entry.path)
 
 
-class SettingRow(NamedTuple):
-    """A setting with its current value."""
-
-    key: str
-    value: str
-    source: str
-    meaning: str
-    is_set: bool
-
-
-def show_settings(request: Request) -> Response:
-    project = view.site_of(request).project()
-    settings = project.settings
-    rows = [
-        SettingRow(
-            key, _text(settings.value(key)), settings.origins.get(key, "default"), setting.doc, settings.is_set(key)
-        )
-        for key, setting in SETTINGS.items()
-    ]
-    problems = [f"{problem.file}: {problem.key} {problem.message}" for problem in settings.problems]
-    return view.page(request, "settings.html", title="Settings", rows=rows, problems=problems, file=paths.CONFIG)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-ROUTES = (Route("/health", show), Route("/settings", show_settings))
+ROUTES = (Route("/health", show),)

@@ -20,15 +20,17 @@ from onrecord.errors import BadInput, OnrecordError
 from onrecord.web import (
     access,
     agent_page,
-    browse_page,
     connections,
     edit_page,
     effect_page,
     health_page,
     home_page,
     inbox_page,
+    map_page,
     record_page,
     search_page,
+    settings_page,
+    timeline_page,
     view,
 )
 from onrecord.web.access import Access
@@ -38,7 +40,12 @@ _TICKS_PER_CHECK = 5
 """A server ticks ten times in a second."""
 
 STATIC_FOLDER = os.path.join(os.path.dirname(__file__), "static")
-STATIC = {"app.css": "text/css", "app.js": "text/javascript"}
+STATIC = {
+    "app.css": "text/css",
+    "app.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+    "palette.js": "text/javascript",
+}
 """Static files and their types; no other file is served."""
 
 _STATUS = {"NOT_FOUND": 404, "NO_STORE": 404, "CHANGED_SINCE_READ": 409, "LOCKED": 503, "UNWRITABLE": 500}
@@ -50,9 +57,11 @@ _PAGES = (
     record_page,
     inbox_page,
     agent_page,
-    browse_page,
+    timeline_page,
+    map_page,
     health_page,
     effect_page,
+    settings_page,
 )
 ROUTES = tuple(route for page in _PAGES for route in page.ROUTES)
 

@@ -21,14 +21,14 @@ from onrecord.errors import BadInput
 from onrecord.project import Project, require_store
 from onrecord.search import index, listing
 from onrecord.search.listing import Listed, ListingFilter
-from onrecord.web import browse_page, server, view
+from onrecord.web import server, timeline_page, view
 from onrecord.web.access import Access
 
 MARKER = ".onrecord-site"
 """The file that marks a folder as written by us, and lists the files in it."""
 
-_LINK = re.compile(r'(href|src)="(/[^"]*)"')
-_STATIC = ("app.css", "search.js")
+_LINK = re.compile(r'(href|src|action)="(/[^"]*)"')
+_STATIC = ("app.css", "icon.svg", "search.js")
 _PAGES = ("/", "/search", "/map")
 _MAX_MARKER_BYTES = 20_000_000
 
@@ -42,7 +42,7 @@ def write(project_dir: str, folder: str, watch_rows: Callable[[Iterable[Listed]]
     _claim(folder)
     records, _ = listing.read(index.open(store.root), ListingFilter(order="created"), None)
     site = view.Site(project_dir, Access(0), is_static=True)
-    timelines = range(1, 2 + len(records) // browse_page.TIMELINE_PAGE_SIZE)
+    timelines = range(1, 2 + len(records) // timeline_page.TIMELINE_PAGE_SIZE)
     pages = chain(
         _PAGES,
         (f"/timeline?category=&page={number}" for number in timelines),

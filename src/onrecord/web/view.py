@@ -6,12 +6,13 @@ import difflib
 import os
 import re
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Collection, Sequence
 from typing import Any
 from urllib.parse import quote
 
 import jinja2
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -25,8 +26,10 @@ from onrecord.record.naming import remove_invisible
 from onrecord.search import index
 from onrecord.search.index import Index
 from onrecord.search.listing import Listed
+from onrecord.store import waiting
 from onrecord.store.store import Store
 from onrecord.text import plural
+from onrecord.web import theme
 from onrecord.web.access import Access
 
 _FOLDER = os.path.dirname(__file__)
@@ -40,24 +43,46 @@ _CHECK_INTERVAL_SECONDS = 2.0
 _LINK = re.compile(r'\b(href|src|action)="/')
 """The beginning of a link to a page. Quotes in records are escaped, so none of them is mistaken for one."""
 
+_BREAK = re.compile(r"(?<=[/\\_.:@=-])(?=\w)")
+
 PROJECT, USER = "project", "user"
 """Names of the stores in addresses."""
 
+
+class NavigationGroup(NamedTuple):
+    """Pages that stand together in the navigation."""
+
+    position: int
+    heading: str = ""
+
+
+class NavigationLink(NamedTuple):
+    """A page in the navigation."""
+
+    address: str
+    label: str
+    icon: str
+    group: NavigationGroup
+
+
+_DAILY, _PICTURE = NavigationGroup(0), NavigationGroup(1, "Picture")
+_CARE, _SET_UP = NavigationGroup(2, "Care"), NavigationGroup(3, "Agents")
+
 NAVIGATION = (
-    ("/", "Start"),
-    ("/search", "Search"),
-    ("/inbox", "Inbox"),
-    ("/agent", "Agent"),
-    ("/timeline", "Timeline"),
-    ("/map", "Map"),
-    ("/health", "Health"),
-    ("/usage", "Usage"),
-    ("/effect", "Effect"),
-    ("/settings", "Settings"),
+    NavigationLink("/", "Start", "start", _DAILY),
+    NavigationLink("/search", "Search", "search", _DAILY),
+    NavigationLink("/inbox", "Inbox", "inbox", _DAILY),
+    NavigationLink("/map", "Map", "map", _PICTURE),
+    NavigationLink("/timeline", "Timeline", "timeline", _PICTURE),
+    NavigationLink("/health", "Health", "health", _CARE),
+    NavigationLink("/usage", "Usage", "usage", _CARE),
+    NavigationLink("/effect", "Effect", "effect", _CARE),
+    NavigationLink("/agent", "Agent", "agent", _SET_UP),
+    NavigationLink("/settings", "Settings", "settings", _SET_UP),
 )
 """Links on every page."""
 
-PUBLIC = tuple(link for link in NAVIGATION if link[0] in ("/", "/search", "/timeline", "/map"))
+PUBLIC = tuple(link for link in NAVIGATION if link.address in ("/", "/search", "/timeline", "/map"))
 """Links on a static site."""
 
 
@@ -162,6 +187,7 @@ class Site:
             many=plural,
             record_address=address_of,
             visible=remove_invisible,
+            breakable=breakable,
             visible_lines=_visible_lines,
             day=_day,
             described=check.describe,
@@ -190,7 +216,7 @@ class Site:
             version=__version__,
             form_token="" if self.is_static else self.access.form_token,
             is_static=self.is_static,
-            **values,
+            **{"theme": "system", "here": "/", "due": Counter(), **values},
         )
         return text if self.is_static else _LINK.sub(rf'\1="{self.access.prefix}/', text)
 
@@ -231,9 +257,32 @@ def page(request: Request, template: str, *, title: str, http_status: int = 200,
     """Return a rendered page, with the notice if there is one."""
     site = site_of(request)
     notice = site.take_notice(request.query_params.get("notice", ""))
-    name = os.path.basename(site.project().root)
-    text = site.render(template, title=title, path=request.url.path, project=name, notice=notice, **values)
+    project = site.project()
+    text = site.render(
+        template,
+        title=title,
+        path=request.url.path,
+        here=_address_of_page(request),
+        project=os.path.basename(project.root),
+        theme=theme.choice(),
+        due=_due(project, is_static=site.is_static),
+        notice=notice,
+        **values,
+    )
     return HTMLResponse(text, http_status)
+
+
+def _address_of_page(request: Request) -> str:
+    """Return the address of the page, to come back to it; a page that a form made has none of its own."""
+    query = "&".join(part for part in request.url.query.split("&") if part and not part.startswith("notice="))
+    path = request.url.path if request.method != "POST" else request.url.path.rpartition("/")[0]
+    return quote(path or "/") + (f"?{query}" if query else "")
+
+
+def _due(project: Project, *, is_static: bool) -> Counter[str]:
+    """Return what waits on a page, by its address."""
+    has_inbox = not is_static and project.store.exists
+    return Counter({"/inbox": waiting.count(project.store.root)} if has_inbox else {})
 
 
 def fragment(request: Request, template: str, **values: Any) -> Response:
@@ -275,6 +324,12 @@ def form_fields(request: Request) -> dict[str, str]:
     fields = request.state.form
     assert isinstance(fields, dict)
     return fields
+
+
+def breakable(text: str) -> Markup:
+    """Return `text` with places where a long path or id may break: after a slash, a hyphen, an underscore or a dot."""
+    parts = _BREAK.split(remove_invisible(text))
+    return Markup("<wbr>").join(parts)
 
 
 def _day(moment: str) -> str:
