@@ -108,6 +108,6 @@ def test_where_nothing_is_on_file_the_way_to_search_is_named(project, host, plug
 
 
 def test_a_question_that_no_record_is_certain_to_answer_names_the_way_to_search(project):
-    text = hook_context(project, "what did we decide about failover of the landing page?")
+    text = hook_context(project, "what did we decide about redis for the landing page?")
 
     assert text == f"{NOTHING_CERTAIN} Other words may find one: /memory-search"
