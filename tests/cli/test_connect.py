@@ -23,7 +23,7 @@ from tests.terminal_session import TerminalSession
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths of POSIX systems")
 
-SKILLS = ["memory-config", "memory-import", "memory-improve", "memory-review", "memory-save", "memory-search", "memory-status"]
+SKILLS = [f"memory-{name}" for name in ("config", "import", "improve", "review", "save", "search", "status")]
 ASKS = {"session_id": "s", "prompt": "where do we keep user sessions, postgres or redis?"}
 HAND_MADE = """{
   // mine, do not touch

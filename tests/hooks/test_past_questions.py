@@ -51,7 +51,7 @@ def test_the_record_on_the_topic_is_shown(project, prompt):
     ],
 )
 def test_a_topic_that_no_record_has_is_not_on_file(project, prompt):
-    assert hook_context(project, prompt) == f'{NOTHING_ON_FILE} Other words may find one: /memory-search'
+    assert hook_context(project, prompt) == f"{NOTHING_ON_FILE} Other words may find one: /memory-search"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,11 @@ def test_a_summary_is_data_and_not_markup(project):
 
 @pytest.mark.parametrize(
     ("host", "plugin", "command"),
-    [("claude-code", "/p", "/memory:search"), ("claude-code", "", "/memory-search"), ("codex", "", 'onrecord search "…"')],
+    [
+        ("claude-code", "/p", "/memory:search"),
+        ("claude-code", "", "/memory-search"),
+        ("codex", "", 'onrecord search "…"'),
+    ],
 )
 def test_where_nothing_is_on_file_the_way_to_search_is_named(project, host, plugin, command):
     event = {"session_id": "s", "cwd": project.root, "prompt": "What did we decide about pytest?"}
