@@ -368,7 +368,8 @@ def test_a_trigger_that_fits_any_prompt_is_named_in_the_note(client):
 
 def test_an_overview_has_the_map_what_waits_and_what_changed_last(project, client):
     client.call("save", **QUEUE)
-    main(["retire", "errors-are-wrapped", "--reason", "moved", "--project", str(project)])
+    (wrapped,) = (file.stem for file in (project / ".claude/memory/preferences").glob("*.json"))
+    main(["retire", wrapped, "--reason", "moved", "--project", str(project)])
 
     result = client.call("overview")
 
