@@ -113,3 +113,14 @@ def test_its_updates_refuse_what_it_does_not_know_and_lose_it_if_it_is_left_out(
     assert taken.returncode == 0
     after = project.get("sessions-live-in-postgres-not-redis").memory
     assert (after.content["context"], after.triggers) == ("Redis lost sessions on every second failover.", ())
+
+
+def test_it_knows_no_successors(project: Project) -> None:
+    new = {**SIX["decision"], "title": "Sessions live in SQLite", "triggers": []}
+    project.save("decision", new)
+    project.writer.supersede("sessions-live-in-postgres-not-redis", "sessions-live-in-sqlite")
+    earlier(project, "memory_index.py", "--rebuild", "--root", ".claude/memory")
+
+    text = Path(project.store.root, "index.md").read_text()
+    assert "Sessions live in Postgres, not Redis" in text
+    assert "Sessions live in SQLite" in text
