@@ -5,6 +5,10 @@ The docstring of a class is what docs/reference/errors.md says about its code.
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from onrecord.remedy import Remedy
+
 
 class OnrecordError(Exception):
     """An expected failure: `code` is stable, the message says what was wrong, `fix` what to do next."""
@@ -17,6 +21,13 @@ class OnrecordError(Exception):
         self.fix = fix
         self.field_errors = field_errors
         """The wrong fields of a record and what is wrong with each, for a form."""
+
+    @property
+    def remedies(self) -> list[Remedy]:
+        """The parts of the fix, each an instruction or a command: each surface says them in its own words."""
+        from onrecord import remedy
+
+        return remedy.parse(self.fix)
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"

@@ -69,11 +69,7 @@ def examine_store(
         yield from link_problems([entry.memory for entry in entries])
         yield from _index_md(store, entries)
     for problem in settings.problems:
-        if problem.is_refusal:
-            fix = f"leave it out of {problem.file}; your own config may set it"
-            yield Finding("note", "config", str(problem), fix)
-        else:
-            yield Finding("warning", "config", str(problem), f"correct {problem.file}")
+        yield Finding("note" if problem.is_note else "warning", "config", str(problem), problem.fix)
     for name in git_files.missing(store.root):
         yield Finding("note", "git", f"{name} lacks the lines for this store", "onrecord init")
 
