@@ -13,7 +13,7 @@ from onrecord.cli.terminal import Progress, watched
 from onrecord.doctor import Finding, agents, machine, old_name, store_checks
 from onrecord.doctor.machine import OwnFiles
 from onrecord.errors import UnsafePath, Unwritable
-from onrecord.git import git_files
+from onrecord.git import git_files, ignore_rule
 from onrecord.project import Project
 from onrecord.record import compose
 from onrecord.settings import load_settings
@@ -119,10 +119,9 @@ def _stored(screen: Screen, item: OwnFiles) -> Iterator[str]:
 
 def _git(root: str) -> Iterator[Finding]:
     try:
-        if git_files.ignores(root, f".claude/memory/{paths.INDEX_MD}"):
-            yield Finding(
-                "warning", "git", "git ignores the store, so other people do not see it", "check the .gitignore"
-            )
+        rule = ignore_rule.find(root)
+        if rule:
+            yield Finding("warning", "git", rule.sentence, rule.fix)
         elif git_files.is_clone(root):
             yield from _merge_driver(root)
     except Unwritable as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from typing import Union
 
 from onrecord import files
 from onrecord.capture import review, similar
@@ -62,7 +61,7 @@ class DraftPage(NamedTuple):
         return "\n".join((*self.lines[:shown], self.screen.paint(f"… {left} more lines: press v", "dim")))
 
 
-def draft_page(writer: Writer, draft: Union[Draft, BrokenDraft], screen: Screen) -> DraftPage:
+def draft_page(writer: Writer, draft: Draft | BrokenDraft, screen: Screen) -> DraftPage:
     """Return what a person needs to decide on a draft."""
     if isinstance(draft, BrokenDraft):
         return DraftPage((f"cannot be read: {clean(draft.error.message)}",), screen)

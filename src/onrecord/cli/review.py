@@ -261,7 +261,7 @@ class _InteractiveReview:
         say(f"{error.code}: {clean(error.message)}{fix}", self.screen)
 
     def _pass_over_gone(self) -> bool:
-        """Say which drafts somebody else has decided on, and leave them out from now on. True if there are any."""
+        """Leave out the drafts that somebody else has decided on, and say so. Return True if there are new ones."""
         waiting_names, decided = set(self.box.names()), self._decided_names()
         undecided = [draft.name for draft in self.drafts if draft.name not in decided | self.gone]
         new = [name for name in undecided if name not in waiting_names]
