@@ -434,7 +434,7 @@ def _source(draft: Draft, group: Sequence[Draft]) -> str:
 def _count_drafts(store_root: str) -> CommandResult:
     """Return the number of drafts. A status line is no place for errors: a missing store counts as an empty inbox."""
     count = waiting.count(store_root)
-    return CommandResult({"drafts": count}, lambda screen: waiting.line(store_root, "/memory:review"))
+    return CommandResult({"drafts": count}, lambda screen: waiting.line(store_root))
 
 
 def _list_drafts(reviewer: Reviewer, name: str, where: str, *, saves_listing: bool) -> CommandResult:

@@ -165,13 +165,19 @@ def _draft_count(event: HostEvent, event_stores: EventStores) -> str:
 def _drafts(event: HostEvent, event_stores: EventStores) -> str:
     from onrecord.store import waiting
 
-    command = "/memory:review" if event.host == "claude-code" else "onrecord review"
-    lines = [waiting.line(event_stores.store, command)] if event_stores.store else []
+    lines = [waiting.line(event_stores.store, _review_command(event.host))] if event_stores.store else []
     for root, prefix, _ in event_stores.replicas[:_MAX_REPLICAS]:
         name = paths.store_name(prefix)
         line = waiting.line(paths.working_root(root), f"onrecord review --remote {name}")
         lines += [f"in {name} {line}"] if line else []
     return "\n".join(f"Memory: {line}" for line in lines if line)
+
+
+def _review_command(host: str) -> str:
+    """Return what a person types to review drafts: in Claude Code a skill, named as the plugin or `connect` has it."""
+    if host != "claude-code":
+        return "onrecord review"
+    return "/memory:review" if os.environ.get("CLAUDE_PLUGIN_ROOT") else "/memory-review"
 
 
 def _new_page(digest: Digest, session: str, max_characters: int, source: str) -> DigestPage:
