@@ -117,7 +117,7 @@ class Sandbox:
         }
         target = store[where[0]] if where else self.root / paths.STORE
         if where[:1] == ("--remote",):
-            assert self.run("remote", "add", "platform", "/srv/memory.git")[0] == 0
+            assert self.run("remote", "add", "--offline", "platform", "/srv/memory.git")[0] == 0
             target.rmdir()
         if not self.pattern.exists():
             self._make()
@@ -190,7 +190,7 @@ def test_a_command_that_can_be_printed_works_as_printed(sandbox, command, tmp_pa
     shared = str(tmp_path / "memory.git")
     if " sync" in command:
         subprocess.run(("git", "init", "-q", "--bare", shared), check=True, timeout=120)
-    assert sandbox.run("remote", "add", "first", shared)[0] == 0
+    assert sandbox.run("remote", "add", "--offline", "first", shared)[0] == 0
     for record in ("first", "second") if " --remote first" in command else ():
         assert (
             sandbox.run("save", "decision", record, "--set=decision=d", *DECISION, "--force", "--remote=first")[0] == 0

@@ -45,7 +45,7 @@ def test_a_common_option_may_stand_anywhere(project, onrecord, line):
 
 
 def test_an_action_has_a_help_page_of_its_own(onrecord):
-    page = onrecord("remote", "add", "--help").out
+    page = onrecord("remote", "add", "--offline", "--help").out
 
     assert page.startswith("usage: onrecord remote add NAME URL [options]\n\nConnect a shared store,")
     assert page == onrecord("help", "remote", "add").out

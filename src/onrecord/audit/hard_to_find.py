@@ -134,7 +134,7 @@ def _triggers(record: Memory) -> Iterator[Reason]:
     title = set(terms.stream(record.title))
     specific = [trigger for trigger in record.triggers if not naming.is_generic(trigger)]
     useful = [trigger for trigger in specific if set(terms.stream(trigger)) - title - query.ENGLISH]
-    fix = f"{_RECIPE}: onrecord edit {record.id}; or ask your agent to improve the memory"
+    fix = f"{_RECIPE}: onrecord edit {record.id}; or ask your agent to draft them"
     generic = naming.generic_note(record.triggers)
     if generic:
         yield Reason("triggers", generic, f"onrecord edit {record.id}", 2)

@@ -242,7 +242,7 @@ def test_a_member_sees_the_team_and_its_own_role(own_hub, onrecord):
 
 
 def test_a_connected_remote_names_the_hub(own_hub, onrecord):
-    assert onrecord("remote", "add", "acme", own_hub.url("rita")).code == 0
+    assert onrecord("remote", "add", "--offline", "acme", own_hub.url("rita")).code == 0
 
     outcome = onrecord("hub", "status", "--url=acme")
 
