@@ -12,7 +12,7 @@ import pytest
         ("remote --review", "unrecognized arguments: --review", "remote list [options]"),
         ("remote status --auto", "unrecognized arguments: --auto", "remote status [REMOTE] [options]"),
         ("remote list foo", "unrecognized arguments: foo", "remote list [options]"),
-        ("remote foo", "argument ACTION: invalid choice: 'foo' (choose from list, add, remove, withdraw, status)",
+        ("remote foo", "ACTION must be one of list, add, remove, withdraw, status, not foo",
          "remote [ACTION] [options]"),
         ("remote remove a b", "unrecognized arguments: b", "remote remove REMOTE [options]"),
         ("remote remove", "the following arguments are required: REMOTE", "remote remove REMOTE [options]"),

@@ -194,7 +194,10 @@ def test_a_folder_gets_a_memory_of_its_own_below_one(clone, onrecord):
 
 @pytest.mark.parametrize(
     ("words", "fault"),
-    [(["--user"], "--here makes a memory in a folder"), (["--project", "nowhere"], "is not a directory")],
+    [
+        (["--user"], "--here makes a memory in a folder"),
+        (["--project", "nowhere"], "--project must be a folder, not nowhere"),
+    ],
 )
 def test_a_memory_of_its_own_needs_a_folder_of_a_project(clone, onrecord, words, fault):
     outcome = onrecord("init", "--here", *words)

@@ -15,7 +15,6 @@ from onrecord.doctor.machine import OwnFiles
 from onrecord.errors import UnsafePath, Unwritable
 from onrecord.git import git_files, ignore_rule
 from onrecord.project import Project
-from onrecord.record import compose
 from onrecord.settings import load_settings
 from onrecord.store import waiting
 from onrecord.store.store import Store
@@ -28,14 +27,14 @@ _COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help="make the repairs that lose nothing")
-    parser.add_argument("--category", default="", metavar="NAME", help="only the records of this category")
+    parser.add_argument("--category", type=arguments.category, metavar="NAME", help="only the records of this category")
     parser.add_argument("--privacy", action="store_true", help="list what is stored on this machine, and for how long")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
     if args.privacy:
         return _privacy(_stores(arguments.store_of(args)))
-    category = compose.category_of(args.category) if args.category else ""
+    category = args.category or ""
     root = paths.project_root(args.project)
     with Progress("examining the installation"):
         findings = [*machine.examine(), *agents.examine_claude_code(root), *agents.examine_connections(root)]

@@ -47,8 +47,6 @@ def run(args: argparse.Namespace) -> CommandResult:
 def _folder(project_dir: str) -> str:
     """Return the folder for a nested store. Raises BadInput for one where no session would read it."""
     folder = os.path.realpath(project_dir)
-    if not os.path.isdir(folder):
-        raise BadInput(f"{project_dir!r} is not a directory", fix="name the folder with --project DIR")
     if folder == os.path.realpath(os.path.expanduser("~")):
         raise BadInput("the home folder has your own memory", fix="onrecord init --user")
     files.inside(folder, paths.STORE)

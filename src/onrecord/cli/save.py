@@ -66,10 +66,14 @@ class _SaveOptions(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("category", metavar="CATEGORY", nargs="?", help=f"one of {', '.join(schema.FOLDERS)}")
+    parser.add_argument(
+        "category", type=arguments.category, metavar="CATEGORY", nargs="?", help=f"one of {', '.join(schema.FOLDERS)}"
+    )
     parser.add_argument("title", metavar="TITLE", nargs="?", help="the rule in one line: what to do, or what holds")
     arguments.add_record(parser)
-    parser.add_argument("--from", dest="text", metavar="FILE", help="open a form that was kept, in your editor")
+    parser.add_argument(
+        "--from", dest="text", type=arguments.file, metavar="FILE", help="open a form that was kept, in your editor"
+    )
     target = parser.add_mutually_exclusive_group()
     target.add_argument("--update", metavar="ID", default="", help="update this record instead of creating one")
     target.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record")
@@ -94,8 +98,8 @@ def run(args: argparse.Namespace) -> CommandResult:
         arguments.store_flags(args),
     )  # fmt: skip
     json_fields = arguments.read_json(args.file) if args.file else {}
-    name = args.category or json_fields.get("category")
-    category = compose.category_of(name) if isinstance(name, str) and name else ""
+    name = json_fields.get("category")
+    category = args.category or (compose.category_of(name) if isinstance(name, str) and name else "")
     may_ask = not (args.file or args.suggested) and asker.can_ask
     if args.text or (may_ask and _has_gaps(flags, category)):
         form_text = form_file.read(args.text) if args.text else None
