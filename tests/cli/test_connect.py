@@ -682,7 +682,7 @@ def test_the_check_says_that_there_is_no_record(home, onrecord, project):
 
     checked = onrecord("connect", "--check")
 
-    assert (checked.code, "no record is in use here; onrecord save" in checked.out) == (0, True)
+    assert (checked.code, "no record is in use here; onrecord save --help" in checked.out) == (0, True)
 
 
 def test_the_check_fails_where_the_hook_cannot_start(home, onrecord, project):

@@ -53,6 +53,7 @@ _MAX_COUNT = 1_000_000_000
 """More than a store has of anything, and less than SQLite's largest integer."""
 
 _CHECK_EXAMPLE = '{"on": "command", "starts": ["npm i"]}'
+_NOTHING_TO_SAVE = "give a category, a title and --set flags, --file FILE, or JSON on standard input"
 _EXAMPLE = 'for example {"title": "…", "tags": ["…"], "content": {…}}'
 _REPEATABLE = (
     ("--tag", "TAG", "a tag (repeatable)"),
@@ -396,13 +397,14 @@ def read_json(source: str) -> dict[str, Any]:
 
 
 def _stdin() -> bytes:
-    if sys.stdin is None or sys.stdin.isatty():
-        raise BadInput(
-            "there is nothing to save", fix="give a title and --set flags, --file FILE, or JSON on standard input"
-        )
+    is_closed = sys.stdin is None or sys.stdin.isatty()
     buffer = getattr(sys.stdin, "buffer", None)
     limit = memory.MAX_FILE_BYTES + 1
-    data: bytes = buffer.read(limit) if buffer else sys.stdin.read(limit).encode("utf-8", "surrogatepass")
+    data = b""
+    if not is_closed:
+        data = buffer.read(limit) if buffer else sys.stdin.read(limit).encode("utf-8", "surrogatepass")
+    if not data.strip():
+        raise BadInput("there is nothing to save", fix=_NOTHING_TO_SAVE)
     return data
 
 

@@ -107,9 +107,7 @@ def _check(names: Sequence[str], project_dir: str) -> CommandResult:
         setup for setup in hosts.setups() if connection.state(setup).is_connected
     ]
     if not setups:
-        raise WrongState(
-            "no agent is connected", fix="onrecord connect; to see which agents are here: onrecord connect --list"
-        )
+        raise WrongState("no agent is connected", fix="to see which agents are here: onrecord connect --list")
     root, prompt = paths.project_root(project_dir), _answered_prompt(project_dir)
     trials = [hook_trial.run(setup, root, prompt or "what is on record here?") for setup in setups]
     data = {"project": root, "prompt": prompt, "agents": [trial._asdict() for trial in trials]}
@@ -141,7 +139,7 @@ def _trial_outcome(trial: HookTrial, prompt: str) -> str:
         return f"its hook failed: {trial.flaw}; onrecord connect {trial.host} --yes; onrecord doctor"
     if prompt:
         return f"its hook replied nothing; to see why: onrecord why {shlex.quote(prompt)}"
-    return "its hook starts, and has nothing to reply: no record is in use here; onrecord save"
+    return "its hook starts, and has nothing to reply: no record is in use here; onrecord save --help"
 
 
 def _setups(names: Sequence[str], project: str, *, is_removal: bool) -> list[HostSetup]:

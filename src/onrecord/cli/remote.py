@@ -20,7 +20,7 @@ from onrecord.settings import Settings
 from onrecord.shared import incoming, remotes, replicas, sync_base, withdrawal
 from onrecord.shared.remotes import Remote
 from onrecord.shared.replicas import Replica, SyncState
-from onrecord.shared.transport import Access
+from onrecord.shared.transport import StoreAccess
 from onrecord.store import record_names
 from onrecord.text import first_few, plural
 
@@ -96,7 +96,7 @@ def _add(name: str, url: str, *, review: bool, auto: bool, is_offline: bool) -> 
     return result
 
 
-def _access(remote: Remote, note: str) -> Access:
+def _access(remote: Remote, note: str) -> StoreAccess:
     """Return what the remote answers. If it cannot be used, disconnect it again and raise the error."""
     replica = Replica(remote.name)
     is_new = not os.path.isdir(replica.root)
@@ -115,7 +115,7 @@ def _access(remote: Remote, note: str) -> Access:
         raise
 
 
-def _access_text(access: Access) -> str:
+def _access_text(access: StoreAccess) -> str:
     """Return who we are in a shared store, what we may do, and how much there is, in words."""
     contents = plural(access.records, "record")
     contents += f" and {plural(access.drafts, 'draft')}" if access.drafts else ""

@@ -97,7 +97,9 @@ def run(args: argparse.Namespace) -> CommandResult:
         args.project, args.update, args.supersedes, args.force, args.draft, args.suggested, args.allow_secret,
         arguments.store_flags(args),
     )  # fmt: skip
-    json_fields = arguments.read_json(args.file) if args.file else {}
+    if not (args.category or args.title or args.file or args.text or args.suggested or asker.can_ask):
+        flags = flags._replace(file="-")
+    json_fields = arguments.read_json(flags.file) if flags.file else {}
     name = json_fields.get("category")
     category = args.category or (compose.category_of(name) if isinstance(name, str) and name else "")
     may_ask = not (args.file or args.suggested) and asker.can_ask

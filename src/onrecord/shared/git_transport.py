@@ -17,7 +17,7 @@ from onrecord.git.repository import NO_GIT, is_commit
 from onrecord.shared import git_commits, incoming, local_repository
 from onrecord.shared.git_commits import BrokenMirror, broken_mirror
 from onrecord.shared.git_mirror import REMOTE, GitResult, Mirror
-from onrecord.shared.transport import Access, Pulled, Push, Pushed, Version, version_hash
+from onrecord.shared.transport import Pulled, Push, Pushed, StoreAccess, Version, version_hash
 
 _EMPTY = "empty"
 """The cursor of a repository without a commit."""
@@ -169,11 +169,11 @@ class GitTransport:
             self._fetch()
         return Pushed(plan.same, (*plan.outdated, *(change.path for change in plan.due)))
 
-    def access(self) -> Access:
+    def access(self) -> StoreAccess:
         """Return what is in the repository, and whether it lets us push; what is fetched stays in the mirror."""
         pulled_paths = [version.path for version in self.pull("").versions]
         drafts = sum(map(incoming.is_draft, pulled_paths))
-        return Access(len(pulled_paths) - drafts, drafts, self._role())
+        return StoreAccess(len(pulled_paths) - drafts, drafts, self._role())
 
     def _role(self) -> str:
         """Return what a push of nothing new says; nothing is known of an empty repository."""

@@ -16,7 +16,7 @@ from onrecord.errors import BadRemote, OnrecordError, Refused
 from onrecord.shared import hub_schema, incoming
 from onrecord.shared.hub_connection import Hub
 from onrecord.shared.remotes import TeamAddress, parse_team_address
-from onrecord.shared.transport import Access, Pulled, Push, Pushed, Version
+from onrecord.shared.transport import Pulled, Push, Pushed, StoreAccess, Version
 from onrecord.text import flat
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class PostgresTransport:
             time.sleep(max(0.0, min(polled_at + _PAUSE_SECONDS, end) - time.monotonic()))
         return True
 
-    def access(self) -> Access:
+    def access(self) -> StoreAccess:
         """Return our login and role, and what is in the team."""
         self._hub.run(lambda session: _team(session, self._address))
         row = self._hub.run(lambda session: session.execute(_ACCESS, (self._address.team,)).fetchone())
@@ -146,7 +146,7 @@ class PostgresTransport:
             raise _malformed("the row of the member has values of the wrong types")
         login, role, sends_drafts, records, drafts = row
         role = f"{role} (drafts, which a reviewer accepts)" if sends_drafts else role
-        return Access(records, drafts, role, login, self._address.team)
+        return StoreAccess(records, drafts, role, login, self._address.team)
 
     def close(self) -> None:
         """Close the connection."""

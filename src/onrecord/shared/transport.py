@@ -86,7 +86,7 @@ class Pushed(NamedTuple):
     """A hint for the user, such as the name of a branch that waits for a merge."""
 
 
-class Access(NamedTuple):
+class StoreAccess(NamedTuple):
     """What is in a shared store, and what we may do there; texts are empty where the remote does not say."""
 
     records: int
@@ -99,7 +99,7 @@ class Access(NamedTuple):
 class Transport(Protocol):
     """A connection to one remote."""
 
-    def access(self) -> Access:
+    def access(self) -> StoreAccess:
         """Return what is in the store and what we may do there; nothing is changed."""
 
     def pull(self, cursor: str) -> Pulled:
