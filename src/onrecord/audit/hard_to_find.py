@@ -135,7 +135,7 @@ def _triggers(record: Memory) -> Iterator[Reason]:
     title = set(terms.stream(record.title))
     specific = document.specific_triggers(record)
     useful = [trigger for trigger in specific if set(terms.stream(trigger)) - title - query.ENGLISH]
-    fix = f"{_RECIPE}: onrecord edit {record.id}; /memory:improve drafts them"
+    fix = f"{_RECIPE}: onrecord edit {record.id}; or ask your agent to draft them"
     generic = naming.generic_note(record.triggers)
     if generic:
         yield Reason("triggers", generic, f"onrecord edit {record.id}", 2)

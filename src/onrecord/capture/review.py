@@ -162,9 +162,10 @@ def undo_decision(writer: Writer, change_id: str, drafts: Sequence[Draft], *, pr
 
 
 def reject(writer: Writer, draft: Draft | BrokenDraft, *, project: str) -> None:
-    """Delete a draft and log its evidence, so that it is not suggested again."""
+    """Delete a draft and log its evidence, so that it is not suggested again. Raises NotFound if it is gone."""
     box = Inbox(writer.store.root)
-    if os.path.isfile(box.path(draft.name)):
+    path = box.path(draft.name)
+    if os.path.isfile(path) or not os.path.lexists(path):
         writer.reject(draft.name, draft.hash if isinstance(draft, Draft) else "")
     else:
         # This is a folder or a link, which an undo could not restore, so it is not logged as a change.

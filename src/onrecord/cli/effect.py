@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
     warning = project.require_a_store()
-    since = arguments.since(args.since)
+    since = args.since or ""
     only = _path_of(project, args.id) if args.id else ""
     by_host = _transcripts(project, args.limit, since)
     with Progress("reading records"):

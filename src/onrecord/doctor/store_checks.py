@@ -15,6 +15,7 @@ from onrecord.attention import Need
 from onrecord.doctor import Finding
 from onrecord.errors import BadInput, UnsafePath
 from onrecord.git import git_files
+from onrecord.hosts import skill_names
 from onrecord.record import links, memory, naming, schema, secrets
 from onrecord.record.memory import Memory
 from onrecord.session import holdout
@@ -243,7 +244,8 @@ def _earlier_plugin(entries: list[Entry]) -> Iterator[Finding]:
     if records:
         count = "1 record was" if len(records) == 1 else f"{len(records):,} records were"
         what = f"{count} written by an earlier plugin and have no triggers"
-        fix = "to list them, worst first: onrecord improve; /memory:improve drafts triggers"
+        skill = skill_names.typed("improve")
+        fix = f"to list them, worst first: onrecord improve; an agent drafts triggers: {skill}"
         yield Finding("note", "records", what, fix)
 
 

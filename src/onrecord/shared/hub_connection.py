@@ -204,9 +204,12 @@ def translate(error: psycopg.Error, address: TeamAddress, password: str) -> Onre
     """Return our error for a failed statement."""
     text = _reason(error, password)
     if isinstance(error, _NO_HUB):
-        return BadRemote("there is no hub in this database", fix="ask its administrator for: `onrecord hub init`")
+        return BadRemote(
+            "there is no hub in this database",
+            fix=f"ask its administrator for: `onrecord hub init --team {address.team}`",
+        )
     if isinstance(error, errors.InsufficientPrivilege):
-        fix = "ask the administrator for: `onrecord hub grant`"
+        fix = f"ask the administrator for: `onrecord hub grant LOGIN ROLE --team {address.team}`"
         return Refused(f"your login may not do this in the team {address.team}: {text}", fix=fix)
     if isinstance(error, errors.LockNotAvailable):
         fix = "try again later; how the administrator finds that session: onrecord docs team/postgres"
