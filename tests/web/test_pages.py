@@ -88,7 +88,7 @@ def test_the_page_of_a_shared_record_says_what_counts_in_its_place(browser, save
     page = browser.get(f"/record/platform/{shared.path}")
 
     assert "This record is not used in this project" in _text(page)
-    assert f'href="{_address(own)}"' in page.text and f"platform:{shared.path}" in page.text
+    assert f'href="{_address(own)}"' in page.text and f"platform:{shared.path}" in _text(page)
     assert "is not used" not in browser.get(_address(own)).text
 
 

@@ -15,7 +15,7 @@ from tests.git_project import GitProject
 
 
 def _text(response) -> str:
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.text))
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.text.replace("<wbr>", "")))
 
 
 def _address(entry) -> str:

@@ -20,7 +20,7 @@ from tests.web.forms import fields
 
 
 def _text(response) -> str:
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.text))
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.text.replace("<wbr>", "")))
 
 
 def _shared_store(name: str = "platform") -> Store:

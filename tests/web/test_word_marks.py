@@ -7,20 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord.web import word_marks
-from onrecord.web.word_marks import Part
+from onrecord.web.word_marks import MarkedPart
 
 
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
         ("", "", ((), ())),
-        ("same", "same", ((Part("same"),), (Part("same"),))),
-        ("", "new", ((), (Part("new", True),))),
+        ("same", "same", ((MarkedPart("same"),), (MarkedPart("same"),))),
+        ("", "new", ((), (MarkedPart("new", True),))),
         ("14 day expiry", "30 day expiry", (
-            (Part("14", True), Part(" day expiry")), (Part("30", True), Part(" day expiry")))),
+            (MarkedPart("14", True), MarkedPart(" day expiry")), (MarkedPart("30", True), MarkedPart(" day expiry")))),
         ("use old tools now", "use fine new tools now", (
-            (Part("use "), Part("old", True), Part(" tools now")),
-            (Part("use "), Part("fine new", True), Part(" tools now")))),
+            (MarkedPart("use "), MarkedPart("old", True), MarkedPart(" tools now")),
+            (MarkedPart("use "), MarkedPart("fine new", True), MarkedPart(" tools now")))),
     ],
 )  # fmt: skip
 def test_compare(old, new, expected):
@@ -38,4 +38,4 @@ def test_the_parts_are_the_texts(old, new):
 def test_very_long_texts_are_marked_as_a_whole():
     old, new = "a " * 3_000, "a " * 2_999 + "b"
 
-    assert word_marks.compare(old, new).new == (Part(new, True),)
+    assert word_marks.compare(old, new).new == (MarkedPart(new, True),)

@@ -30,6 +30,7 @@ from onrecord.store.writer import Writer
 from onrecord.web import agent_preview, field_merge, record_form, record_page, record_versions, view
 from onrecord.web.agent_preview import AgentPreview
 from onrecord.web.field_merge import Merge
+from onrecord.web.record_form import Values
 
 _MAX_SUMMARY_CHARACTERS = 1_000
 
@@ -37,7 +38,7 @@ _MAX_SUMMARY_CHARACTERS = 1_000
 class _FormPage(NamedTuple):
     """What a form shows, besides the record that it is about."""
 
-    values: Mapping[str, str]
+    values: Values
     problems: tuple[FieldProblem, ...] = ()
     preview: AgentPreview | None = None
     extra: str = ""
@@ -70,15 +71,15 @@ class _Subject:
         """The hash of the version that the record has now."""
         return ""
 
-    def begin(self) -> Mapping[str, str]:
+    def begin(self) -> Values:
         """Return the values of the form when it is opened."""
         raise NotImplementedError
 
-    def save(self, fields: Mapping[str, Any], values: Mapping[str, str]) -> Response:
+    def save(self, fields: Mapping[str, Any], values: Values) -> Response:
         """Save the fields of the form. Raises OnrecordError."""
         raise NotImplementedError
 
-    def write(self, patch: Mapping[str, Any], expected_hash: str, values: Mapping[str, str]) -> Response:
+    def write(self, patch: Mapping[str, Any], expected_hash: str, values: Values) -> Response:
         """Apply a patch to the version with this hash. Raises Changed and other errors."""
         raise NotImplementedError
 
@@ -97,11 +98,11 @@ class _NewRecord(_Subject):
         super().__init__(request, view.site_of(request).project().store, view.PROJECT, category)
         self.title = f"New {category.replace('_', ' ')}"
 
-    def begin(self) -> Mapping[str, str]:
+    def begin(self) -> Values:
         content = dict(categories.CATEGORIES[self.category].defaults)
         return record_form.from_fields(self.category, {"content": content})
 
-    def save(self, fields: Mapping[str, Any], values: Mapping[str, str]) -> Response:
+    def save(self, fields: Mapping[str, Any], values: Values) -> Response:
         record = compose.compose(self.category, fields, now=self.writer.now)
         root = self.store.root
         related_files.refuse_missing_in_store(root, record.related_files, may_come=bool(values.get("force")))
@@ -131,18 +132,18 @@ class _SavedRecord(_Subject):
     def hash(self) -> str:
         return self.entry.hash
 
-    def begin(self) -> Mapping[str, str]:
+    def begin(self) -> Values:
         view.site_of(self.request).remember(self.entry.hash, self.entry.memory)
         return record_form.from_record(self.record)
 
     def base(self, version: str) -> Memory | None:
         return super().base(version) or record_versions.with_hash(self.store, self.entry.path, version)
 
-    def save(self, fields: Mapping[str, Any], values: Mapping[str, str]) -> Response:
+    def save(self, fields: Mapping[str, Any], values: Values) -> Response:
         self.store.expect(self.entry.path, values.get("hash", ""))
         return self.write(_patch(self.record, fields), self.entry.hash, values)
 
-    def write(self, patch: Mapping[str, Any], expected_hash: str, values: Mapping[str, str]) -> Response:
+    def write(self, patch: Mapping[str, Any], expected_hash: str, values: Values) -> Response:
         new_files = patch.get("related_files") or ()
         may_come = bool(values.get("force"))
         related_files.refuse_missing_in_store(self.store.root, new_files, self.record.related_files, may_come=may_come)
@@ -188,15 +189,15 @@ class _DraftRecord(_Subject):
     def hash(self) -> str:
         return self.draft.hash
 
-    def begin(self) -> Mapping[str, str]:
+    def begin(self) -> Values:
         view.site_of(self.request).remember(self.draft.hash, self.draft.record)
         return {**record_form.from_record(self.record), "supersedes": self.draft.supersedes}
 
-    def save(self, fields: Mapping[str, Any], values: Mapping[str, str]) -> Response:
+    def save(self, fields: Mapping[str, Any], values: Values) -> Response:
         self.store.expect(f"{paths.INBOX}/{self.draft.name}.json", values.get("hash", ""))
         return self.write(_patch(self.record, fields), self.draft.hash, values)
 
-    def write(self, patch: Mapping[str, Any], expected_hash: str, values: Mapping[str, str]) -> Response:
+    def write(self, patch: Mapping[str, Any], expected_hash: str, values: Values) -> Response:
         # The store compares the hash again under its lock.
         record = review.revised(self.draft.record, patch)
         old = _resolved(self.store, values.get(record_form.SUPERSEDES, ""))
@@ -205,7 +206,7 @@ class _DraftRecord(_Subject):
             review.put(self.writer, [draft], "edit draft")
         text = "Draft changed; accept it to save it."
         return view.redirect_after_change(
-            self.request, "/inbox", self.store, text, anchor=view.draft_anchor(self.store_name, self.draft.name)
+            self.request, "/inbox", self.store, text, element=view.draft_anchor(self.store_name, self.draft.name)
         )
 
 
@@ -251,46 +252,50 @@ def edit_draft(request: Request) -> Response:
     return _respond(_DraftRecord(request))
 
 
-def _respond(subject: _Subject) -> Response:
+def _respond(form_subject: _Subject) -> Response:
     """Show a form, or carry out the button of it that was pressed."""
-    if subject.request.method == "GET":
-        return _page(subject, _FormPage(subject.begin()))
-    values = view.form_fields(subject.request)
+    if form_subject.request.method == "GET":
+        return _page(form_subject, _FormPage(form_subject.begin()))
+    values = view.form_fields(form_subject.request)
     command = values.get("do", "save")
     if command.split(" ")[0] in ("up", "down", "remove", "add"):
         extra = command.partition(" ")[2] if command.startswith("add ") else ""
-        return _page(subject, _FormPage(record_form.rearranged(values, command), extra=extra, is_unsaved=True))
-    values = {**values, **record_form.without_gaps(subject.category, values)}
-    filled = record_form.parse(subject.category, values)
+        return _page(form_subject, _FormPage(record_form.rearranged(values, command), extra=extra, is_unsaved=True))
+    values = record_form.without_gaps(form_subject.category, values)
+    filled = record_form.parse(form_subject.category, values)
     if command == "preview":
         shown = agent_preview.preview(
-            subject.store, subject.store_name, subject.category, filled.fields, before=subject.record
+            form_subject.store,
+            form_subject.store_name,
+            form_subject.category,
+            filled.fields,
+            before=form_subject.record,
         )
-        return _page(subject, _FormPage(values, filled.problems, shown, is_unsaved=True))
+        return _page(form_subject, _FormPage(values, filled.problems, shown, is_unsaved=True))
     if filled.problems:
-        return _page(subject, _FormPage(values, filled.problems, is_unsaved=True))
+        return _page(form_subject, _FormPage(values, filled.problems, is_unsaved=True))
     try:
         if command == "merge":
-            return _write_merged(subject, filled.fields, values)
-        return subject.save(filled.fields, values)
+            return _write_merged(form_subject, filled.fields, values)
+        return form_subject.save(filled.fields, values)
     except Changed:
-        return _merge(subject, filled.fields, values)
+        return _merge(form_subject, filled.fields, values)
     except OnrecordError as error:
-        return _refused(subject, values, error)
+        return _refused(form_subject, values, error)
 
 
-def _refused(subject: _Subject, values: Mapping[str, str], error: OnrecordError) -> Response:
+def _refused(form_subject: _Subject, values: Values, error: OnrecordError) -> Response:
     """Return the form with the problems that an error reports."""
     problems = tuple(FieldProblem(where, message) for where, message in error.field_errors)
     takes_force = error.code in ("NEAR_DUPLICATE", "ALREADY_EXISTS", "BAD_INPUT")
     if not problems:
         problems = (FieldProblem("", f"{error.message}; {error.fix}".rstrip("; ")),)
-    return _page(subject, _FormPage(values, problems, is_unsaved=True, takes_force=takes_force))
+    return _page(form_subject, _FormPage(values, problems, is_unsaved=True, takes_force=takes_force))
 
 
-def _merged(subject: _Subject, fields: Mapping[str, Any], values: Mapping[str, str], theirs: Memory) -> Merge:
+def _merged(form_subject: _Subject, fields: Mapping[str, Any], values: Values, theirs: Memory) -> Merge:
     """Return the merge of a form with the version that somebody else saved after it was opened."""
-    base = subject.base(values.get("base", "") or values.get("hash", ""))
+    base = form_subject.base(values.get("base", "") or values.get("hash", ""))
     start = base or theirs
     yours = drafts.apply(memory.to_json(start), _patch(start, fields))
     if "tags" in yours:
@@ -298,58 +303,56 @@ def _merged(subject: _Subject, fields: Mapping[str, Any], values: Mapping[str, s
     return field_merge.of_versions(base, yours, theirs)
 
 
-def _merge(subject: _Subject, fields: Mapping[str, Any], values: Mapping[str, str]) -> Response:
+def _merge(form_subject: _Subject, fields: Mapping[str, Any], values: Values) -> Response:
     """Save both changes if no field was changed by both people; ask which version to take if one was."""
-    now = type(subject)(subject.request)  # type: ignore[call-arg]
+    now = type(form_subject)(form_subject.request)  # type: ignore[call-arg]
     assert now.record is not None
     merge = _merged(now, fields, values, now.record)
     if not merge.clashes:
         try:
             return _write(now, merge, merge.result, values)
         except Changed:
-            return _merge(subject, fields, values)
+            return _merge(form_subject, fields, values)
         except OnrecordError as error:
             return _refused(now, {**values, "hash": now.hash}, error)
     return _choice_page(now, merge, values)
 
 
-def _write_merged(subject: _Subject, fields: Mapping[str, Any], values: Mapping[str, str]) -> Response:
+def _write_merged(form_subject: _Subject, fields: Mapping[str, Any], values: Values) -> Response:
     """Save the versions that a person chose, unless the record has changed again. Raises Changed."""
-    assert subject.record is not None
-    if values.get("hash", "") != subject.hash:
+    assert form_subject.record is not None
+    if values.get("hash", "") != form_subject.hash:
         raise Changed("changed again", fix="choose again")
-    merge = _merged(subject, fields, values, subject.record)
+    merge = _merged(form_subject, fields, values, form_subject.record)
     try:
-        return _write(subject, merge, merge.chosen(values), values)
+        return _write(form_subject, merge, merge.chosen(values), values)
     except Changed:
         raise
     except OnrecordError as error:
-        return _choice_page(subject, merge, values, error)
+        return _choice_page(form_subject, merge, values, error)
 
 
-def _write(subject: _Subject, merge: Merge, fields: Mapping[str, Any], values: Mapping[str, str]) -> Response:
-    return subject.write(merge.patch(fields), subject.hash, values)
+def _write(form_subject: _Subject, merge: Merge, fields: Mapping[str, Any], values: Values) -> Response:
+    return form_subject.write(merge.patch(fields), form_subject.hash, values)
 
 
-def _choice_page(
-    subject: _Subject, merge: Merge, values: Mapping[str, str], error: OnrecordError | None = None
-) -> Response:
-    assert subject.record is not None
-    view.site_of(subject.request).remember(subject.hash, subject.record)
+def _choice_page(form_subject: _Subject, merge: Merge, values: Values, error: OnrecordError | None = None) -> Response:
+    assert form_subject.record is not None
+    view.site_of(form_subject.request).remember(form_subject.hash, form_subject.record)
     typed = {name: text for name, text in values.items() if _is_typed(name)}
     typed["base"] = values.get("base", "") or values.get("hash", "")
     problems = dict(error.field_errors) if error else {}
     return view.page(
-        subject.request,
+        form_subject.request,
         "conflict.html",
-        title=subject.title,
+        title=form_subject.title,
         http_status=409,
         choices=merge.choices(values),
         problems=problems,
         error=error,
         typed=typed,
-        expected_hash=subject.hash,
-        is_draft=subject.is_draft,
+        expected_hash=form_subject.hash,
+        is_draft=form_subject.is_draft,
         has_base=bool(merge.base),
     )
 
@@ -358,38 +361,38 @@ def _is_typed(name: str) -> bool:
     return name not in ("form_token", "hash", "base", "do") and not name.startswith(("choice.", "own."))
 
 
-def _page(subject: _Subject, form_page: _FormPage) -> Response:
+def _page(form_subject: _Subject, form_page: _FormPage) -> Response:
     is_refused = bool(form_page.problems) and form_page.preview is None
-    sections = record_form.sections(subject.category, form_page.values, form_page.extra)
+    sections = record_form.sections(form_subject.category, form_page.values, form_page.extra)
     problems = record_form.placed(form_page.problems, sections)
     values = {
         "sections": record_form.unfolded(sections, problems),
         "problems": problems,
         "first_problem": next((name for name in problems if name), ""),
         "values": form_page.values,
-        "preview": form_page.preview or _first_preview(subject, form_page),
+        "preview": form_page.preview or _first_preview(form_subject, form_page),
         "extra": form_page.extra,
         "is_unsaved": form_page.is_unsaved,
         "takes_force": form_page.takes_force,
-        "expected_hash": form_page.values.get("hash", "") if form_page.is_unsaved else subject.hash,
-        "category": subject.category,
-        "store": subject.store_name,
-        "record": subject.record,
-        "is_draft": subject.is_draft,
-        "is_new": subject.record is None,
-        "address": subject.request.url.path,
+        "expected_hash": form_page.values.get("hash", "") if form_page.is_unsaved else form_subject.hash,
+        "category": form_subject.category,
+        "store": form_subject.store_name,
+        "record": form_subject.record,
+        "is_draft": form_subject.is_draft,
+        "is_new": form_subject.record is None,
+        "address": form_subject.request.url.path,
     }
     http_status = 422 if is_refused else 200
-    if subject.request.query_params.get("part"):
-        return view.fragment(subject.request, "edit_form.html", **values)
-    return view.page(subject.request, "edit.html", title=subject.title, http_status=http_status, **values)
+    if form_subject.request.query_params.get("part"):
+        return view.fragment(form_subject.request, "edit_form.html", **values)
+    return view.page(form_subject.request, "edit.html", title=form_subject.title, http_status=http_status, **values)
 
 
-def _first_preview(subject: _Subject, form_page: _FormPage) -> AgentPreview | None:
+def _first_preview(form_subject: _Subject, form_page: _FormPage) -> AgentPreview | None:
     """Return the preview of a record as it is saved; None for a form with other text."""
-    if form_page.is_unsaved or subject.record is None:
+    if form_page.is_unsaved or form_subject.record is None:
         return None
-    return AgentPreview(agent_preview.texts(subject.store.root, subject.record))
+    return AgentPreview(agent_preview.texts(form_subject.store.root, form_subject.record))
 
 
 def show_preview(request: Request) -> Response:

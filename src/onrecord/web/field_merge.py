@@ -12,7 +12,7 @@ from onrecord.record.memory import Memory
 from onrecord.record.merge import Clash
 from onrecord.record.schema import Kind
 from onrecord.web import word_marks
-from onrecord.web.word_marks import Part
+from onrecord.web.word_marks import MarkedPart
 
 THEIRS, YOURS, OWN = "theirs", "yours", "own"
 """The three choices for a field."""
@@ -26,8 +26,8 @@ class FieldChoice(NamedTuple):
     name: str
     label: str
     base: str
-    theirs: tuple[Part, ...]
-    yours: tuple[Part, ...]
+    theirs: tuple[MarkedPart, ...]
+    yours: tuple[MarkedPart, ...]
     choice: str
     own: str
 
@@ -80,12 +80,12 @@ class Merge(NamedTuple):
         return {key: value for key, value in patch.items() if key not in _KEPT}
 
 
-def of_versions(base: Memory | None, yours: Mapping[str, Any], theirs: Memory) -> Merge:
+def of_versions(base_record: Memory | None, yours: Mapping[str, Any], theirs: Memory) -> Merge:
     """Merge two versions over the one that both began with; without it, all fields that differ are to be chosen."""
     their_fields = memory.to_json(theirs)
-    base_fields = memory.to_json(base) if base else {}
+    base_fields = memory.to_json(base_record) if base_record else {}
     try:
-        merged = merge.merge_objects(base_fields, yours, their_fields) if base else {}
+        merged = merge.merge_objects(base_fields, yours, their_fields) if base_record else {}
     except BadRecord:
         merged = {}
     if not merged:

@@ -28,7 +28,7 @@ from onrecord.text import plural
 from onrecord.web import field_merge, record_page, source_passage, view, word_marks
 from onrecord.web.field_merge import Merge
 from onrecord.web.record_page import FieldView
-from onrecord.web.source_passage import Passage
+from onrecord.web.source_passage import SourcePassage
 from onrecord.web.view import Notice
 from onrecord.web.word_marks import Marked
 
@@ -93,7 +93,7 @@ class DraftView(NamedTuple):
     """What an agent will be shown."""
     fields: tuple[FieldView, ...] = ()
     evidence: tuple[str, ...] = ()
-    passage: Passage | None = None
+    passage: SourcePassage | None = None
     triggers: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -304,7 +304,7 @@ def _carry_out(request: Request, stored: StoredDraft) -> Response:
 
 
 def _decided(request: Request, writer: Writer, text: str, following: str) -> Response:
-    return view.redirect_after_change(request, "/inbox", writer.store, text, anchor=following)
+    return view.redirect_after_change(request, "/inbox", writer.store, text, element=following)
 
 
 def _following(project: Project, stored: StoredDraft) -> str:
@@ -335,55 +335,55 @@ def show_merge(request: Request) -> Response:
 def _merge_page(
     request: Request,
     stored: StoredDraft,
-    into: Entry,
+    target: Entry,
     answers: Mapping[str, str],
     *,
-    problems: Mapping[str, str] | None = None,
+    messages: Mapping[str, str] | None = None,
     note: str = "",
 ) -> Response:
     draft = stored.draft
     assert isinstance(draft, Draft)
-    merge = _merge_of(stored, into)
+    merge = _merge_of(stored, target)
     is_conflict = draft.name.startswith(reconcile.CONFLICT)
     # Where two people disagree, a person has to choose; else what the draft says is why it is merged.
     usual = {} if is_conflict else {f"choice.{name}": field_merge.YOURS for name in merge.clashes}
     return view.page(
         request,
         "merge.html",
-        title=f"Merge into: {into.memory.title}",
-        http_status=409 if note else 422 if problems else 200,
+        title=f"Merge into: {target.memory.title}",
+        http_status=409 if note else 422 if messages else 200,
         draft=draft,
         store=stored.store,
-        into=into,
-        into_address=view.address(stored.store, into.path),
+        into=target,
+        into_address=view.address(stored.store, target.path),
         choices=merge.choices({**usual, **answers}),
-        problems=problems or {},
+        problems=messages or {},
         note=note,
         is_conflict=is_conflict,
         has_base=False,
     )
 
 
-def _merge_of(stored: StoredDraft, into: Entry) -> Merge:
+def _merge_of(stored: StoredDraft, target: Entry) -> Merge:
     assert isinstance(stored.draft, Draft)
-    before, after = review.preview(stored.writer, stored.draft, into.path)
+    before, after = review.preview(stored.writer, stored.draft, target.path)
     return field_merge.of_draft(before, after)
 
 
-def _merge_chosen(request: Request, stored: StoredDraft, into: Entry, following: str) -> Response:
+def _merge_chosen(request: Request, stored: StoredDraft, target: Entry, following: str) -> Response:
     """Write the versions that a person chose, if the record is still the one that was shown."""
     answers, writer, draft = view.form_fields(request), stored.writer, stored.draft
     assert isinstance(draft, Draft)
     note = "The record was changed after you opened the page. Below is its present text; choose again."
-    if answers["record"] != into.hash:
-        return _merge_page(request, stored, into, answers, note=note)
-    merge = _merge_of(stored, into)
+    if answers["record"] != target.hash:
+        return _merge_page(request, stored, target, answers, note=note)
+    merge = _merge_of(stored, target)
     try:
         patch = merge.patch(merge.chosen(answers))
     except OnrecordError as error:
-        return _merge_page(request, stored, into, answers, problems=dict(error.field_errors))
+        return _merge_page(request, stored, target, answers, messages=dict(error.field_errors))
     project = view.site_of(request).project().root
-    entry = review.merge_fields(writer, draft, into, patch, project=project)
+    entry = review.merge_fields(writer, draft, target, patch, project=project)
     return _decided(request, writer, f"Merged into: {entry.memory.title}", following)
 
 
@@ -425,16 +425,16 @@ def _name_of(root: str) -> str:
     return paths.store_name(paths.prefix_of(root))
 
 
-def _chosen(fields: Mapping[str, str]) -> list[ChosenDraft]:
+def _chosen(form_values: Mapping[str, str]) -> list[ChosenDraft]:
     """Return the drafts that a form names, without those that are not ticked."""
-    is_confirmed = bool(fields.get("confirmed"))
+    is_confirmed = bool(form_values.get("confirmed"))
     numbers = [
-        key[len("draft.") : -len(".name")] for key in fields if key.startswith("draft.") and key.endswith(".name")
+        key[len("draft.") : -len(".name")] for key in form_values if key.startswith("draft.") and key.endswith(".name")
     ]
     return [
-        ChosenDraft(*(fields.get(f"draft.{number}.{part}", "") for part in ChosenDraft._fields))
+        ChosenDraft(*(form_values.get(f"draft.{number}.{part}", "") for part in ChosenDraft._fields))
         for number in numbers
-        if not is_confirmed or fields.get(f"draft.{number}.accept")
+        if not is_confirmed or form_values.get(f"draft.{number}.accept")
     ]
 
 

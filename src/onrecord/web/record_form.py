@@ -11,8 +11,8 @@ from typing import Any
 
 from onrecord import categories
 from onrecord.coldstart import NamedTuple
-from onrecord.record import form, memory, schema
-from onrecord.record.form import FilledForm
+from onrecord.record import form, hidden_text, memory, schema
+from onrecord.record.form import FieldProblem, FilledForm
 from onrecord.record.memory import Memory
 from onrecord.record.schema import Choice, Choices, Field, Flag, Kind, ListOf, Number, Object, Text
 
@@ -40,7 +40,7 @@ Values = Mapping[str, str]
 """What a browser sends: the text of each control."""
 
 
-class Option(NamedTuple):
+class FormOption(NamedTuple):
     """One of the values that can be chosen."""
 
     name: str
@@ -59,7 +59,7 @@ class Control(NamedTuple):
     doc: str = ""
     is_required: bool = False
     value: str = ""
-    options: tuple[Option, ...] = ()
+    options: tuple[FormOption, ...] = ()
     parts: tuple[Control, ...] = ()
     """The items of a list, or the fields of an object."""
     max_length: int = 0
@@ -79,7 +79,7 @@ class Control(NamedTuple):
         return not any(option.is_chosen for option in self.options) and all(part.is_empty for part in self.parts)
 
 
-class Section(NamedTuple):
+class FormSection(NamedTuple):
     """Controls that belong together; folded away until they are wanted."""
 
     title: str
@@ -94,7 +94,7 @@ def from_record(record: Memory) -> dict[str, str]:
 
 def from_fields(category: str, fields: Mapping[str, Any]) -> dict[str, str]:
     """Return the values of the form for a partial record; what a form cannot show is not in it."""
-    values = {"title": form.show_hidden(str(fields.get("title", "")))}
+    values = {"title": hidden_text.show(str(fields.get("title", "")))}
     for place, field in _fields(category):
         holder = fields.get("content", {}) if place.startswith("content.") else fields
         value = holder.get(field.name)
@@ -108,14 +108,14 @@ def parse(category: str, values: Values) -> FilledForm:
     fields: dict[str, Any] = {"content": {}}
     problems = []
     # A text area, so that no word of it is cut; a line end in it is a space.
-    title = form.read_hidden(" ".join(values.get("title", "").split("\n")).strip())
+    title = hidden_text.read(" ".join(values.get("title", "").split("\n")).strip())
     if title:
         fields["title"] = title
     for place, field in _fields(category):
         try:
             value = _parsed(field.kind, place, values)
         except form.Unreadable as error:
-            problems.append(form.FieldProblem(place, str(error)))
+            problems.append(FieldProblem(place, str(error)))
             continue
         if value is None and isinstance(field.kind, ListOf) and field.required and not field.kind.min_items:
             value = []
@@ -154,9 +154,9 @@ def _flattened(kind: Kind, name: str, value: Any, *, is_short: bool) -> Iterator
     elif isinstance(kind, (Flag, Number)):
         yield name, json.dumps(value)
     elif _is_line(kind, is_short=is_short):
-        yield name, form.show_hidden(value)
+        yield name, hidden_text.show(value)
     else:
-        yield name, "\n".join(map(form.show_hidden, value.split("\n")))
+        yield name, "\n".join(map(hidden_text.show, value.split("\n")))
 
 
 def _is_line(kind: Kind, *, is_short: bool) -> bool:
@@ -181,13 +181,13 @@ def _parsed(kind: Kind, name: str, values: Values) -> Any:
     if isinstance(kind, (Flag, Number, Choice)):
         return form.parse_value(kind, [text.strip()])
     if "\n" not in text:
-        return form.read_hidden(text.strip())
+        return hidden_text.read(text.strip())
     lines = text.split("\n")
     while not lines[0].strip():
         lines.pop(0)
     while not lines[-1].strip():
         lines.pop()
-    return "\n".join(map(form.read_hidden, lines))
+    return "\n".join(map(hidden_text.read, lines))
 
 
 def _option_values(kind: Kind) -> tuple[str, ...]:
@@ -238,7 +238,7 @@ def _moved(values: Values, old: str, new: str) -> Iterator[tuple[str, str]]:
 
 def without_gaps(category: str, values: Values) -> dict[str, str]:
     """Return the values without empty items of lists, so that a problem with an item is shown at that item."""
-    compact = {"title": values.get("title", "")}
+    compact = {key: text for key, text in values.items() if key.partition(".")[0] not in ("content", *_RECORD)}
     for place, field in _fields(category):
         compact.update(_compact(field.kind, place, place, values))
     return compact
@@ -259,17 +259,17 @@ def _compact(kind: Kind, old: str, new: str, values: Values) -> Iterator[tuple[s
         yield from _moved(values, old, new)
 
 
-def sections(category: str, values: Values, extra: str = "") -> tuple[Section, ...]:
+def sections(category: str, values: Values, extra: str = "") -> tuple[FormSection, ...]:
     """Return the controls of a form, filled with values; the list `extra` gets one more empty item."""
     defaults = categories.CATEGORIES[category].defaults
     content = sorted(schema.content_fields(category), key=lambda field: (field.name in defaults, not field.required))
     title = Control("title", "Title", "title", _TITLE.doc, True, values.get("title", ""), max_length=300)
     builder = _Builder(values, extra)
     return (
-        Section("What it says", (title, *(builder.control(field, f"content.{field.name}") for field in content))),
-        Section("How it is found", tuple(builder.control(_RECORD[name], name) for name in _FINDING)),
+        FormSection("What it says", (title, *(builder.control(field, f"content.{field.name}") for field in content))),
+        FormSection("How it is found", tuple(builder.control(_RECORD[name], name) for name in _FINDING)),
         *(
-            Section(form.field_label(name).capitalize(), (control,), is_folded=control.is_empty)
+            FormSection(form.field_label(name).capitalize(), (control,), is_folded=control.is_empty)
             for name in _MORE
             for control in [builder.control(_RECORD[name], name)]
         ),
@@ -297,37 +297,40 @@ class _Builder:
             return Control(name, "", "group", parts=parts)
         if isinstance(kind, Choice):
             texts = kind.values if value in ("", *kind.values) else (*kind.values, value)
-            options = tuple(Option(name, text, form.field_label(text), text == value) for text in texts)
+            options = tuple(FormOption(name, text, form.field_label(text), text == value) for text in texts)
             return Control(name, "", "choice", options=options)
         if isinstance(kind, Flag):
             words = ((_TRUE, "yes"), (_FALSE, "no"))
             return Control(
-                name, "", "choice", options=tuple(Option(name, text, word, text == value) for text, word in words)
+                name, "", "choice", options=tuple(FormOption(name, text, word, text == value) for text, word in words)
             )
         if _option_values(kind):
             names = ((f"{name}.{text}", text) for text in _option_values(kind))
-            options = tuple(Option(key, _CHECKED, text, bool(self.values.get(key))) for key, text in names)
+            options = tuple(FormOption(key, _CHECKED, text, bool(self.values.get(key))) for key, text in names)
             return Control(name, "", "checkboxes", options=options)
         widget = "line" if _is_line(kind, is_short=_is_short(field.name)) else "text"
         limit = kind.max_length if isinstance(kind, Text) else 0
         return Control(name, "", widget, value=value, max_length=limit, pick=_ADDRESSES.get(field.name, ""))
 
-    def _list(self, kind: ListOf, name: str, field: Field) -> Control:
+    def _list(self, list_kind: ListOf, name: str, field: Field) -> Control:
         word = _SINGULAR.get(field.name, form.field_label(field.name).removesuffix("s"))
         numbers = _numbers(name, self.values)
         first = numbers[-1] + 1 if numbers else 0
         numbers = [*numbers, *range(first, first + (2 if self.extra == name else 1))]
         parts = tuple(
-            self._of_kind(kind.item, f"{name}.{number}", field)._replace(label=f"{word.capitalize()} {place}")
+            self._of_kind(list_kind.item, f"{name}.{number}", field)._replace(label=f"{word.capitalize()} {place}")
             for place, number in enumerate(numbers, 1)
         )
         widget = "chips" if field.name in _CHIPS else "rows"
-        return Control(name, "", widget, parts=parts, item=word, is_ordered=kind.is_ordered)
+        return Control(name, "", widget, parts=parts, item=word, is_ordered=list_kind.is_ordered)
 
 
-def placed(problems: Iterable[form.FieldProblem], sections: Iterable[Section]) -> dict[str, str]:
+def placed(problems: Iterable[FieldProblem], form_sections: Iterable[FormSection]) -> dict[str, str]:
     """Return the messages of problems by the name of the control that each is about; under no name those about none."""
-    names = {SUPERSEDES, *(name for section in sections for control in section.controls for name in _names(control))}
+    names = {
+        SUPERSEDES,
+        *(name for section in form_sections for control in section.controls for name in _names(control)),
+    }
     messages: dict[str, list[str]] = {}
     for problem in problems:
         name = problem.field.replace("[", ".").replace("]", "")
@@ -339,14 +342,14 @@ def placed(problems: Iterable[form.FieldProblem], sections: Iterable[Section]) -
     return {name: "; ".join(texts) for name, texts in messages.items()}
 
 
-def unfolded(sections: Iterable[Section], problems: Mapping[str, str]) -> tuple[Section, ...]:
+def unfolded(form_sections: Iterable[FormSection], messages: Mapping[str, str]) -> tuple[FormSection, ...]:
     """Return the sections, with those unfolded that have a problem."""
     return tuple(
         section._replace(
             is_folded=section.is_folded
-            and not any(name in problems for control in section.controls for name in _names(control))
+            and not any(name in messages for control in section.controls for name in _names(control))
         )
-        for section in sections
+        for section in form_sections
     )
 
 

@@ -21,13 +21,15 @@ from onrecord.settings import load_settings
 from onrecord.shared import remotes, replicas
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
-from onrecord.usage import usage_log
+from onrecord.usage import event_log, usage_log
+from onrecord.usage.event_log import Feedback, Showing
 from onrecord.usage.usage_log import Counts
 from onrecord.web import agent_preview, record_versions, view
 from onrecord.web.view import Notice
 
 _MAX_CHAIN_LENGTH = 20
 _WEEKS = 12
+_MAX_SHOWINGS = 5
 
 
 class FieldView(NamedTuple):
@@ -65,6 +67,9 @@ class UsageView(NamedTuple):
     weeks: tuple[tuple[str, Counts], ...]
     broken: str = ""
     """How often an agent broke it so that the user corrected it, and when last; empty if never."""
+    showings: tuple[Showing, ...] = ()
+    """When agents were shown it last, and what became of it."""
+    feedback: Feedback = Feedback()
 
 
 class RefusedChange(NamedTuple):
@@ -121,7 +126,10 @@ def _usage(store: Store, entry: Entry) -> UsageView:
     total = usage_log.per_record(store.root).get(entry.path, Counts())
     broken = usage_log.corrections(store.root).get(entry.path)
     weeks_of_use = tuple((week, count) for week, count in weeks if count != Counts())
-    return UsageView(total, weeks_of_use, broken.summary if broken else "")
+    events = event_log.read(store.root)
+    showings = tuple(event_log.showings(events, _MAX_SHOWINGS, entry.path))
+    feedback = event_log.feedback(store.root).get(entry.path, Feedback())
+    return UsageView(total, weeks_of_use, broken.summary if broken else "", showings, feedback)
 
 
 def requested_record(request: Request) -> tuple[Store, Entry]:
@@ -229,16 +237,19 @@ class ChangeRequest(NamedTuple):
     text: str
 
 
-def _supersede(change: ChangeRequest) -> Entry:
+def _supersede(change_request: ChangeRequest) -> Entry:
     # A picker sends an id; without a script, people type the beginning of one or words of the title.
-    new = listing.resolve(change.writer.store, change.text)
-    return change.writer.supersede(change.entry.path, new, expected_hash=change.hash)[0]
+    new = listing.resolve(change_request.writer.store, change_request.text)
+    return change_request.writer.supersede(change_request.entry.path, new, expected_hash=change_request.hash)[0]
 
 
-def _put_back(change: ChangeRequest) -> Entry:
+def _put_back(change_request: ChangeRequest) -> Entry:
     """Put back one field as it was before a change, or with `version HASH` all of an earlier version."""
-    verb, _, name = change.text.partition(" ")
-    record, versions = change.entry.memory, record_versions.known(change.writer.store, change.entry)
+    verb, _, name = change_request.text.partition(" ")
+    record, versions = (
+        change_request.entry.memory,
+        record_versions.known(change_request.writer.store, change_request.entry),
+    )
     if verb == "version":
         version = next((version for version in versions if version.hash == name), None)
         if version is None:
@@ -253,7 +264,9 @@ def _put_back(change: ChangeRequest) -> Entry:
             raise BadInput("this change cannot be put back", fix="edit the record")
         patch = record_versions.patch_of(entry.field, old.value)
         summary = f"Put back {entry.field.removeprefix('content.')} of before {entry.date[:10]}"
-    return change.writer.update(change.entry.path, patch, change.hash, summary=summary, may_shrink=True)
+    return change_request.writer.update(
+        change_request.entry.path, patch, change_request.hash, summary=summary, may_shrink=True
+    )
 
 
 CHANGES: dict[str, Callable[[ChangeRequest], Entry]] = {

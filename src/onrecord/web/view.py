@@ -287,21 +287,21 @@ def fragment(request: Request, template: str, **values: Any) -> Response:
     return HTMLResponse(site_of(request).render(template, **values))
 
 
-def redirect_after_change(request: Request, path: str, store: Store, text: str, *, anchor: str = "") -> Response:
+def redirect_after_change(request: Request, path: str, store: Store, text: str, *, element: str = "") -> Response:
     """Redirect to another page, which reports the last change to `store` and has a button to undo it."""
     site_of(request).check_again()
     prefix = paths.prefix_of(store.root)
     name = paths.store_name(prefix)
     waits = f"The change waits, and this page and agents show what {name} has: onrecord sync {name}"
     warnings = (*store.warnings, *([waits] if paths.is_shared(prefix) else []))
-    return redirect(request, path, Notice(text, store.last_change, name, warnings), anchor=anchor)
+    return redirect(request, path, Notice(text, store.last_change, name, warnings), element=element)
 
 
-def redirect(request: Request, path: str, notice: Notice, *, anchor: str = "") -> Response:
-    """Redirect to another page, at the element called `anchor`; the page shows `notice`."""
+def redirect(request: Request, path: str, notice: Notice, *, element: str = "") -> Response:
+    """Redirect to another page, at the element called `element`; the page shows `notice`."""
     site = site_of(request)
     sign = "&" if "?" in path else "?"
-    place = f"#{anchor}" if anchor else ""
+    place = f"#{element}" if element else ""
     return RedirectResponse(f"{site.access.prefix}{path}{sign}notice={site.keep_notice(notice)}{place}", 303)
 
 
