@@ -486,4 +486,6 @@ def test_a_search_that_nothing_fits_says_so_and_names_the_nearest_as_such(browse
     nearest = re.sub(r"</?mark>", "", browser.get("/search?q=sessions+zzzzqqq&part=1").text)
 
     assert "Nothing on record is probably about this" in nothing and "Nearest" not in nothing
-    assert re.search(r"Nearest, probably about something else:.*Sessions +live in Postgres", re.sub("<[^>]+>", " ", nearest), re.S)
+    assert re.search(
+        r"Nearest, probably about something else:.*Sessions +live in Postgres", re.sub("<[^>]+>", " ", nearest), re.S
+    )
