@@ -343,7 +343,8 @@ def mcp(measured: Measured) -> str:
 
 def web(measured: Measured) -> str:
     rows = [[name, f"{each:.0f} ms"] for name, each in measured["pages"].items()]
-    return page.table([f"page, {measured['records']:,} records", "CPU time of the server"], rows)
+    sizes = f"{measured['records']:,} records and {measured['files']:,} files"
+    return page.table([f"page, {sizes}", "CPU time of the server"], rows)
 
 
 _HUB_ROWS = ("connect", "search in all teams", "search in one team", "pull of 100 changes", "push of 100")

@@ -41,6 +41,7 @@ SAMPLES = {
     "new_id": "second", "old": "second", "entry.memory.id": "second",
     "shlex.quote(check_text)": "'{\"on\": \"command\", \"starts\": \"npm\"}'", "silence": "",
     "setup.host": "codex", "successor": "second", "before.id": "second", "context": "c", "flags": "--related code.py",
+    "paths.store_flag(store_ref.prefix)": "", "paths.store_flag(prefix)": "", "subjects[0].name": "first",
     "quote(shorten(reference.replace('-', ' ')))": "'first record'", "theirs": "second",
 }  # fmt: skip
 """What stands for an expression in a fix; any other is an id."""

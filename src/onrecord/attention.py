@@ -318,7 +318,7 @@ def _changed(project: Project, store_ref: StoreRef, patience: float) -> list[Nee
     some = f", of the {changed.checked:,} newest that name files" if changed.checked < changed.anchored else ""
     title = f"{count:,} {'record is' if count == 1 else 'records are'} about files that changed since{some}"
     sentence = "Agents are told to verify it." if count == 1 else "Agents are told to verify them."
-    command = f"onrecord freshness --stale {paths.store_flag(store_ref.prefix)}".rstrip()
+    command = f"onrecord freshness {paths.store_flag(store_ref.prefix)}--stale"
     subjects = tuple(_of_id(store_ref, record_id) for record_id in changed.ids[:MAX_SUBJECTS])
     return [Need(CHANGED, title, sentence, command, _in_store(_HEALTH, store_ref.prefix), store, count, subjects)]
 
@@ -342,9 +342,8 @@ def _of_shared_stores(project: Project) -> list[Need]:
 
     found = []
     for name in replicas.missing_names(project.settings):
-        command = f"onrecord remote add {name} URL"
-        title = f"this project asks for {name}, which you have not connected"
-        found.append(Need(MISSING, title, "Its records are not read here.", command, _SETTINGS, name))
+        sentence, command = "Its records are not read here.", "onrecord remote list"
+        found.append(Need(MISSING, replicas.missing_note(name), sentence, command, _SETTINGS, name))
     for remote in [] if remotes.is_planted(project.root) else remotes.connected():
         found += _attempted(
             f"the shared store {remote.name}",

@@ -83,7 +83,8 @@ def examine_needs(needs: Iterable[Need]) -> Iterator[Finding]:
     for need in needs:
         if need.kind not in _NAMED_ELSEWHERE and need.subjects[:1] != (attention.Subject(OFF_VARIABLE),):
             severity, check = _FINDINGS.get(need.kind, ("note", need.kind))
-            yield Finding(severity, check, need.title, need.command)
+            where = f". {need.sentence}" if check == "switches" else ""
+            yield Finding(severity, check, f"{need.title}{where}", need.command)
 
 
 _NAMED_ELSEWHERE = (attention.BROKEN, attention.NOT_USED)

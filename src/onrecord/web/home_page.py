@@ -216,7 +216,7 @@ def _button(project: Project, need: Need) -> NeedButton:
     if need.kind in (attention.SYNC, attention.WAITING) and need.store:
         return NeedButton("Sync now", "/do/sync", is_form=True, subject=need.store)
     switch = need.subjects[0].name if need.kind in (attention.OFF, attention.SETTING) and need.subjects else ""
-    if switch in project.settings.origins and need.command.startswith("onrecord config unset"):
+    if switch in project.settings.origins:
         file = project.settings.origins[switch]
         return NeedButton("Use the default", "/do/unset", is_form=True, subject=switch, file=file)
     if need.kind == attention.CORRECTED and need.number == 1 and need.subjects[0].path:
