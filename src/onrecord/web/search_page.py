@@ -92,6 +92,7 @@ def search(request: Request) -> Response:
     if view.site_of(request).is_static:
         rows, _ = listing.read(view.open_index(project), ListingFilter(), _PER_PAGE)
         return view.page(request, "search.html", title="Search", records=list(map(view.list_item, rows)))
+    project.require_a_store()
     wanted = facets.selection(params, view.page_number(params.get("page", "")), _MAX_QUERY_CHARS)
     values = {**_results(project, wanted)._asdict(), "wanted": wanted, "per_page": _PER_PAGE}
     if params.get("part"):

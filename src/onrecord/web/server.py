@@ -60,7 +60,6 @@ STATIC = {
 _STATUS = {"NOT_FOUND": 404, "NO_STORE": 404, "CHANGED_SINCE_READ": 409, "LOCKED": 503, "UNWRITABLE": 500}
 
 _PAGES = (
-    live,
     home_page,
     command_page,
     usage_page,
@@ -158,7 +157,7 @@ def create_app(site: view.Site, on_request: Callable[[], None] = lambda: None) -
 
 def create_pages(site: view.Site) -> Starlette:
     """Return the pages without access control, for the static site."""
-    routes = [*ROUTES, Route("/static/{name}", _static)]
+    routes = [*ROUTES, Route("/static/{name}", _static), *(() if site.is_static else live.ROUTES)]
     app = Starlette(routes=routes, exception_handlers={OnrecordError: _error_page, 404: _not_found})
     app.state.site = site
     return app
