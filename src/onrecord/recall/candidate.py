@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from onrecord.search.rank import Match
 
 NOTHING_ON_FILE = "Nothing on file: no record in the project memory matches this question."
+NOTHING_CERTAIN = "No record in the project memory is certain to answer this question."
+"""The texts for a question about the past for which no record is shown; a hook adds how to search."""
+
 _FRAME_TOKENS = 41
 _MAX_TITLE_CHARACTERS = 60
 _MIN_SUMMARY_TOKENS = 45

@@ -108,8 +108,8 @@ def _page(request: Request, store: Store, entry: Entry, refused_change: RefusedC
         fields=list(fields_of(record)),
         chain=_replacement_chain(store, entry, request.path_params["store"]),
         files=list(_files(store, record, shows_lines=not is_static)),
-        is_replaced=bool(links.successor(record, store.record_named)),
-        one_sided=[link.note for link in links.one_sided_of(record, store.record_named)],
+        is_replaced=bool(links.successor(record, store.records_named)),
+        one_sided=[link.note for link in links.one_sided_of(record, store.records_named)],
         usage=None if is_static else _usage(store, entry),
         history=record_versions.changes(entry, versions),
         targets=[] if is_static else _share_targets(prefix),
@@ -183,7 +183,7 @@ def fields_of(record: Memory) -> Iterator[FieldView]:
 def _replacement_chain(store: Store, entry: Entry, name: str) -> list[ChainEntry]:
     """Return the records that superseded each other, with this one among them, oldest first; empty if it is alone."""
     before = list(_chain(store, entry, lambda record: _predecessor(store, record)))
-    after = list(_chain(store, entry, lambda record: links.successor(record, store.record_named)))
+    after = list(_chain(store, entry, lambda record: links.successor(record, store.records_named)))
     chain = [*reversed(before), entry, *after]
     if len(chain) == 1:
         return []
@@ -195,8 +195,8 @@ def _replacement_chain(store: Store, entry: Entry, name: str) -> list[ChainEntry
 
 def _predecessor(store: Store, record: Memory) -> str:
     """Return the first record that this one replaces, if both say so."""
-    olds = ((name, store.record_named(name)) for name in record.supersedes)
-    return next((name for name, old in olds if old and old.superseded_by == record.id), "")
+    olds = ((name, store.records_named(name)) for name in record.supersedes)
+    return next((name for name, named in olds if any(old.superseded_by == record.id for old in named)), "")
 
 
 def _chain(store: Store, entry: Entry, next_of: Callable[[Memory], str]) -> Iterator[Entry]:

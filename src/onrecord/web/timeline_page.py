@@ -113,9 +113,9 @@ def show(request: Request) -> Response:
     choice = ListingFilter(category, frozenset([tag] if tag else ()), order="created")
     read_rows, total = listing.read(index, choice, max(number * TIMELINE_PAGE_SIZE, _MAX_DRAWN))
     rows = read_rows[(number - 1) * TIMELINE_PAGE_SIZE : number * TIMELINE_PAGE_SIZE]
-    successors = listing.successors(index, [row.id for row in read_rows])
+    successors = listing.successors(index, [row.path for row in read_rows])
     by_id = {row.id: row for row in read_rows}
-    events = [_event(row, by_id, successors.get(row.id, "")) for row in rows]
+    events = [_event(row, by_id, successors.get(row.path, "")) for row in rows]
     return view.page(
         request,
         "timeline.html",
@@ -191,7 +191,7 @@ def _chains(list_rows: Sequence[Listed], successors: dict[str, str], marks_by_pa
     by_id = {row.id: row for row in list_rows}
     chains = []
     for row in list_rows:
-        new = by_id.get(successors.get(row.id, ""))
+        new = by_id.get(successors.get(row.path, ""))
         if new and new.path in marks_by_path and row.path in marks_by_path:
             start, end = marks_by_path[row.path], marks_by_path[new.path]
             bend = max(abs(end.x - start.x) // 3, 8)
