@@ -200,3 +200,13 @@ def test_mcp_recalls_no_text_of_records_that_wait(tmp_path):
     assert MARK not in waiting.text + json.dumps(waiting.data)
     trust.accept(project.root)
     assert recalled().text.count(MARK) == 3
+
+
+def test_mcp_says_of_a_record_that_is_asked_for_that_it_waits(tmp_path):
+    from onrecord.mcp import reading
+
+    project = _clone(tmp_path / "project")
+    assert trust.COMMAND not in reading.show(project, "login-state").text
+    ask()
+
+    assert trust.COMMAND in reading.show(onrecord.open(project.root), "login-state").text
