@@ -14,6 +14,7 @@ from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, NotFound, Refused, Unwritable, WrongState
 from onrecord.project import Project
+from onrecord.record import author
 from onrecord.settings import Settings
 from onrecord.shared import incoming, remotes, replicas, sync_base, withdrawal
 from onrecord.shared.remotes import Remote
@@ -75,6 +76,10 @@ def _add(name: str, url: str, *, review: bool, auto: bool) -> CommandResult:
     _refuse_old_replica(name)
     if remotes.address_kind(remotes.absolute_address(url)) == remotes.POSTGRES:
         remotes.parse_team_address(url)
+    if author.detect().origin == author.AGENT:
+        raise BadInput(
+            "only a person may connect a shared store", fix="ask the user to run `onrecord remote add` for it"
+        )
     remote = remotes.add(name, url, review=review, auto=auto)
     data = {**remote._asdict(), "replica": Replica(remote.name).root}
     text = f"connected {remote.name} ({remote.kind}); to fetch its records: onrecord sync"
