@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from onrecord import timestamps
+from onrecord import budget, timestamps
 from onrecord.audit.report import AuditFinding
 from onrecord.coldstart import NamedTuple
 from onrecord.record import links
@@ -84,6 +84,27 @@ _DECIDES = re.compile(
 )
 
 
+_SUSPICIONS = (
+    (
+        "speaks to the agent",
+        _SPEAKS,
+        (
+            "ignore", "disregard", "forget", "override", "system", "assistant", "human", "user", "developer", "inst]",
+            "<|", "##", "you are now", "instruction", "maintenance mode", "tool_result", "message from",
+        ),
+    ),
+    (
+        "changes who decides",
+        _DECIDES,
+        (
+            "review", "approv", "consent", "confirmation", "asking", "auto", "decide", "authority", "decision", "say",
+            "word", "allowed to", "capture.mode", "trust.clones", "checks.enforce",
+        ),
+    ),
+)  # fmt: skip
+"""What only people should say, its pattern, and hints: the pattern is tried on texts that have one of these."""
+
+
 class Reach(NamedTuple):
     """How many of the prompts about other things a record is shown at."""
 
@@ -98,7 +119,7 @@ def examine(
     find = links.finder(records)
     findings = [
         AuditFinding((record.id,), message, f"read it: onrecord show {_name(record, find)}")
-        for record in records
+        for record in budget.counted(records, "reading what records claim")
         if record.record_status == "active" and (among is None or record.id in among)
         for message in _messages(record)
     ]
@@ -143,21 +164,33 @@ def _messages(record: Memory) -> Iterator[str]:
 
 def in_text(text: str) -> Iterator[str]:
     """Yield what a text of a record or a knowledge bank says that only people should."""
-    for pattern, what in ((_SPEAKS, "speaks to the agent"), (_DECIDES, "changes who decides")):
-        found = pattern.search(text)
+    plain = _without_case(text)
+    for what, pattern, hints in _SUSPICIONS:
+        found = pattern.search(text) if any(hint in plain for hint in hints) else None
         if found:
             yield f"{what}: “{' '.join(found[0].split())[:_MAX_QUOTE]}”"
 
 
+def _without_case(text: str) -> str:
+    """Return a text in which every letter that a pattern takes for a plain one, whatever its case, is that one."""
+    return text.lower() if text.isascii() else text.casefold().replace("ı", "i").replace("\u0307", "")
+
+
 def _subjects(record: Memory) -> int:
     """Return how many groups of triggers share no word, neither with each other nor with the record's own text."""
-    own = _words(" ".join((record.title, *record.tags, *document.content_texts(record))))
-    groups: list[set[str]] = [own]
-    for trigger in record.triggers:
-        words = _words(trigger)
+    groups = _joined([], [_words(trigger) for trigger in record.triggers])
+    if len(groups) < MAX_SUBJECTS:
+        # With its own text there is at most one more: that need not be read.
+        return len(groups)
+    return len(_joined([_words(" ".join((record.title, *record.tags, *document.content_texts(record))))], groups))
+
+
+def _joined(groups: list[set[str]], others: Iterable[set[str]]) -> list[set[str]]:
+    """Return the groups with the others, those that share a word made one."""
+    for words in others:
         sharing = [group for group in groups if group & words]
         groups = [group for group in groups if not group & words] + [words.union(*sharing)]
-    return len(groups)
+    return groups
 
 
 def _words(text: str) -> set[str]:

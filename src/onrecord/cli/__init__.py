@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from onrecord import __version__, budget
+from onrecord import __version__, budget, state_file
 from onrecord.cli import help, output
 from onrecord.cli.commands import COMMANDS, WrongUsage
 from onrecord.cli.help import Parser
@@ -46,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     earlier_journal = sys.modules.get("onrecord.store.journal")
     if earlier_journal:
         earlier_journal.forget_made()
+    state_file.take_lacking()
     try:
         return _run(words)
     except SystemExit as stop:
@@ -138,7 +139,7 @@ def _run_command(name: str, words: list[str]) -> int:
     finally:
         gc.enable()
     warning, note = (output.add_store_flags(text, flags) for text in (result.warning, result.note))
-    result = result._replace(warning=warning, note=note)
+    result = result._replace(warning=warning, note=note).warned(*state_file.take_lacking())
     try:
         emit(result, as_json=args.json, is_paged=not args.no_pager)
     except OSError as error:
@@ -186,8 +187,6 @@ def _unknown(name: str, *, as_json: bool) -> int:
 
 def _report_bug(words: list[str], error: Exception) -> int:
     import traceback
-
-    from onrecord import state_file
 
     traceback.print_exc()
     state_file.log_failure(f"onrecord {words[0] if words else ''} {__version__}", f"{type(error).__name__}: {error}")
