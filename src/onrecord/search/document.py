@@ -21,7 +21,7 @@ MAX_STRANGE_TRIGGERS = 6
 """Triggers that may share no word with each other or with the record's own title, tags, files and rule."""
 
 MAX_SEPARATE_TRIGGERS = 8
-"""Triggers that may share no word with each other, whatever the record says: its text may have been written for them."""
+"""Triggers that may share no word with each other, whatever the record says: its text may be written for them."""
 
 _MAX_RULE_CHARACTERS = 400
 MAX_PATHS = 40

@@ -399,7 +399,7 @@ def show_preview(request: Request) -> Response:
     if category not in categories.CATEGORIES:
         raise BadInput(f"{category!r} is not a category", fix=f"use one of {', '.join(categories.CATEGORIES)}")
     store = record_page.store_to_change(request, name)
-    before = store.records_named(values.get("id", ""))
+    before = next(iter(store.records_named(values.get("id", ""))), None)
     filled = record_form.parse(category, record_form.without_gaps(category, values))
     shown = agent_preview.preview(store, name, category, filled.fields, before=before)
     refusals = (*shown.refusals, *(f"{problem.field}: {problem.message}" for problem in filled.problems))
