@@ -54,7 +54,7 @@ def test_import_makes_drafts_and_says_file_by_file_what_became_of_it(ferry, onre
         "  for the agent: the section for the decision gives a status and no decision\n"
         "docs/adr/template.md\n"
         "  left out: an index, a template or a page about the folder\n"
-        "2 drafts from 2 files; 2 files left to an agent (/memory:import)\n"
+        "2 drafts from 2 files; 2 files left to an agent (its skill memory-import)\n"
         "next: onrecord review; to undo this import: onrecord undo\n"
     )
     assert drafts(onrecord) == [NATS, RABBIT]
@@ -209,7 +209,8 @@ def test_status_audit_and_check_agree_after_an_import_of_superseded_decisions(fe
 
     assert onrecord("audit", "--strict").code == 0
     status = json.loads(onrecord("status", "--json").out)
-    assert (status["contradicted"], status["out_of_use"]) == ([], {"superseded": 1})
+    needs = [need["kind"] for need in status["needs"]]
+    assert ("contradicted" in needs, status["out_of_use"]) == (False, {"superseded": 1})
     assert "RabbitMQ" not in onrecord("export", "--format", "agents").out
 
 
@@ -220,4 +221,16 @@ def test_status_names_the_records_for_which_audit_strict_is_red(ferry, onrecord)
 
     assert onrecord("audit", "--strict").code == 1
     status = json.loads(onrecord("status", "--json").out)
-    assert (status["contradicted"], status["next"]["command"]) == ([RABBIT], "onrecord audit --strict")
+    (need,) = [need for need in status["needs"] if need["kind"] == "contradicted"]
+    assert (need["number"], need["command"]) == (1, "onrecord audit --strict")
+
+
+def test_the_skill_is_named_as_it_is_installed(project, onrecord, home):
+    (project / "CONTRIBUTING.md").write_text("# Contributing\n\nRun the tests before a commit.\n")
+    names = []
+    for hosts in (["codex"], ["claude-code"], ["gemini"]):
+        onrecord("connect", *hosts, "--yes")
+        names.append(onrecord("import", "CONTRIBUTING.md", "--dry-run").out.rpartition("left to an agent (")[2].strip())
+        onrecord("connect", *hosts, "--remove", "--yes")
+
+    assert names == ["$memory-import)", "/memory-import)", "/memory-import)"]

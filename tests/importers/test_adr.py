@@ -403,8 +403,7 @@ def test_equal_titles_get_ids_of_their_own():
 def test_two_lists_of_options_are_not_mixed_up():
     text = page("We go with option 2.").replace(
         "## Decision Outcome",
-        "## Options for the broker\n\n1. Redis\n2. Kafka\n\n## Options\n\n1. JSON\n2. Avro\n\nThen:\n\n1. one\n2. two\n\n"
-        "## Decision Outcome",
+        "## Options for the broker\n\n1. Redis\n2. Kafka\n\n## Options\n\n1. JSON\n2. Avro\n\n## Decision Outcome",
     )
 
     assert "letter or number that is not listed" in doubt(text)

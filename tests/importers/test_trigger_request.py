@@ -7,7 +7,7 @@ import pytest
 from onrecord.audit import hard_to_find
 from onrecord.errors import BadInput
 from onrecord.importers import trigger_request
-from onrecord.importers.trigger_request import Answer
+from onrecord.importers.trigger_request import TriggerAnswer
 from onrecord.record.drafts import Draft
 from tests.records import CONTENT, sample
 
@@ -76,7 +76,7 @@ def test_a_phrase_of_two_drafts_tells_neither_from_the_other():
 
 
 def test_an_unknown_draft_is_named():
-    assert trigger_request.check({"nope": GOOD}, []) == [Answer("nope", reason="there is no such draft")]
+    assert trigger_request.check({"nope": GOOD}, []) == [TriggerAnswer("nope", reason="there is no such draft")]
 
 
 @pytest.mark.parametrize("raw", [{}, {"a": "b"}, {"a": [1]}, {"a": None}])

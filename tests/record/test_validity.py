@@ -123,7 +123,9 @@ def test_the_pages_name_the_same_status_as_the_list(store_root, project):
     for row in rows:
         folder, name = row.path.split("/")
         page = browser.get(f"/record/project/{folder}/{name}").text
-        assert f" · {row.status} · saved" in " ".join(page.split()), row.path
+        facts = page.partition('<p class="facts">')[2].partition("</p>")[0]
+        badges = [status for status in ("superseded", "outdated", *STATUSES) if f"status-{status}" in facts]
+        assert (badges or ["active"]) == [row.status], row.path
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_enter_prints_another_address(tmp_path):
     assert session.text.endswith("Stopped.\n")
 
 
-@pytest.mark.parametrize("path", [*PAGES, "/static/{name}", "/nowhere"])
+@pytest.mark.parametrize("path", [*PAGES, "/events", "/static/{name}", "/nowhere"])
 def test_a_stranger_gets_no_page(browser, save, path):
     save()
 

@@ -19,7 +19,6 @@ from playwright.sync_api import Browser, Page, expect
 
 from onrecord.project import Project
 from onrecord.store.inbox import Inbox
-from onrecord.store.writer import Writer
 from onrecord.web import static_site
 from tests.web import served
 from tests.web.browser import in_thread, start_browser
@@ -83,7 +82,7 @@ def _check_host(url: str, root: str) -> None:
 
 
 def _check_console(kind: str, text: str) -> None:
-    assert kind != "error" or "404" in text or "409" in text, text
+    assert kind != "error" or "404" in text or "409" in text or "422" in text, text
 
 
 @pytest.fixture(scope="module")
@@ -133,8 +132,8 @@ def test_results_come_while_somebody_types(ferry):
 
     page.get_by_label("Words, a question or an error message").press_sequentially("logged out after deploy")
 
-    expect(page.locator("#results a").first).to_have_text("Sessions live in Postgres")
-    expect(page.locator("#results .facts").first).to_contain_text("match")
+    expect(page.locator("#results .row-title").first).to_have_text("Sessions live in Postgres")
+    expect(page.locator("#results mark").first).to_be_visible()
 
 
 @in_thread
@@ -159,33 +158,15 @@ def test_a_record_is_retired_and_brought_back_without_any_script(ferry):
     path = "/record/project/constraints/never-log-a-session-id.json"
     page.goto(ferry.root + path)
 
+    menu = page.locator("details", has_text="Reason for retiring it")
+    menu.locator("summary").click()
     page.get_by_label("Reason for retiring it").fill("we hash them now")
-    page.get_by_role("button", name="Retire").click()
+    menu.get_by_role("button", name="Retire").click()
     expect(page.get_by_text("we hash them now", exact=True)).to_be_visible()
     page.get_by_role("button", name="Restore").click()
 
     expect(page.get_by_role("status")).to_contain_text("Back in use.")
     assert ferry.project.get("never-log-a-session-id").memory.record_status == "active"
-
-
-@in_thread
-def test_two_people_edit_one_record_and_neither_text_is_lost(ferry):
-    page = ferry.window()
-    page.goto(f"{ferry.root}{POSTGRES}/edit")
-    entry = ferry.project.get("sessions-live-in-postgres")
-    Writer(ferry.project.store, ferry.project.settings).update(entry.path, {"tags": ["sql"]}, entry.hash)
-
-    form = page.get_by_role("textbox").first
-    form.fill(form.input_value().replace("14 day expiry", "30 day expiry"))
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_contain_text("This was changed after you opened")
-    expect(page.locator("pre")).to_contain_text("sql")
-    form.fill(form.input_value().replace("- auth\n", "- auth\n- sql\n"))
-    page.get_by_role("button", name="Save").click()
-
-    expect(page.get_by_role("status")).to_contain_text("Saved.")
-    after = ferry.project.get("sessions-live-in-postgres").memory
-    assert "30 day expiry" in after.content["decision"] and "sql" in after.tags
 
 
 @in_thread

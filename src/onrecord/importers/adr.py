@@ -290,10 +290,10 @@ class _Draft:
         if quoted.rest:
             self.notes.append(f"{name} from {cut(quoted.rest[0], _MAX_QUOTED_LENGTH)!r} on ({quoted.flaw})")
 
-    def _items(self, name: str, of_decision: Sequence[str], items: Sequence[str]) -> list[str]:
+    def _items(self, name: str, of_decision: Sequence[str], item_texts: Sequence[str]) -> list[str]:
         """Return what the decision itself says and the items that can be read alone, as many as a person reads."""
         quoted = [quotation.beginning(text, _MAX_ITEM_LENGTH) for text in of_decision]
-        quoted += [quotation.item(text, _MAX_ITEM_LENGTH) for text in items]
+        quoted += [quotation.item(text, _MAX_ITEM_LENGTH) for text in item_texts]
         texts = list(dict.fromkeys(each.text for each in quoted if each.text))[:_MAX_ITEMS]
         lost = len(quoted) - len(texts)
         if lost:

@@ -41,7 +41,7 @@ _REASONS = re.compile(
 )
 _OPTIONS = re.compile(
     r"(?:(?:possible|considered|proposed|other|available|design|the) )*(?:options?|alternatives?|solutions?|approaches|"
-    r"possibilities)(?: considered| (?:we|that were) considered)?"
+    r"possibilities)(?: considered| (?:we|that were) considered)?(?: for .{1,60})?"
 )
 _EFFECTS = re.compile(
     r"(?:(?:positive|negative|general|expected|known) )*(?:consequences?|implications?|outcomes|impacts?)"
@@ -329,11 +329,11 @@ def _parts(blocks: Sequence[Block], *, has_arguments: bool = False) -> Iterator[
         yield from ((item_kind, text) for text in texts)
 
 
-def items_of(block: Block) -> list[str]:
+def items_of(text_block: Block) -> list[str]:
     """Return a paragraph or a bullet on one line, or the items of a numbered list without their numbers."""
     items: list[list[str]] = []
-    for line in block.text.split("\n"):
-        number = _ITEM_NUMBER.match(line.strip()) if block.kind == "numbered" else None
+    for line in text_block.text.split("\n"):
+        number = _ITEM_NUMBER.match(line.strip()) if text_block.kind == "numbered" else None
         if number or not items:
             items.append([line.strip()[number.end() if number else 0 :]])
         else:

@@ -35,7 +35,7 @@ _MAX_WORDS = 20
 _FIX = 'give {"draft": ["phrase", …], …} with the names that the request lists'
 
 
-class Answer(NamedTuple):
+class TriggerAnswer(NamedTuple):
     """The draft with its new triggers, or the reason why the answer for it was refused."""
 
     name: str
@@ -71,7 +71,7 @@ def parse(raw: Mapping[str, Any]) -> dict[str, list[str]]:
     return dict(raw)
 
 
-def check(phrases_by_draft: Mapping[str, Sequence[str]], drafts: Sequence[Draft]) -> list[Answer]:
+def check(phrases_by_draft: Mapping[str, Sequence[str]], drafts: Sequence[Draft]) -> list[TriggerAnswer]:
     """Return each draft with its triggers, or what is wrong with them; one phrase belongs to one draft."""
     by_name = {draft.name: draft for draft in drafts}
     owners: dict[str, set[str]] = {}
@@ -82,24 +82,26 @@ def check(phrases_by_draft: Mapping[str, Sequence[str]], drafts: Sequence[Draft]
     for name, phrases in phrases_by_draft.items():
         shared = next((phrase for phrase in phrases if len(owners[_key(phrase)]) > 1), "")
         if name not in by_name:
-            answers.append(Answer(name, reason="there is no such draft"))
+            answers.append(TriggerAnswer(name, reason="there is no such draft"))
         elif shared:
             others = ", ".join(sorted(owners[_key(shared)] - {name}))
-            answers.append(Answer(name, reason=f"{shared!r} is a trigger of {others}, too"))
+            answers.append(TriggerAnswer(name, reason=f"{shared!r} is a trigger of {others}, too"))
         else:
             answers.append(_answer(by_name[name], phrases))
     return answers
 
 
-def _answer(draft: Draft, phrases: Sequence[str]) -> Answer:
+def _answer(draft: Draft, phrases: Sequence[str]) -> TriggerAnswer:
     triggers = tuple(dict.fromkeys((*draft.record.triggers, *(naming.one_line(phrase) for phrase in phrases))))
     try:
         record = compose.check(to_json(draft.record._replace(triggers=triggers)))
         compose.refuse_secrets(to_json(record))
     except (Invalid, SecretFound) as error:
-        return Answer(draft.name, reason=error.message)
+        return TriggerAnswer(draft.name, reason=error.message)
     reason = _reason(record, phrases)
-    return Answer(draft.name, reason=reason) if reason else Answer(draft.name, draft._replace(record=record))
+    return (
+        TriggerAnswer(draft.name, reason=reason) if reason else TriggerAnswer(draft.name, draft._replace(record=record))
+    )
 
 
 def _reason(record: Memory, phrases: Sequence[str]) -> str:

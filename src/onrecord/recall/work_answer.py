@@ -109,7 +109,7 @@ def _summary(candidate: Candidate, work_question: WorkQuestion) -> Summary | Non
     try:
         store = Store(match.root)
         record = store.read(match.path).memory
-        is_current = links.is_current(record, store.record_named)
+        is_current = links.is_current(record, store.records_named)
         moment = record.updated_at if is_current else record.created_at
         day = local_day(moment)
     except (OnrecordError, ValueError):

@@ -15,16 +15,14 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import textwrap
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from onrecord import categories
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
-from onrecord.record import memory, schema
+from onrecord.record import hidden_text, memory, schema
 from onrecord.record.schema import Choice, Choices, Field, Flag, Kind, ListOf, Number, Object
 
 _ALWAYS = ("tags", "triggers", "related_files")
@@ -41,12 +39,6 @@ _TITLE = re.compile(r"#(?!#)(.*)")
 _SUBHEADING = re.compile(r"###(?!#)\s*(.*)")
 _ITEM = re.compile(r"(?:[-*]|[0-9]{1,3}[.)])(?:[ \t]+|$)")
 _WORDS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
-_INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
-_JOINERS = "\u200c\u200d"
-"""Characters in Persian and Indic words and in many emoji."""
-
-_CODE = re.compile(r"(?<!\\)(\\+)u\{([0-9a-f]{1,6})\}")
-_BEFORE_CODE = re.compile(r"(\\*)(\W)")
 _COMMENT = re.compile(r"<(?=\\*!--)")
 _ESCAPED_COMMENT = re.compile(r"<\\(?=\\*!--)")
 _NEEDS_MARK = re.compile(r"\\*(?:##(?!#)|\s|$)")
@@ -477,23 +469,8 @@ def _unmarked(line: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return `text` with codes for invisible characters; backslashes before what looks like a code are doubled."""
-    text = _CODE.sub(lambda match: match[1] + match[0], _COMMENT.sub(r"<\\", text))
-    return text if text.isprintable() else _BEFORE_CODE.sub(_coded, text)
-
-
-def _coded(match: re.Match[str]) -> str:
-    char = match[2]
-    is_hidden = unicodedata.category(char) in _INVISIBLE and char not in _JOINERS and char != "\t"
-    return f"{match[1]}{match[1]}\\u{{{ord(char):x}}}" if is_hidden else match[0]
+    return hidden_text.show(_COMMENT.sub(r"<\\", text))
 
 
 def _unescaped(text: str) -> str:
-    return _CODE.sub(_meant, _ESCAPED_COMMENT.sub("<", text))
-
-
-def _meant(match: re.Match[str]) -> str:
-    count, code = len(match[1]), int(match[2], 16)
-    if count % 2 == 0:
-        return match[0][count // 2 :]
-    return match[1][: count // 2] + chr(code) if code <= sys.maxunicode else match[0]
+    return hidden_text.read(_ESCAPED_COMMENT.sub("<", text))

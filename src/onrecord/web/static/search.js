@@ -8,16 +8,21 @@ const show = () => {
   const query = words(field.value);
   const matches = records.filter((record, n) => query.every((word) => indexed[n].some((other) => other.startsWith(word))));
   const list = document.createElement("ul");
-  list.className = "records";
+  list.className = "rows";
   for (const [title, category, status, day, , file] of matches.slice(0, 200)) {
     const link = document.createElement("a");
     link.href = file;
     link.textContent = title;
+    link.className = "row-title";
     const facts = document.createElement("span");
     facts.className = "facts";
     facts.textContent = [category.replace("_", " "), ...(status === "active" ? [] : [status]), day].join(" · ");
     const item = document.createElement("li");
-    item.append(link, facts);
+    item.className = "row";
+    const main = document.createElement("span");
+    main.className = "row-main";
+    main.append(link);
+    item.append(main, facts);
     list.append(item);
   }
   const none = document.createElement("p");
