@@ -106,6 +106,7 @@ _BUTTONS = {
     attention.CHANGED: "Look",
     attention.CORRECTED: "Improve",
     attention.BROKEN: "Look",
+    attention.CONTRADICTED: "Look",
     attention.UNREADABLE: "Look",
     attention.SETTING: "Settings",
 }
@@ -116,6 +117,7 @@ _ICONS = {
     attention.CHANGED: "file",
     attention.CORRECTED: "failure",
     attention.BROKEN: "warning",
+    attention.CONTRADICTED: "warning",
     attention.UNREADABLE: "warning",
     attention.OFF: "off",
     attention.SETTING: "settings",
