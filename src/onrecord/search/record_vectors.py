@@ -10,7 +10,6 @@ from __future__ import annotations
 from array import array
 
 from onrecord import coldstart
-from onrecord.record import naming
 from onrecord.record.memory import Memory
 from onrecord.search import document, query, vectors
 from onrecord.search.semantic import BLOCK, PARTS
