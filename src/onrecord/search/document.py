@@ -79,6 +79,15 @@ def specific_triggers(memory: Memory) -> tuple[str, ...]:
     )
 
 
+def trigger_note(memory: Memory) -> str:
+    """Return the note on triggers that count no more than the rest of the record; empty if all count."""
+    specific = specific_triggers(memory)
+    named = [trigger for trigger in memory.triggers if not naming.is_generic(trigger)]
+    if named and not specific and are_about_anything(list(map(_content, named)), _own_words(memory)):
+        return "its triggers are about many different things, so none is matched as such: keep those about its title"
+    return naming.note_on_generic([trigger for trigger in memory.triggers if trigger not in specific])
+
+
 def are_about_anything(trigger_words: Sequence[frozenset[str]], own: frozenset[str]) -> bool:
     """True if so many triggers share no word, with each other or with the record itself, that they guess prompts.
 
