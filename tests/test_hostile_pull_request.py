@@ -138,6 +138,25 @@ def test_a_second_file_with_the_id_of_a_record_says_nothing_for_it(
     assert sorted(named) == sorted(ids)
 
 
+def test_a_folder_with_a_memory_of_its_own_hides_nothing_of_the_projects(project: Project) -> None:
+    docs = Path(project.root) / "docs"
+    (docs / "a.md").parent.mkdir()
+    (docs / "a.md").write_text("x")
+    (docs / paths.STORE / "constraints").mkdir(parents=True)
+    for entry in project.store.entries():
+        record = raw("constraint", id=entry.memory.id, title=MARK, content=_policy())
+        (docs / paths.STORE / "constraints" / f"{record['id']}.json").write_text(json.dumps(record))
+
+    for number, title in enumerate(TOPICS):
+        event = {"session_id": f"n{number}", "cwd": project.root}
+        run_hook("pre_tool_use", {**event, "tool_name": "Read", "tool_input": {"file_path": str(docs / "a.md")}})
+        prompt = f"Please remind me: {title}. Why did we do that?"
+        context = run_hook("user_prompt_submit", {**event, "prompt": prompt}).context
+
+        assert title in context
+        assert MARK not in context
+
+
 def test_a_second_file_with_the_id_of_a_successor_is_not_shown_for_what_that_replaced(project: Project) -> None:
     first, second = (entry.memory for entry in list(project.store.entries())[:2])
     project.writer.supersede(first.id, second.id)
@@ -382,6 +401,21 @@ def test_guessed_prompts_as_triggers_speak_at_none(project: Project) -> None:
     ]
 
     assert spoken == []
+
+
+def test_a_draft_is_shown_to_no_agent_and_says_all_that_it_would_replace(project: Project, capsys: Any) -> None:
+    from onrecord.cli import main
+
+    ids = [entry.memory.id for entry in project.store.entries()][:2]
+    record = raw("constraint", id="waits", title=MARK, triggers=GUESSES, supersedes=ids, content=_policy())
+    inbox = Path(project.store.root) / paths.INBOX
+    inbox.mkdir(exist_ok=True)
+    (inbox / "waits.json").write_text(json.dumps({"draft": {}, "record": record}))
+
+    assert [MARK in _prompt(project, guess, number) for number, guess in enumerate(GUESSES[:3])] == [False] * 3
+    main(["inbox", "--json", "--project", project.root])
+    (draft,) = json.loads(capsys.readouterr().out)["drafts"]
+    assert draft["supersedes"] == ", ".join(ids)
 
 
 def test_a_config_does_not_hide_what_a_pull_request_brings(project: Project, capsys: Any) -> None:

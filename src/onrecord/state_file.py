@@ -28,6 +28,7 @@ LIFETIMES = {
     "sessions": 30,
     "usage/sessions": 30,
     "usage": 365,
+    "events": 100,
     "suggestions": 180,
     "languages": 180,
     "holdout": 3_650,
@@ -36,6 +37,7 @@ LIFETIMES = {
     "judge": 30,
     "listings": 1,
     "forms": 30,
+    "theme": 365,
     "failures.log": 90,
 }
 """Days after its last change until a file is deleted; docs/what-is-stored.md describes each file."""

@@ -396,8 +396,8 @@ class TestCommand:
     def test_a_limit_that_is_none_is_refused(
         self, project: GitProject, limit: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        assert main(["audit", f"--max-rate={limit}", "--project", str(project.root)]) == 1
-        assert capsys.readouterr().err.startswith("BAD_INPUT: --max-rate")
+        assert main(["audit", f"--max-rate={limit}", "--project", str(project.root)]) == 2
+        assert capsys.readouterr().err.startswith("onrecord audit: --max-rate must be a rate such as")
 
     def test_somebody_elses_notes_are_read_and_not_touched(
         self, project: GitProject, tmp_path: Path, capsys: pytest.CaptureFixture[str]

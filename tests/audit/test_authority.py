@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from onrecord import timestamps
 from onrecord.audit import authority
 from tests.records import CONTENT, sample
 
@@ -95,6 +96,13 @@ def test_a_namesake_and_a_record_that_sets_a_shared_one_aside_are_reported():
         (("use-uv",), "decisions/use-uv.json has the id of constraints/use-uv.json")
     ]
     assert messages(supersedes=["platform:use-uv"]) == ["sets a record of a shared store aside here: platform:use-uv"]
+
+
+def test_a_record_that_is_dated_in_the_future_is_reported():
+    assert messages(updated_at="2999-01-01T00:00:00Z") == [
+        "is dated in the future, 2999-01-01, so it comes before all others"
+    ]
+    assert messages(updated_at=timestamps.now()) == []
 
 
 def test_a_letter_in_disguise_is_still_looked_at() -> None:

@@ -23,6 +23,7 @@ from tests.terminal_session import TerminalSession
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths of POSIX systems")
 
+SKILLS = [f"memory-{name}" for name in ("config", "import", "improve", "review", "save", "search", "status")]
 ASKS = {"session_id": "s", "prompt": "where do we keep user sessions, postgres or redis?"}
 HAND_MADE = """{
   // mine, do not touch
@@ -408,7 +409,7 @@ def test_skills_stay_until_the_last_agent_that_reads_them_goes(home, onrecord):
     names = sorted(os.listdir(skills))
     onrecord("connect", "pi", "--remove", "--yes")
 
-    assert names == ["memory-import", "memory-improve", "memory-review", "memory-save", "memory-search"]
+    assert names == SKILLS
     assert not skills.exists()
 
 
@@ -436,7 +437,7 @@ def test_a_skill_of_somebody_else_with_our_name_stays_and_stops_nothing_else(hom
     note = next(line for line in outcome.out.splitlines() if line.startswith("  left as it is: "))
     assert str(path) in note and "it is not a file that Onrecord wrote" in note
     assert (home / ".codex" / "hooks.json").exists()
-    others = ["memory-import", "memory-improve", "memory-review", "memory-search"]
+    others = [name for name in SKILLS if name != "memory-save"]
     assert sorted(str(each.parent.name) for each in path.parents[1].rglob("SKILL.md")) == sorted(
         [*others, "memory-save"]
     )
@@ -569,7 +570,7 @@ def test_claude_code_loses_its_entries_when_it_gets_the_plugin(home, tmp_path, m
 
     onrecord("connect", "claude-code", "--yes")
 
-    assert sorted(before)[0] == ".claude/settings.json" and len(before) == 6
+    assert sorted(before)[0] == ".claude/settings.json" and len(before) == 1 + len(SKILLS)
     assert files(home) == {}
 
 
@@ -647,7 +648,61 @@ def test_nothing_is_written_where_nobody_can_be_asked(home, onrecord):
 def test_an_agent_that_is_not_known_is_refused_with_the_nearest(onrecord):
     assert onrecord("connect", "emacs").err.startswith("BAD_INPUT: no agent is called 'emacs'")
     assert "did you mean gemini?" in onrecord("connect", "gemni").err
-    assert "did you mean" not in onrecord("connect", "vscode").err
+
+
+@pytest.mark.parametrize("name", ["vscode", "cursor", "windsurf", "zed"])
+def test_an_editor_that_has_only_mcp_gets_its_entry(onrecord, name):
+    error = json.loads(onrecord("connect", name, "--json").out)["error"]
+
+    assert "its agent can use Onrecord's MCP server" in error["message"]
+    entry = json.loads(error["fix"].partition("beside what is there: ")[2].partition("; docs/")[0])
+    ((servers),) = entry.values()
+    assert servers["onrecord"]["args"][-1] == "mcp"
+
+
+def test_the_check_shows_what_each_connected_agent_gets(home, onrecord, project):
+    onrecord("save", "decision", "Sessions live in Postgres, not Redis", "--set=context=c",
+              "--set=decision=User sessions are rows in Postgres.", "--set=rationale=r")  # fmt: skip
+    onrecord("connect", "codex", "gemini", "opencode", "--yes")
+    before = files(home)
+
+    checked = onrecord("connect", "--check")
+
+    assert checked.code == 0, checked
+    assert [line.split(":")[0] for line in checked.out.splitlines() if "its hook replied" in line] == [
+        "codex", "gemini", "opencode",
+    ]  # fmt: skip
+    assert checked.out.count("User sessions are rows in Postgres.") == 3
+    assert "times shown" not in onrecord("stats").out
+    assert {name for name in files(home) if "cache" not in name} == {name for name in before if "cache" not in name}
+
+
+def test_the_check_says_that_there_is_no_record(home, onrecord, project):
+    onrecord("init")
+    onrecord("connect", "codex", "--yes")
+
+    checked = onrecord("connect", "--check")
+
+    assert (checked.code, "no record is in use here; onrecord save --help" in checked.out) == (0, True)
+
+
+def test_the_check_fails_where_the_hook_cannot_start(home, onrecord, project):
+    onrecord("save", "decision", "Sessions live in Postgres, not Redis", "--set=context=c",
+              "--set=decision=User sessions are rows in Postgres.", "--set=rationale=r")  # fmt: skip
+    onrecord("connect", "codex", "--yes")
+    hooks = home / ".codex/hooks.json"
+    hooks.write_text(hooks.read_text().replace("hooks/launch", "hooks/gone"))
+
+    checked = onrecord("connect", "--check")
+
+    assert checked.code == 1
+    assert "codex: its hook failed: " in checked.out and "onrecord connect codex --yes" in checked.out
+
+
+def test_the_check_without_an_agent_says_so(home, onrecord):
+    refused = onrecord("connect", "--check", "--json")
+
+    assert json.loads(refused.out)["error"]["message"] == "no agent is connected"
 
 
 def test_an_agent_can_be_called_by_the_name_of_its_program(onrecord):
@@ -674,7 +729,8 @@ def test_on_a_terminal_any_other_key_writes_nothing(home, project):
     with TerminalSession("connect", "codex", cwd=project) as session:
         session.expect("[y/N/d]")
         session.press("\r")
-        assert session.end() == 1
+        session.expect("nothing was written")
+        assert session.end() == 0
 
     assert not (home / ".codex").exists()
 

@@ -26,8 +26,8 @@ def ask():
 
 def test_the_identity_is_the_origin_and_else_the_folder(tmp_path):
     first, second, other = (GitProject(tmp_path / name) for name in ("first", "second", "other"))
-    first.git("remote", "add", "origin", "git@github.com:acme/api.git")
-    second.git("remote", "add", "origin", "https://github.com/acme/api")
+    first.git("remote", "add", "--offline", "origin", "git@github.com:acme/api.git")
+    second.git("remote", "add", "--offline", "origin", "https://github.com/acme/api")
 
     assert trust.identity(str(first.root)) == trust.identity(str(second.root)) == "github.com/acme/api"
     assert trust.identity(str(other.root)) == os.path.realpath(other.root)

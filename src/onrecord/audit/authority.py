@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from onrecord import budget
+from onrecord import budget, timestamps
 from onrecord.audit.report import AuditFinding
 from onrecord.coldstart import NamedTuple
 from onrecord.record import links
@@ -150,6 +150,10 @@ def _messages(record: Memory) -> Iterator[str]:
     subjects = _subjects(record)
     if subjects > MAX_SUBJECTS:
         yield f"has triggers about {subjects} different things"
+    tomorrow = timestamps.days_before(timestamps.now(), -1)
+    latest = max(record.updated_at, record.created_at)
+    if latest > tomorrow:
+        yield f"is dated in the future, {latest[:10]}, so it comes before all others"
     beyond = [flaw for flaw in record.flaws_in_file if "must have at most" in flaw or "must be at most" in flaw]
     if beyond:
         yield f"has more than is used of it: {beyond[0]}"

@@ -18,7 +18,7 @@ from onrecord.record.memory import Memory
 from onrecord.record.schema import shorten
 from onrecord.search import document, query, terms
 
-CHECKS = ("triggers", "title", "wording", "duplicates", "files", "length")
+CHECKS = ("feedback", "triggers", "title", "wording", "duplicates", "files", "length")
 ENOUGH_TRIGGERS = 6
 """A record with this many triggers is not reported. More do not help: in a test with 354 prompts in two projects, the
 right record came first for 79% of the prompts without triggers, 85% with three, 89% with six, and 89% with ten."""
@@ -135,7 +135,7 @@ def _triggers(record: Memory) -> Iterator[Reason]:
     title = set(terms.stream(record.title))
     specific = document.specific_triggers(record)
     useful = [trigger for trigger in specific if set(terms.stream(trigger)) - title - query.ENGLISH]
-    fix = f"{_RECIPE}: onrecord edit {record.id}; /memory:improve drafts them"
+    fix = f"{_RECIPE}: onrecord edit {record.id}; or ask your agent to draft them"
     note = document.trigger_note(record)
     if note:
         yield Reason("triggers", note, f"onrecord edit {record.id}", 2)

@@ -40,6 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 expected failure, 2 wrong usage, 3 a bug in Onrecord."""
     words = list(sys.argv[1:] if argv is None else argv)
     _use_utf8()
+    _look_for_programs_elsewhere()
     budget.show_counts_with(_counted)
     # Loaded only if an earlier command of this process has changed something.
     earlier_journal = sys.modules.get("onrecord.store.journal")
@@ -56,6 +57,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+    except MemoryError:
+        failure = Unwritable(
+            "there is not enough memory for this command", fix="free some, or raise its limit; try again"
+        )
+        return _report_failure(failure, "", as_json="--json" in words)
     except Exception as error:
         return _report_bug(words, error)
 
@@ -101,6 +107,15 @@ def _run(words: list[str]) -> int:
     if name not in COMMANDS:
         return _unknown(name, as_json="--json" in words)
     return _run_command(name, [*options, *rest])
+
+
+def _look_for_programs_elsewhere() -> None:
+    """Look for no program in the folder that a command runs in: a repository could have its own `claude` or `less`."""
+    if os.name == "nt":
+        os.environ["NODEFAULTCURRENTDIRECTORYINEXEPATH"] = "1"
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    if not all(map(os.path.isabs, folders)):
+        os.environ["PATH"] = os.pathsep.join(filter(os.path.isabs, folders)) or os.defpath
 
 
 def _run_command(name: str, words: list[str]) -> int:

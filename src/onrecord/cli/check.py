@@ -235,10 +235,10 @@ def _in_store(project: Project, folder: str, ids: set[str]) -> Iterator[AuditFin
     search_index.close()
 
 
-def _in_banks(project: Project, changed: Iterable[str]) -> Iterator[AuditFinding]:
+def _in_banks(project: Project, file_paths: Iterable[str]) -> Iterator[AuditFinding]:
     """Yield what to look at in knowledge banks that a change brings: the start of a session shows lines of them."""
     for folder, source, _ in knowledge_bank.folders(project.root)[:1]:
-        for path in changed:
+        for path in file_paths:
             if path.removeprefix(source) in knowledge_bank.BANKS:
                 try:
                     data = files.read_inside(project.root, path, knowledge_bank.MAX_BYTES)

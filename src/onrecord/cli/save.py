@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from onrecord import paths, project
-from onrecord.capture import prompt_languages, review, similar, suggestions
+from onrecord.capture import advice, prompt_languages, review, similar, suggestions
 from onrecord.capture.similar import Similar
 from onrecord.capture.suggestions import Suggestion
 from onrecord.categories import CATEGORIES
@@ -24,6 +24,7 @@ from onrecord.cli.update import put_draft, update_result
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import AlreadyExists, BadInput, OnrecordError, Stopped
 from onrecord.freshness import anchors, related_files
+from onrecord.git import ignore_rule
 from onrecord.project import Project
 from onrecord.record import author, compose, drafts, form, memory, naming, rule_title, schema
 from onrecord.record.author import RecordAuthor
@@ -34,11 +35,6 @@ from onrecord.shared import replicas
 from onrecord.store import inbox
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
-
-_NO_TRIGGERS = "it has no triggers, so prompts in other words rarely find it"
-_TOPIC = "its title names a topic, and the title is what a session starts with: state the rule"
-_WITHOUT_TRIGGERS = tuple(category.name for category in CATEGORIES.values() if category.max_active)
-"""Session summaries, which are shown when the next session starts, not for a prompt."""
 
 _FORCE_HELP = "save it although a record says nearly the same, or a related file does not exist yet"
 _CATEGORIES = tuple(Option(name[0], name, category.meaning) for name, category in CATEGORIES.items())
@@ -66,10 +62,14 @@ class _SaveOptions(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("category", metavar="CATEGORY", nargs="?", help=f"one of {', '.join(schema.FOLDERS)}")
+    parser.add_argument(
+        "category", type=arguments.category, metavar="CATEGORY", nargs="?", help=f"one of {', '.join(schema.FOLDERS)}"
+    )
     parser.add_argument("title", metavar="TITLE", nargs="?", help="the rule in one line: what to do, or what holds")
     arguments.add_record(parser)
-    parser.add_argument("--from", dest="text", metavar="FILE", help="open a form that was kept, in your editor")
+    parser.add_argument(
+        "--from", dest="text", type=arguments.file, metavar="FILE", help="open a form that was kept, in your editor"
+    )
     target = parser.add_mutually_exclusive_group()
     target.add_argument("--update", metavar="ID", default="", help="update this record instead of creating one")
     target.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record")
@@ -93,9 +93,11 @@ def run(args: argparse.Namespace) -> CommandResult:
         args.project, args.update, args.supersedes, args.force, args.draft, args.suggested, args.allow_secret,
         arguments.store_flags(args),
     )  # fmt: skip
-    json_fields = arguments.read_json(args.file) if args.file else {}
-    name = args.category or json_fields.get("category")
-    category = compose.category_of(name) if isinstance(name, str) and name else ""
+    if not (args.category or args.title or args.file or args.text or args.suggested or asker.can_ask):
+        flags = flags._replace(file="-")
+    json_fields = arguments.read_json(flags.file) if flags.file else {}
+    name = json_fields.get("category")
+    category = args.category or (compose.category_of(name) if isinstance(name, str) and name else "")
     may_ask = not (args.file or args.suggested) and asker.can_ask
     if args.text or (may_ask and _has_gaps(flags, category)):
         form_text = form_file.read(args.text) if args.text else None
@@ -172,9 +174,9 @@ def _with_notes(
     record_id = command_result.data.get("id")
     notes = [tried] if tried else []
     updated = writer.store.get(options.update).memory.triggers if options.update else ()
-    if not (record.triggers or updated or record.category in _WITHOUT_TRIGGERS):
+    if not (record.triggers or updated or record.category in advice.WITHOUT_TRIGGERS):
         fix = f"onrecord update {record_id} --trigger 'how you would ask'" if record_id else "add some in the review"
-        notes.append(f"{_NO_TRIGGERS}: {output.add_store_flags(fix, options.where)}")
+        notes.append(f"{advice.NO_TRIGGERS}: {output.add_store_flags(fix, options.where)}")
     languages = _missing_languages(options, record, updated)
     if languages:
         fix = f"onrecord update {record_id} --trigger '…'" if record_id else "add some in the review"
@@ -184,10 +186,12 @@ def _with_notes(
     better = "" if options.update else rule_title.proposal(record)
     if better:
         fix = f"onrecord edit {record_id}" if record_id else "change it in the review"
-        notes.append(f'{_TOPIC}, such as "{better}": {output.add_store_flags(fix, options.where)}')
+        notes.append(f'{advice.TOPIC}, such as "{better}": {output.add_store_flags(fix, options.where)}')
     proposed = proposal_note(record._replace(id=record_id), options.where) if record_id and not options.update else ""
     notes += [proposed] if proposed else []
     prefix = paths.prefix_of(writer.store.root)
+    ignored = ignore_rule.note(writer.store.root)
+    notes += [ignored] if ignored else []
     if paths.is_shared(prefix):
         name = paths.store_name(prefix)
         notes.append(f"it waits here, and no agent is shown it, until {name} has it: onrecord sync {name}")
@@ -199,7 +203,7 @@ def _with_notes(
 
 def _missing_languages(options: _SaveOptions, record: Memory, updated: Sequence[str]) -> list[str]:
     """Return the languages that the team types its prompts in, of which no trigger of the record is."""
-    if record.category in _WITHOUT_TRIGGERS:
+    if record.category in advice.WITHOUT_TRIGGERS:
         return []
     return prompt_languages.missing(Project(options.project).root, (*record.triggers, *updated))
 

@@ -27,7 +27,6 @@ from onrecord.record.check import Check
 from onrecord.record.drafts import Draft
 from onrecord.record.form import FieldProblem
 from onrecord.record.memory import Memory
-from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
@@ -50,7 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     if parser.get_default("command") == "edit":
         arguments.add(parser, "id")
         parser.add_argument("--yes", action="store_true", help="write the change without asking")
-        parser.add_argument("--from", dest="text", metavar="FILE", help="resume from a form that was kept")
+        parser.add_argument(
+            "--from", dest="text", type=arguments.file, metavar="FILE", help="resume from a form that was kept"
+        )
         parser.add_argument("--force", action="store_true", help="accept related files that do not exist yet")
         arguments.add(parser, "--summary", "--allow-secret", "--dry-run")
         return
@@ -128,11 +129,7 @@ def _draft(
     """Return a draft that changes the version `before`; None if it would change nothing."""
     if not allow_secret:
         compose.refuse_secrets({**patch, "summary": summary})
-    record = lifecycle.revise(before.memory, patch, now=writer.now, may_shrink=may_shrink)
-    if record is before.memory:
-        return None
-    about = {"updates": before.memory.id, "revises": before.hash, "summary": summary}
-    return inbox.new_draft(record, fields=drafts.changed_fields(before.memory, record), **about)
+    return review.draft_update(writer, before, patch, summary, may_shrink=may_shrink)
 
 
 def put_draft(writer: Writer, draft: Draft, *, dry_run: bool, where: str) -> CommandResult:

@@ -9,6 +9,7 @@ import json
 import os
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -56,6 +57,7 @@ STATE = {
     "sessions": "what each session was shown, and its user's corrections",
     "usage/sessions": "whether records shown to a session were opened",
     "usage": "how often each record was shown and opened",
+    "events": "what agents were shown, when, and what became of it",
     "suggestions": "suggestions to save, with the sentences they quote",
     "languages": "how many prompts were typed in which language other than English",
     "holdout": "when the share of sessions without records was changed",
@@ -305,14 +307,20 @@ def _cache_kind(name: str) -> str:
 
 def _names(folder: str) -> list[str]:
     try:
-        return sorted(os.listdir(folder))
-    except OSError:
+        return files.names_in(folder)
+    except Unwritable as error:
+        state_file.go_without("stored files", error.message)
         return []
 
 
 def _files(path: str) -> list[str]:
     """Return `path`, or the files in that folder. Our folders are flat: deeper files are not ours."""
-    if os.path.islink(path) or not os.path.isdir(path):
+    try:
+        status = files.status(path)
+    except Unwritable as error:
+        state_file.go_without("stored files", error.message)
+        return [path]
+    if status is None or os.path.islink(path) or not stat.S_ISDIR(status.st_mode):
         return [path]
     inside = (os.path.join(path, name) for name in _names(path))
     return [file for file in inside if os.path.islink(file) or not os.path.isdir(file)]

@@ -120,13 +120,15 @@ def _is_rule(candidate: Candidate) -> bool:
 def _counted(corrected_rules: Sequence[CorrectedRule], host: str) -> list[CorrectedRule]:
     """Count the corrections, and return the rules with how often each was corrected."""
     from onrecord import usage
-    from onrecord.recall.candidate import RULE, count_shown
+    from onrecord.recall.candidate import AT_CORRECTION, RULE, count_shown
 
-    count_shown([rule.candidate._replace(form=RULE) for rule in corrected_rules])
-    return [
+    # Counted first: in the event log a correction is about what was shown before it.
+    counted = [
         rule._replace(times=usage.count_correction(rule.candidate.match.root, rule.candidate.match.path, host))
         for rule in corrected_rules
     ]
+    count_shown([rule.candidate._replace(form=RULE) for rule in corrected_rules], AT_CORRECTION)
+    return counted
 
 
 def _render(corrected_rules: Sequence[CorrectedRule], *, asks: bool) -> str:

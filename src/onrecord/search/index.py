@@ -256,12 +256,9 @@ class Index:
         query = f"SELECT DISTINCT pattern FROM record_file WHERE name != '' LIMIT {_MAX_FILES}"
         return [pattern for (pattern,) in self._connection.execute(query)]
 
-    def anchored_at(self, path: str) -> list[tuple[RecordFile, str]]:
-        """Return the record files at `path` of records with anchors, each with the anchors."""
-        query = (
-            "SELECT pattern, n, gravity, anchors FROM record_file JOIN record USING (n)"
-            " WHERE pattern = ? AND anchors != ''"
-        )
+    def files_at(self, path: str) -> list[tuple[RecordFile, str]]:
+        """Return the record files at `path`, each with the anchors of its record, if it has any."""
+        query = "SELECT pattern, n, gravity, anchors FROM record_file JOIN record USING (n) WHERE pattern = ?"
         return [(RecordFile(*row), anchors) for *row, anchors in self._connection.execute(query, (path,)).fetchall()]
 
     def is_gravest(self, n: int) -> bool:
