@@ -315,9 +315,17 @@ def events(measured: Measured) -> str:
 def scale(measured: Measured) -> str:
     sizes = measured["sizes"]
     order = sorted(sizes, key=int)
-    cases = list(sizes[order[0]])
-    rows = [[case, *(f"{sizes[size][case]['cpu']:.2f} s" for size in order)] for case in cases]
+    cases = dict.fromkeys(case for size in order for case in sizes[size])
+    rows = [[case, *(_seconds(sizes[size].get(case)) for size in order)] for case in cases]
     return page.table(["CPU time", *(f"{int(size):,} records" for size in order)], rows)
+
+
+def _seconds(cost: Mapping[str, float] | None) -> str:
+    """Return seconds of CPU time, with the multiple of a bare interpreter where it was measured; empty for none."""
+    if not cost:
+        return ""
+    times = f", {cost['cpu ratio']:.1f} ×" if "cpu ratio" in cost else ""
+    return f"{cost['cpu']:.2f} s{times}"
 
 
 def clones(measured: Measured) -> str:

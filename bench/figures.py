@@ -222,7 +222,9 @@ SECTIONS: Sequence[Section] = (
         "scale",
         "Seconds of CPU time of the whole process, with an index that is up to date. *All files touched*: every file"
         " got a new modification time before, as after a checkout. A hook then checks 64 files, or 512 after a change"
-        " of a folder, and each record that it shows; a command checks at most 50,000.",
+        " of a folder, and each record that it shows; a command checks at most 50,000. Commands that read every record"
+        " are measured up to 50,000; `doctor` uses two processes, and the time of both is counted. *×*: multiples of a"
+        " bare interpreter. A save that finds no `index.md` reads all records before it locks the store.",
         figure_tables.scale,
     ),
     Section(
