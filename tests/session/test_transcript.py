@@ -33,6 +33,16 @@ def test_the_last_prompt_is_the_one_before_the_current_one(tmp_path):
     assert transcript.last_prompt(path, " prompt 4\n") == "prompt 3"
 
 
+def test_a_turn_of_a_human_is_one_of_the_user(tmp_path):
+    turn = {**user("where are sessions kept?"), "type": "human"}
+    path = write(tmp_path / "t.jsonl", turn, assistant(text("In rows.")), {**user("and for how long?"), "type": "human"})
+
+    assert transcript.last_prompt(path, "and for how long?") == "where are sessions kept?"
+    assert transcript.last_turns(path, 3) == [
+        "User: where are sessions kept?", "Assistant: In rows.", "User: and for how long?"
+    ]  # fmt: skip
+
+
 def text(words):
     return {"type": "text", "text": words}
 
