@@ -23,7 +23,7 @@ _PRIORITY = tuple(CATEGORIES)
 _PRIORITY_STEP, _DESCRIBED_BONUS = 0.002, 0.05
 """Enough to settle ties by category, and a little more for a word of the category's description in the settings."""
 
-INTENT_BONUS = 0.05
+INTENT_BONUS = 0.5
 """In logits, for the category that the query's words of intent ask for: it moves the order of records that are close.
 
 Chosen by `python -m bench intent --choose`.
