@@ -255,7 +255,8 @@ def _corrected(store_ref: StoreRef) -> list[Need]:
         return []
     store = paths.store_name(store_ref.prefix)
     verb = "rule was" if len(subjects) == 1 else "rules were"
-    sentence = "You corrected an agent with it. Make it clearer, give it triggers or a check, or say that it is right."
+    it = "it" if len(subjects) == 1 else "them"
+    sentence = f"You corrected an agent with {it}. Make {it} clearer, add triggers or a check, or say what was wrong."
     command = f"onrecord edit {paths.store_flag(store_ref.prefix)}{subjects[0].name}"
     page = f"{_in_store(_SEARCH, store_ref.prefix)}{'?' if store == 'project' else '&'}corrected=1"
     title = f"{len(subjects):,} {verb} broken by your agents"
@@ -272,9 +273,11 @@ def _broken_rule(store_ref: StoreRef, path: str, corrections: Corrections) -> Su
         record = Store(store_ref.root).read(path).memory
     except OnrecordError:
         return None
-    moment = event_log.last_correction(store_ref.root, path) or f"{corrections.last_day}T23:59:59Z"
-    since = max(record.updated_at, event_log.last_feedback(store_ref.root, path))
-    if since > moment or not record.is_current:
+    moment = event_log.last_correction(store_ref.root, path)
+    is_judged = event_log.last_feedback(store_ref.root, path) >= (moment or corrections.last_day)
+    # Of a correction that the log does not know, only the day is known.
+    is_changed = record.updated_at > (moment or f"{corrections.last_day}T23:59:59Z")
+    if is_judged or is_changed or not record.is_current:
         return None
     return Subject(record.id, f"{store_ref.prefix}{path}", record.title, f"broken {corrections.summary}")
 
@@ -369,24 +372,26 @@ def _of_shared_store(name: str) -> list[Need]:
     return found
 
 
-def _sync_problems(name: str, state: SyncState) -> Iterator[Need]:
+def _sync_problems(name: str, sync_state: SyncState) -> Iterator[Need]:
     status = f"onrecord remote status {name}"
-    if state.last_error or state.offline_since:
-        since = f"It was not reached since {state.offline_since}." if state.offline_since else ""
-        sentence = " ".join(filter(None, (f"{state.last_error.rstrip('.')}." if state.last_error else "", since)))
+    if sync_state.last_error or sync_state.offline_since:
+        since = f"It was not reached since {sync_state.offline_since}." if sync_state.offline_since else ""
+        sentence = " ".join(
+            filter(None, (f"{sync_state.last_error.rstrip('.')}." if sync_state.last_error else "", since))
+        )
         yield Need(SYNC, f"{name} was not synced", sentence, f"onrecord sync {name}", _HEALTH, name)
-    if state.refused:
-        count = len(state.refused)
+    if sync_state.refused:
+        count = len(sync_state.refused)
         title = f"{plural(count, 'change')} that {name} does not accept"
         sentence = "It is on this machine only, and no agent is shown it." if count == 1 else _ON_THIS_MACHINE
-        yield Need(REFUSED, title, sentence, status, _HEALTH, name, count, _with_reasons(state.refused))
-    if state.unreadable:
-        count = len(state.unreadable)
+        yield Need(REFUSED, title, sentence, status, _HEALTH, name, count, _with_reasons(sync_state.refused))
+    if sync_state.unreadable:
+        count = len(sync_state.unreadable)
         title = f"{plural(count, 'file')} of {name} {'is' if count == 1 else 'are'} not taken over"
         sentence = "It is no record as it is." if count == 1 else "They are no records as they are."
-        yield Need(REFUSED, title, sentence, status, _HEALTH, name, count, _with_reasons(state.unreadable))
-    if state.note:
-        yield Need(SYNC, f"{name} waits for you", state.note, status, _HEALTH, name)
+        yield Need(REFUSED, title, sentence, status, _HEALTH, name, count, _with_reasons(sync_state.unreadable))
+    if sync_state.note:
+        yield Need(SYNC, f"{name} waits for you", sync_state.note, status, _HEALTH, name)
 
 
 _ON_THIS_MACHINE = "They are on this machine only, and no agent is shown them."
@@ -409,10 +414,10 @@ def _doctor_flag(prefix: str) -> str:
     return "" if prefix == paths.USER_PREFIX else paths.store_flag(prefix)
 
 
-def _in_store(page: str, prefix: str) -> str:
+def _in_store(address: str, prefix: str) -> str:
     """Return the address of a page about one store."""
     if prefix == paths.PROJECT_PREFIX:
-        return page
+        return address
     from urllib.parse import quote
 
-    return f"{page}?store={quote(paths.store_name(prefix), safe='')}"
+    return f"{address}?store={quote(paths.store_name(prefix), safe='')}"

@@ -196,7 +196,7 @@ SETTINGS: dict[str, Setting] = {
         (), "The names of the shared stores that are read here; an empty list means all, `none` means none."
     ),
     "usage.events": Setting(
-        True, "Whether it is logged on this machine when a record was shown, at which moment, and what became of it."
+        True, "Whether it is logged on this machine when a record was shown, and whether the agent used it."
     ),
     "export.file": Setting(
         "", "A project file that `onrecord export --file` wrote; it is updated after every change of a record."

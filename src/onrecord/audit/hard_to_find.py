@@ -17,7 +17,7 @@ from onrecord.record.memory import Memory
 from onrecord.record.schema import shorten
 from onrecord.search import document, query, terms
 
-CHECKS = ("triggers", "title", "wording", "duplicates", "files", "length")
+CHECKS = ("feedback", "triggers", "title", "wording", "duplicates", "files", "length")
 ENOUGH_TRIGGERS = 6
 """A record with this many triggers is not reported. More do not help: in a test with 354 prompts in two projects, the
 right record came first for 79% of the prompts without triggers, 85% with three, 89% with six, and 89% with ten."""

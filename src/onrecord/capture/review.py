@@ -14,7 +14,7 @@ from onrecord.record import drafts as revision
 from onrecord.record.drafts import Draft
 from onrecord.record.memory import HistoryEntry, Memory
 from onrecord.store import history
-from onrecord.store.inbox import BrokenDraft, Inbox
+from onrecord.store.inbox import BrokenDraft, Inbox, new_draft
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 
@@ -73,6 +73,25 @@ def _update(writer: Writer, draft: Draft, before: Entry, project: str) -> Entry:
     after = writer.update(before.path, patch, before.hash, summary=summary, may_shrink=may_shrink, draft=draft)
     _log(draft, project, "saved")
     return after
+
+
+def merge_fields(writer: Writer, draft: Draft, before: Entry, patch: Mapping[str, Any], *, project: str) -> Entry:
+    """Apply to a record what a person chose from a draft, field by field, and delete the draft. Raises Changed."""
+    summary = draft.summary or f"Merged a draft: {draft.record.title}"
+    after = writer.update(before.path, patch, before.hash, summary=summary, may_shrink=True, draft=draft)
+    _log(draft, project, "saved")
+    return after
+
+
+def draft_update(
+    writer: Writer, before: Entry, patch: Mapping[str, Any], summary: str, *, may_shrink: bool = True
+) -> Draft | None:
+    """Return a draft that changes the version `before` of a record; None if it would change nothing."""
+    record = lifecycle.revise(before.memory, patch, now=writer.now, may_shrink=may_shrink)
+    if record is before.memory:
+        return None
+    about = {"updates": before.memory.id, "revises": before.hash, "summary": summary}
+    return new_draft(record, fields=revision.changed_fields(before.memory, record), **about)
 
 
 def _target(writer: Writer, draft: Draft, into: str) -> tuple[Entry, Draft]:

@@ -175,7 +175,11 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("once for each repository", "trust"),
             Example("which are accepted", "trust --list"),
         ), has_store=False),
-        "improve": Command("improve", "List the records that will be hard to find, and why.", (
+        "feedback": Command("feedback", "Say whether a record helped, was not relevant, or is wrong.", (
+            Example("a rule that came where it did not belong", "feedback use-uv not-relevant"),
+            Example("take that back", "feedback use-uv taken-back"),
+        )),
+        "improve": Command("improve", "List the records that need work: hard to find, or judged wrong.", (
             Example("the worst five", "improve --limit 5"),
             Example("those without triggers", "improve --check triggers"),
         )),

@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     return CommandResult(_data(status), lambda screen: _text(screen, status))
 
 
-def _status(root: str, settings: Settings, found: list[Need]) -> _Status:
+def _status(root: str, settings: Settings, needs: list[Need]) -> _Status:
     is_there = os.path.isdir(root)
     totals = listing.counts(index.open(root)) if is_there else {}
     week = per_record(root, timestamps.days_before(timestamps.now(), _DAYS)).values()
@@ -104,7 +104,7 @@ def _status(root: str, settings: Settings, found: list[Need]) -> _Status:
         list(project_settings(settings)),
         [problem.key for problem in settings.problems if problem.is_refusal],
         not paths.is_project(paths.prefix_of(root)) or trust.is_accepted(paths.project_of(root), settings),
-        found,
+        needs,
     )
 
 

@@ -74,9 +74,9 @@ def examine_store(
         yield Finding("note", "git", f"{name} lacks the lines for this store", "onrecord init")
 
 
-def examine_needs(found: Iterable[Need]) -> Iterator[Finding]:
+def examine_needs(needs: Iterable[Need]) -> Iterator[Finding]:
     """Yield a finding for each thing that needs a person, but for what another check names in more detail."""
-    for need in found:
+    for need in needs:
         if need.kind not in _NAMED_ELSEWHERE and need.subjects[:1] != (attention.Subject(OFF_VARIABLE),):
             severity, check = _FINDINGS.get(need.kind, ("note", need.kind))
             yield Finding(severity, check, need.title, need.command)

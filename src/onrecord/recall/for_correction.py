@@ -119,11 +119,13 @@ def _counted(corrected_rules: Sequence[CorrectedRule], host: str) -> list[Correc
     from onrecord import usage
     from onrecord.recall.candidate import AT_CORRECTION, RULE, count_shown
 
-    count_shown([rule.candidate._replace(form=RULE) for rule in corrected_rules], AT_CORRECTION)
-    return [
+    # Counted first: in the event log a correction is about what was shown before it.
+    counted = [
         rule._replace(times=usage.count_correction(rule.candidate.match.root, rule.candidate.match.path, host))
         for rule in corrected_rules
     ]
+    count_shown([rule.candidate._replace(form=RULE) for rule in corrected_rules], AT_CORRECTION)
+    return counted
 
 
 def _render(corrected_rules: Sequence[CorrectedRule], *, asks: bool) -> str:

@@ -151,9 +151,9 @@ def give_feedback(store_root: str, path: str, verdict: str, session: str = "") -
     usage_log.add_feedback(store_root, path, verdict if verdict != TAKEN_BACK else "", before)
 
 
-def render(event: Event) -> str:
+def render(logged_event: Event) -> str:
     """Return the line of an event."""
-    return "\t".join(event) + "\n"
+    return "\t".join(logged_event) + "\n"
 
 
 def parse(data: bytes) -> Iterator[Event]:
@@ -197,12 +197,22 @@ def showings(events: Sequence[Event], limit: int | None = None, path: str = "") 
     return found
 
 
-def _showing(event: Event, outcome: str, feedback: str) -> Showing:
-    is_map = event.form == MAP
-    lines = int(event.path) if is_map and event.path.isdigit() and len(event.path) < 9 else 0
-    path = "" if is_map else event.path
-    feedback = feedback if feedback in FEEDBACK else ""
-    return Showing(event.at, path, event.host, event.session, event.moment, event.form, lines, outcome, feedback)
+def _showing(logged_event: Event, last_outcome: str, said: str) -> Showing:
+    is_map = logged_event.form == MAP
+    lines = int(logged_event.path) if is_map and logged_event.path.isdigit() and len(logged_event.path) < 9 else 0
+    path = "" if is_map else logged_event.path
+    feedback = said if said in FEEDBACK else ""
+    return Showing(
+        logged_event.at,
+        path,
+        logged_event.host,
+        logged_event.session,
+        logged_event.moment,
+        logged_event.form,
+        lines,
+        last_outcome,
+        feedback,
+    )
 
 
 def weeks(store_root: str, limit: int = 12) -> list[Week]:

@@ -104,14 +104,14 @@ def tracked_files(root: str) -> list[str]:
     return [name for name in result.output.decode("utf-8", "replace").split("\0") if name]
 
 
-def measure(tracked: Sequence[str], records: Sequence[RecordedFiles]) -> Coverage:
+def measure(tracked: Sequence[str], recorded_files: Sequence[RecordedFiles]) -> Coverage:
     """Return which of the tracked files the records are about; a record's number is its position."""
     root = Area("", "")
     for path in tracked[:_MAX_FILES]:
         _add(root, path.split("/"))
     coverage = Coverage(root, len(tracked) <= _MAX_FILES)
     globs_by_pattern: dict[str, list[int]] = {}
-    for number, record in enumerate(records):
+    for number, record in enumerate(recorded_files):
         for pattern in record.patterns:
             plain = pattern.partition("#")[0].removeprefix("./")
             if "*" in plain or "?" in plain:
@@ -119,7 +119,7 @@ def measure(tracked: Sequence[str], records: Sequence[RecordedFiles]) -> Coverag
             elif area := coverage.area(plain):
                 area.direct.add(number)
     compared = _apply(coverage, globs_by_pattern)
-    _settle(root, [STATES.index(record.state) for record in records], 0)
+    _settle(root, [STATES.index(record.state) for record in recorded_files], 0)
     return coverage._replace(is_complete=coverage.is_complete and compared <= _MAX_COMPARED)
 
 
@@ -137,7 +137,7 @@ def _apply(coverage: Coverage, globs_by_pattern: dict[str, list[int]]) -> int:
     """Give each file the records whose globs match it, and return the number of comparisons."""
     compared = 0
     for pattern, numbers in globs_by_pattern.items():
-        fixed = [part for part in _fixed(pattern.split("/"))]
+        fixed = list(_fixed(pattern.split("/")))
         top = coverage.area("/".join(fixed))
         if pattern.endswith("/**") and len(fixed) == pattern.count("/"):
             # The glob of a whole folder.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,11 +22,11 @@ from onrecord.web.coverage import Area, Coverage, RecordedFiles
 from onrecord.web.tree_map import Cell
 from onrecord.web.view import ListItem
 
-WIDTH, HEIGHT = 960, 560
+WIDTH, HEIGHT = 780, 500
 """Size of the drawing, in units of the SVG."""
 
 _MAX_RECORDS = 20_000
-_MAX_CELLS = 420
+_MAX_CELLS = 360
 _MAX_LISTED = 200
 """Records about a folder in the list beside the map, and rows of the table below it."""
 
@@ -39,9 +40,9 @@ _MAX_STATIC_FOLDERS = 300
 _GIT_PATIENCE = 1.0
 """Seconds for git, which says whether files changed; what it has no time for counts as unchanged."""
 
-_WORDS = {
-    coverage.CORRECTED: "an agent was corrected here",
-    coverage.CHANGED: "changed since a record was saved",
+WORDS = {
+    coverage.CORRECTED: "agent was corrected",
+    coverage.CHANGED: "changed since",
     coverage.COVERED: "with records",
     coverage.BARE: "no record",
 }
@@ -81,15 +82,25 @@ class ProjectMap(NamedTuple):
 
     records: Sequence[Listed]
     coverage: Coverage
+    static_folders: frozenset[str] | None = None
+    """The folders that have a page on a static site; None where every folder and file has one."""
+
+    def address(self, area: Area) -> str:
+        """Return the address of the map of a folder, or of a file with records; empty if it has no page."""
+        if self.static_folders is not None:
+            return address(area.path) if area.path in self.static_folders else ""
+        return address(area.path) if area.children or area.below or self.coverage.numbers_about(area) else ""
 
 
-def read(project: Project) -> ProjectMap:
+def read(project: Project, *, is_static: bool) -> ProjectMap:
     """Return the map of a project."""
     index = view.open_index(project)
     records, _ = listing.read(index, ListingFilter(status="active"), _MAX_RECORDS)
     states = _states(project, index)
     recorded = [RecordedFiles(record.files, states.get(record.path, coverage.COVERED)) for record in records]
-    return ProjectMap(records, coverage.measure(coverage.tracked_files(project.root), recorded))
+    measured = coverage.measure(coverage.tracked_files(project.root), recorded)
+    folders = frozenset(largest_folders(measured, _MAX_STATIC_FOLDERS)) if is_static else None
+    return ProjectMap(records, measured, folders)
 
 
 def _states(project: Project, index: Index) -> dict[str, str]:
@@ -104,40 +115,38 @@ def _states(project: Project, index: Index) -> dict[str, str]:
 def drawing(project_map: ProjectMap, area: Area, width: int, height: int, most: int) -> list[DrawnCell]:
     """Return the boxes for what is in `area`."""
     listed = {number: position for position, number in enumerate(_listed(project_map, area))}
-    pages = folders_with_page(project_map)
-    return [_drawn(project_map, cell, listed, pages) for cell in tree_map.draw(area, width, height, most)]
+    return [_drawn(project_map, cell, listed) for cell in tree_map.draw(area, width, height, most)]
 
 
-def _drawn(project_map: ProjectMap, cell: Cell, listed: dict[int, int], pages: frozenset[str]) -> DrawnCell:
+def _drawn(project_map: ProjectMap, cell: Cell, listed: dict[int, int]) -> DrawnCell:
     area = cell.area
     numbers = sorted(project_map.coverage.numbers_about(area)) if not cell.rest else sorted(area.below)
     marked = [str(listed[number]) for number in numbers if number in listed][:_MAX_MARKED]
     text = f"{area.path}/: {cell.rest} more" if cell.rest else area.path + ("/" if area.children else "")
     if area.children or cell.rest:
         text += f", {area.files:,} files, {area.with_records:,} with records"
-    text += f", {_WORDS[area.state]}" if area.state != coverage.COVERED else ""
+    text += f", {WORDS[area.state]}" if area.state != coverage.COVERED else ""
     if numbers:
         text += f", {len(numbers):,} record{'s' if len(numbers) != 1 else ''}"
-    has_page = area.path in pages or (not area.children and not cell.rest and bool(numbers))
-    return DrawnCell(cell, text, address(area.path) if has_page else "", " ".join(marked))
+    return DrawnCell(cell, text, "" if cell.rest else project_map.address(area), " ".join(marked))
 
 
-def folders_with_page(project_map: ProjectMap) -> frozenset[str]:
-    """Return the folders that have a page of their own."""
+def largest_folders(of_files: Coverage, most: int) -> list[str]:
+    """Return the paths of the folders with the most files, without the root."""
     folders: list[Area] = []
-    waiting = [project_map.coverage.root]
+    waiting = [of_files.root]
     while waiting:
         area = waiting.pop()
         if area.children:
             folders.append(area)
             waiting += area.children.values()
     folders.sort(key=lambda area: (-area.files, area.path))
-    return frozenset(area.path for area in folders)
+    return [area.path for area in folders if area.path][:most]
 
 
 def address(path: str) -> str:
     """Return the address of the map of a folder or file."""
-    return f"/map?folder={view.quote(path)}" if path else "/map"
+    return f"/map?folder={quote(path)}" if path else "/map"
 
 
 def _listed(project_map: ProjectMap, area: Area) -> list[int]:
@@ -147,7 +156,8 @@ def _listed(project_map: ProjectMap, area: Area) -> list[int]:
 
 
 def show(request: Request) -> Response:
-    project_map = read(view.site_of(request).project_for_search())
+    site = view.site_of(request)
+    project_map = read(site.project_for_search(), is_static=site.is_static)
     path = request.query_params.get("folder", "").strip("/")
     area = project_map.coverage.area(path) or project_map.coverage.root
     tags = Counter(tag for record in project_map.records for tag in record.tags).most_common(_MAX_TAGS)
@@ -165,7 +175,7 @@ def show(request: Request) -> Response:
         more_rows=len(rows) - len(rows[:_MAX_LISTED]),
         records=_items(project_map, area),
         number_of_records=len(project_map.coverage.numbers_about(area)),
-        words=_WORDS,
+        words=WORDS,
         tags=tags,
         without=sum(1 for record in project_map.records if not record.files),
         is_complete=project_map.coverage.is_complete,
@@ -189,7 +199,7 @@ def _rows(project_map: ProjectMap, area: Area) -> list[AreaRow]:
     return [
         AreaRow(
             child.name,
-            address(child.path),
+            project_map.address(child),
             bool(child.children),
             child,
             len(project_map.coverage.numbers_about(child)),

@@ -16,14 +16,14 @@ from onrecord.search.listing import Listed, ListingFilter
 from onrecord.web import view
 
 TIMELINE_PAGE_SIZE = 200
-WIDTH, _LEFT, _RIGHT = 960, 124, 18
+WIDTH, _LEFT, _RIGHT = 960, 128, 22
 """Width of the drawing and of its margins, in units of the SVG."""
 
 _TOP, _ROW, _LANE_GAP = 26, 18, 16
-_MAX_ROWS = 7
-"""Lines of marks in one category; where marks would overlap, they take the next line."""
+_MAX_LINES = 8
+"""Lines of marks in one category: records of the same days are below each other; more of them are a number."""
 
-_MARK = 15
+_MARK = 16
 """Width that a mark takes."""
 
 _MAX_DRAWN = 400
@@ -64,6 +64,16 @@ class Chain(NamedTuple):
     text: str
 
 
+class Rest(NamedTuple):
+    """Records of the same days for which there is no room."""
+
+    x: int
+    y: int
+    number: int
+    address: str
+    category: str
+
+
 class Drawing(NamedTuple):
     """The timeline as a picture."""
 
@@ -72,6 +82,7 @@ class Drawing(NamedTuple):
     ticks: tuple[Tick, ...]
     marks: tuple[Mark, ...]
     chains: tuple[Chain, ...]
+    rests: tuple[Rest, ...]
 
 
 class TimelineRecord(NamedTuple):
@@ -122,62 +133,67 @@ def show(request: Request) -> Response:
     )
 
 
-def _event(row: Listed, by_id: dict[str, Listed], successor_id: str) -> TimelineRecord:
+def _event(list_row: Listed, by_id: dict[str, Listed], successor_id: str) -> TimelineRecord:
     successor = by_id.get(successor_id)
     return TimelineRecord(
-        row.title,
-        row.category,
-        row.status,
-        row.created_at,
-        view.address(view.PROJECT, row.path),
+        list_row.title,
+        list_row.category,
+        list_row.status,
+        list_row.created_at,
+        view.address(view.PROJECT, list_row.path),
         successor_id,
         successor.title if successor else successor_id,
         view.address(view.PROJECT, successor.path) if successor else "",
     )
 
 
-def _draw(rows: Sequence[Listed], successors: dict[str, str]) -> Drawing | None:
+def _draw(list_rows: Sequence[Listed], successors: dict[str, str]) -> Drawing | None:
     """Return the picture: a lane for each category with records, and a mark for each record at its day."""
-    if not rows:
+    if not list_rows:
         return None
-    moments = {row.path: timestamps.seconds(row.created_at) for row in rows}
+    moments = {row.path: timestamps.seconds(row.created_at) for row in list_rows}
     first, last = min(moments.values()), max(moments.values())
     if last - first < _MIN_DAYS * _DAY:
         first = last - _MIN_DAYS * _DAY
     scale = (WIDTH - _LEFT - _RIGHT) / (last - first)
     lanes: list[Lane] = []
     marks: dict[str, Mark] = {}
+    rests: list[Rest] = []
     y = _TOP
     for name in categories.CATEGORIES:
-        here = sorted((row for row in rows if row.category == name), key=lambda row: (moments[row.path], row.path))
-        if not here:
+        columns: dict[int, list[Listed]] = {}
+        for row in sorted((row for row in list_rows if row.category == name), key=lambda row: (row.status, row.path)):
+            column = int((moments[row.path] - first) * scale) // _MARK
+            columns.setdefault(column, []).append(row)
+        if not columns:
             continue
-        ends: list[float] = []
-        for row in here:
-            x = round(_LEFT + (moments[row.path] - first) * scale)
-            line = next((line for line, end in enumerate(ends) if end <= x), len(ends))
-            line = line if line < _MAX_ROWS else min(range(len(ends)), key=ends.__getitem__)
-            ends[line : line + 1] = [x + _MARK]
-            marks[row.path] = _mark(row, x, y + line * _ROW + _ROW // 2)
-        lanes.append(Lane(name, y, len(ends) * _ROW))
-        y += len(ends) * _ROW + _LANE_GAP
-    chains = tuple(_chains(rows, successors, marks))
-    return Drawing(y, tuple(lanes), _ticks(first, last, scale), tuple(marks.values()), chains)
+        lines = min(max(map(len, columns.values())), _MAX_LINES)
+        for column, here in columns.items():
+            x = _LEFT + column * _MARK
+            shown = here if len(here) <= _MAX_LINES else here[: _MAX_LINES - 1]
+            marks.update({row.path: _mark(row, x, y + line * _ROW + _ROW // 2) for line, row in enumerate(shown)})
+            if len(here) > len(shown):
+                address = f"/timeline?category={name}"
+                rests.append(Rest(x, y + lines * _ROW - 4, len(here) - len(shown), address, name))
+        lanes.append(Lane(name, y, lines * _ROW))
+        y += lines * _ROW + _LANE_GAP
+    chains = tuple(_chains(list_rows, successors, marks))
+    return Drawing(y, tuple(lanes), _ticks(first, last, scale), tuple(marks.values()), chains, tuple(rests))
 
 
-def _mark(row: Listed, x: int, y: int) -> Mark:
-    state = "" if row.status == "active" else f", {row.status}"
-    text = f"{row.title}: {row.category.replace('_', ' ')}, {row.created_at[:10]}{state}"
-    return Mark(x, y, text, view.address(view.PROJECT, row.path), row.category, row.status == "active")
+def _mark(list_row: Listed, x: int, y: int) -> Mark:
+    state = "" if list_row.status == "active" else f", {list_row.status}"
+    text = f"{list_row.title}: {list_row.category.replace('_', ' ')}, {list_row.created_at[:10]}{state}"
+    return Mark(x, y, text, view.address(view.PROJECT, list_row.path), list_row.category, list_row.status == "active")
 
 
-def _chains(rows: Sequence[Listed], successors: dict[str, str], marks: dict[str, Mark]) -> list[Chain]:
-    by_id = {row.id: row for row in rows}
+def _chains(list_rows: Sequence[Listed], successors: dict[str, str], marks_by_path: dict[str, Mark]) -> list[Chain]:
+    by_id = {row.id: row for row in list_rows}
     chains = []
-    for row in rows:
+    for row in list_rows:
         new = by_id.get(successors.get(row.id, ""))
-        if new and new.path in marks and row.path in marks:
-            start, end = marks[row.path], marks[new.path]
+        if new and new.path in marks_by_path and row.path in marks_by_path:
+            start, end = marks_by_path[row.path], marks_by_path[new.path]
             bend = max(abs(end.x - start.x) // 3, 8)
             lift = 14 if start.y == end.y else 0
             path = (
@@ -187,15 +203,15 @@ def _chains(rows: Sequence[Listed], successors: dict[str, str], marks: dict[str,
     return chains
 
 
-def _ticks(first: float, last: float, scale: float) -> tuple[Tick, ...]:
+def _ticks(start: float, end: float, scale: float) -> tuple[Tick, ...]:
     """Return some seven dates, without two equal labels."""
     ticks: list[Tick] = []
-    length = 7 if last - first > 300 * _DAY else 10
+    length = 7 if end - start > 300 * _DAY else 10
     for part in range(7):
-        moment = first + (last - first) * part / 6
+        moment = start + (end - start) * part / 6
         label = timestamps.from_seconds(moment)[:length]
         if not ticks or ticks[-1].label != label:
-            ticks.append(Tick(round(_LEFT + (moment - first) * scale), label))
+            ticks.append(Tick(round(_LEFT + (moment - start) * scale), label))
     return tuple(ticks)
 
 

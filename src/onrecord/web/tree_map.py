@@ -19,7 +19,7 @@ _MIN_SIDE = 2.0
 _MAX_PARTS = 80
 """Boxes in one folder; the smallest ones are drawn as one."""
 
-_CHARACTER, _LETTER_HEIGHT = 6.9, 14.0
+_CHARACTER, _LETTER_HEIGHT = 7.8, 14.0
 """Width of a character of a label, which is a generous one, and height of a line: no label is cut."""
 
 
@@ -85,10 +85,10 @@ def squares(sizes: Sequence[int], box: Box) -> list[Box]:
     return boxes + [Box(box.x, box.y, 0, 0)] * (len(sizes) - len(boxes))
 
 
-def _worst(largest: float, smallest: float, row: float, side: float) -> float:
+def _worst(largest: float, smallest: float, whole: float, side: float) -> float:
     """Return how far the least square box of a row is from a square; 1 is a square."""
     square = side * side
-    return max(square * largest / (row * row), row * row / (square * smallest))
+    return max(square * largest / (whole * whole), whole * whole / (square * smallest))
 
 
 def _row(lengths: Sequence[float], box: Box, thickness: float) -> list[Box]:
