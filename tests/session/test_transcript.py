@@ -34,13 +34,11 @@ def test_the_last_prompt_is_the_one_before_the_current_one(tmp_path):
 
 
 def test_a_turn_of_a_human_is_one_of_the_user(tmp_path):
-    turn = {**user("where are sessions kept?"), "type": "human"}
-    path = write(tmp_path / "t.jsonl", turn, assistant(text("In rows.")), {**user("and for how long?"), "type": "human"})
+    turns = [{**user(words), "type": "human"} for words in ("where are sessions kept?", "and for how long?")]
+    path = write(tmp_path / "t.jsonl", turns[0], assistant(text("In rows.")), turns[1])
 
     assert transcript.last_prompt(path, "and for how long?") == "where are sessions kept?"
-    assert transcript.last_turns(path, 3) == [
-        "User: where are sessions kept?", "Assistant: In rows.", "User: and for how long?"
-    ]  # fmt: skip
+    assert [turn.split(":")[0] for turn in transcript.last_turns(path, 3)] == ["User", "Assistant", "User"]
 
 
 def text(words):
