@@ -1,6 +1,7 @@
 """Other memory servers that speak MCP: how each is installed, started, filled and searched.
 
-They are what many agents without hooks use. Each gets the same texts, in its own folder, and is searched by its tool.
+They are what many agents without hooks use. Each gets the same texts, in its own folder, and is searched by its own
+tool.
 """
 
 from __future__ import annotations

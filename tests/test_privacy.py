@@ -46,7 +46,7 @@ def test_nobody_else_may_read_what_is_written_outside_the_repository(tmp_path, m
         opened = onrecord.open(str(project))
         opened.save("decision", SIX["decision"])
         _run("save", "preference", "--json", "--user")
-        _run("remote", "add", "platform", "/srv/memory.git")
+        _run("remote", "add", "--offline", "platform", "/srv/memory.git")
         _run("--remote=platform", "save", "preference", "--json")
         for prompt in PROMPTS:
             for event in ("user_prompt_submit", "session_start", "stop", "pre_compact", "session_end"):
@@ -101,7 +101,7 @@ def test_doctor_shows_it(tmp_path, monkeypatch, capsys):
     (inbox / "x.json").write_text("{}")
     StateFile(os.path.join(paths.state_dir(), "sessions", "s"), 100, "test").append("prompt\n")
 
-    assert main(["remote", "add", "platform", "/srv/memory.git"]) == 0
+    assert main(["remote", "add", "--offline", "platform", "/srv/memory.git"]) == 0
     Path(paths.replica("platform").root, "x.json").write_text("{}")
     capsys.readouterr()
 

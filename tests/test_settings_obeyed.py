@@ -136,7 +136,7 @@ def prompted(lab: Lab) -> object:
 
 
 def shared(lab: Lab) -> object:
-    lab.run("remote", "add", "platform", "/srv/memory.git")
+    lab.run("remote", "add", "--offline", "platform", "/srv/memory.git")
     return lab.run("status")["shared"]
 
 

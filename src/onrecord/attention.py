@@ -16,7 +16,7 @@ from onrecord.text import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from onrecord.paths import StoreRef
     from onrecord.project import Project
@@ -290,13 +290,15 @@ class ChangedFiles(NamedTuple):
     """How many records were looked at."""
     anchored: int = 0
     """How many name files."""
+    unchecked: Mapping[str, str] = {}
+    """Why a file could not be compared, by the id of its record."""
 
 
 def changed_files(store_root: str, patience: float = PATIENCE, *, is_quick: bool = False) -> ChangedFiles:
     """Return which of the newest records of a store are about files that changed."""
     from onrecord import budget
     from onrecord.freshness import anchors
-    from onrecord.freshness.check import Freshness
+    from onrecord.freshness.check import UNKNOWN, Freshness
     from onrecord.search import index, listing
 
     root = anchors.project_root(store_root)
@@ -306,12 +308,27 @@ def changed_files(store_root: str, patience: float = PATIENCE, *, is_quick: bool
     freshness = Freshness(root, patience)
     records = listing.anchored(store_index, MAX_CHECKED_RECORDS)
     watched = budget.counted(records, "checking files")
-    ids = [record_id for record_id, text in watched if freshness.note(text)[0]]
-    return ChangedFiles(ids, len(records), listing.count_anchored(store_index))
+    verdicts = {record_id: freshness.verdicts(text) for record_id, text in watched}
+    ids = [name for name, files in verdicts.items() if any(file.is_stale or file.is_moved for file in files)]
+    unchecked = {name: file.reason for name, files in verdicts.items() for file in files if file.state == UNKNOWN}
+    return ChangedFiles(ids, len(records), listing.count_anchored(store_index), unchecked)
 
 
 def _changed(project: Project, store_ref: StoreRef, patience: float) -> list[Need]:
     changed = changed_files(store_ref.root, patience, is_quick=project.is_quick)
+    return [*_with_stale_files(store_ref, changed), *_with_unchecked_files(store_ref, changed)]
+
+
+def _with_unchecked_files(store_ref: StoreRef, changed: ChangedFiles) -> Iterator[Need]:
+    if changed.unchecked:
+        names = list(changed.unchecked)
+        title = f"the files of {plural(len(names), 'record')} could not be compared"
+        subjects = tuple(Subject(name, note=changed.unchecked[name]) for name in names[:MAX_SUBJECTS])
+        store, page = paths.store_name(store_ref.prefix), _in_store(_HEALTH, store_ref.prefix)
+        yield Need(UNREADABLE, title, changed.unchecked[names[0]], _DOCTOR, page, store, len(names), subjects)
+
+
+def _with_stale_files(store_ref: StoreRef, changed: ChangedFiles) -> list[Need]:
     if not changed.ids:
         return []
     count, store = len(changed.ids), paths.store_name(store_ref.prefix)

@@ -337,6 +337,10 @@ def _load_file(settings: Settings, root: str, trusted: bool) -> None:
         return
     except (OSError, ValueError) as error:
         settings.problems.append(SettingProblem(file, WHOLE_FILE, f"cannot be read: {error}"))
+        if isinstance(error, OSError) and files.is_fault(error):
+            from onrecord import state_file
+
+            state_file.go_without("settings", files.unreadable(file, error).message)
         return
     if not isinstance(raw, dict):
         settings.problems.append(SettingProblem(file, WHOLE_FILE, "must be a JSON object"))

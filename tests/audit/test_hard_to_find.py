@@ -201,7 +201,8 @@ def test_the_command_says_in_words_what_to_do(project, capsys):
     assert capsys.readouterr().out.splitlines() == [
         "preferences/tabs.json  Tabs",
         "  has no triggers",
-        "    fix: write eight to ten, in other words than the title: onrecord edit tabs; /memory:improve drafts them",
+        "    fix: write eight to ten, in other words than the title: onrecord edit tabs; or ask your agent to draft"
+        " them",
         "  its title names a topic, not the rule",
         '    fix: state the rule, such as "Tabs: As discussed": onrecord edit tabs',
         '  cannot be understood alone: "As discussed"',

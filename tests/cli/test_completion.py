@@ -58,7 +58,7 @@ def _texts(*words: str, splits_values: bool = False) -> list[str] | None:
         (["config", "u"], ["unset"]),
         (["remote", "a"], ["add"]),
         (["remote", "--json", "st"], ["status"]),
-        (["remote", "add", "--r"], ["--review"]),
+        (["remote", "add", "--offline", "--r"], ["--review"]),
         (["--no-pager", "sta"], ["status", "stats"]),
         (["--no-p"], ["--no-pager"]),
         (["index", ""], ["rebuild", "check"]),

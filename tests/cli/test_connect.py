@@ -648,7 +648,61 @@ def test_nothing_is_written_where_nobody_can_be_asked(home, onrecord):
 def test_an_agent_that_is_not_known_is_refused_with_the_nearest(onrecord):
     assert onrecord("connect", "emacs").err.startswith("BAD_INPUT: no agent is called 'emacs'")
     assert "did you mean gemini?" in onrecord("connect", "gemni").err
-    assert "did you mean" not in onrecord("connect", "vscode").err
+
+
+@pytest.mark.parametrize("name", ["vscode", "cursor", "windsurf", "zed"])
+def test_an_editor_that_has_only_mcp_gets_its_entry(onrecord, name):
+    error = json.loads(onrecord("connect", name, "--json").out)["error"]
+
+    assert "its agent can use Onrecord's MCP server" in error["message"]
+    entry = json.loads(error["fix"].partition("beside what is there: ")[2].partition("; docs/")[0])
+    ((servers),) = entry.values()
+    assert servers["onrecord"]["args"][-1] == "mcp"
+
+
+def test_the_check_shows_what_each_connected_agent_gets(home, onrecord, project):
+    onrecord("save", "decision", "Sessions live in Postgres, not Redis", "--set=context=c",
+              "--set=decision=User sessions are rows in Postgres.", "--set=rationale=r")  # fmt: skip
+    onrecord("connect", "codex", "gemini", "opencode", "--yes")
+    before = files(home)
+
+    checked = onrecord("connect", "--check")
+
+    assert checked.code == 0, checked
+    assert [line.split(":")[0] for line in checked.out.splitlines() if "its hook replied" in line] == [
+        "codex", "gemini", "opencode",
+    ]  # fmt: skip
+    assert checked.out.count("User sessions are rows in Postgres.") == 3
+    assert "times shown" not in onrecord("stats").out
+    assert {name for name in files(home) if "cache" not in name} == {name for name in before if "cache" not in name}
+
+
+def test_the_check_says_that_there_is_no_record(home, onrecord, project):
+    onrecord("init")
+    onrecord("connect", "codex", "--yes")
+
+    checked = onrecord("connect", "--check")
+
+    assert (checked.code, "no record is in use here; onrecord save --help" in checked.out) == (0, True)
+
+
+def test_the_check_fails_where_the_hook_cannot_start(home, onrecord, project):
+    onrecord("save", "decision", "Sessions live in Postgres, not Redis", "--set=context=c",
+              "--set=decision=User sessions are rows in Postgres.", "--set=rationale=r")  # fmt: skip
+    onrecord("connect", "codex", "--yes")
+    hooks = home / ".codex/hooks.json"
+    hooks.write_text(hooks.read_text().replace("hooks/launch", "hooks/gone"))
+
+    checked = onrecord("connect", "--check")
+
+    assert checked.code == 1
+    assert "codex: its hook failed: " in checked.out and "onrecord connect codex --yes" in checked.out
+
+
+def test_the_check_without_an_agent_says_so(home, onrecord):
+    refused = onrecord("connect", "--check", "--json")
+
+    assert json.loads(refused.out)["error"]["message"] == "no agent is connected"
 
 
 def test_an_agent_can_be_called_by_the_name_of_its_program(onrecord):
@@ -675,7 +729,8 @@ def test_on_a_terminal_any_other_key_writes_nothing(home, project):
     with TerminalSession("connect", "codex", cwd=project) as session:
         session.expect("[y/N/d]")
         session.press("\r")
-        assert session.end() == 1
+        session.expect("nothing was written")
+        assert session.end() == 0
 
     assert not (home / ".codex").exists()
 

@@ -65,11 +65,15 @@ def test_an_example_runs(sample, onrecord, monkeypatch, name, command):
     # The log of changes lies elsewhere, so the copy has none yet.
     assert onrecord("update", "use-uv", "--tag=quick").code == 0
     if name in ("remote", "share") and " add " not in command:
-        assert onrecord("remote", "add", "platform", "/srv/memory.git").code == 0
+        assert onrecord("remote", "add", "--offline", "platform", "/srv/memory.git").code == 0
     if name == "sync":
         shared = str(sample.parent / "memory.git")
         subprocess.run(("git", "init", "-q", "--bare", shared), check=True, timeout=120)
-        assert onrecord("remote", "add", "platform", shared).code == 0
+        assert onrecord("remote", "add", "--offline", "platform", shared).code == 0
+    if " add " in command:
+        shared = str(sample.parent / "memory.git")
+        subprocess.run(("git", "init", "-q", "--bare", shared), check=True, timeout=120)
+        command = command.replace("/srv/memory.git", shared)
     words = shlex.split(command.replace("\\\n", ""))
     assert parser_of(words[0])
     if name == "judge":

@@ -54,7 +54,7 @@ def test_import_makes_drafts_and_says_file_by_file_what_became_of_it(ferry, onre
         "  for the agent: the section for the decision gives a status and no decision\n"
         "docs/adr/template.md\n"
         "  left out: an index, a template or a page about the folder\n"
-        "2 drafts from 2 files; 2 files left to an agent (/memory:import)\n"
+        "2 drafts from 2 files; 2 files left to an agent (its skill memory-import)\n"
         "next: onrecord review; to undo this import: onrecord undo\n"
     )
     assert drafts(onrecord) == [NATS, RABBIT]
@@ -187,3 +187,14 @@ def test_import_says_when_there_is_nothing(project, onrecord):
     assert "--accept and --pending exclude each other" in onrecord("import", "--accept", "--pending").err
     assert onrecord("import", "--done").err.startswith("BAD_INPUT")
     assert onrecord("import", "--done", "nowhere.md").err.startswith("BAD_INPUT")
+
+
+def test_the_skill_is_named_as_it_is_installed(project, onrecord, home):
+    (project / "CONTRIBUTING.md").write_text("# Contributing\n\nRun the tests before a commit.\n")
+    names = []
+    for hosts in (["codex"], ["claude-code"], ["gemini"]):
+        onrecord("connect", *hosts, "--yes")
+        names.append(onrecord("import", "CONTRIBUTING.md", "--dry-run").out.rpartition("left to an agent (")[2].strip())
+        onrecord("connect", *hosts, "--remove", "--yes")
+
+    assert names == ["$memory-import)", "/memory-import)", "/memory-import)"]

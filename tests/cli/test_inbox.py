@@ -73,7 +73,7 @@ def test_drafts_that_wait_are_counted_by_list_doctor_and_for_a_status_line(proje
         onrecord("save", "decision", "--draft", "--force", "--json", stdin=json.dumps({**RECORD, "title": title}))
 
     message = "2 drafts are waiting"
-    assert onrecord("inbox", "--brief").out == f"{message}: /memory:review\n"
+    assert onrecord("inbox", "--brief").out == f"{message}: onrecord review\n"
     assert onrecord("list").err == f"no records yet; `onrecord save` creates one; {message}: onrecord review\n"
     assert json.loads(onrecord("list", "--json").out)["drafts"] == 2
     findings = json.loads(onrecord("doctor", "--json").out)["findings"]

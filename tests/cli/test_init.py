@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from tests.terminal_session import TerminalSession
+
 
 def git(project, *words):
     return subprocess.run(
@@ -71,11 +73,87 @@ def test_a_driver_of_ours_whose_program_is_gone_is_noticed_and_replaced(clone, o
     assert "which does not exist" not in onrecord("doctor").out
 
 
-def test_a_project_that_ignores_the_store_is_told(clone, onrecord):
+FIX = "replace line 2 of .gitignore with `.claude/*` and `!.claude/memory/`; this does it: onrecord init --yes"
+SENTENCE = "git ignores .claude/memory/ (.gitignore, line 2: `.claude/`), so other people do not get these records"
+
+
+def test_a_project_that_ignores_the_store_is_told_the_line_and_the_lines_to_write(clone, onrecord):
+    (clone / ".gitignore").write_text("build/\n.claude/\ndist/\n")
+
+    assert f"{SENTENCE}; {FIX}" in onrecord("init").out
+    assert {"severity": "warning", "check": "git", "what": SENTENCE, "fix": FIX} in findings(onrecord)
+    saved = onrecord("save", "decision", "Use uv", "--set=decision=d", "--set=context=c", "--set=rationale=r")
+    assert f"{SENTENCE}: {FIX}" in saved.err
+
+
+def test_the_lines_are_written_for_yes_and_git_sees_the_records(clone, onrecord):
+    (clone / ".gitignore").write_text("build/\n.claude/\ndist/\n")
+
+    assert "wrote `.claude/*` and `!.claude/memory/` to .gitignore" in onrecord("init", "--yes").out
+
+    assert (clone / ".gitignore").read_text() == "build/\n.claude/*\n!.claude/memory/\ndist/\n"
+    assert ".claude/memory/index.md" in git(clone, "status", "--porcelain", "-uall")
+    (clone / ".claude/settings.local.json").write_text("{}")
+    assert "settings.local.json" not in git(clone, "status", "--porcelain", "-uall")
+    assert not [finding for finding in findings(onrecord) if "ignores" in finding["what"]]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [".claude", "/.claude/", "**/.claude/", ".claude/*", ".claude/**", ".*", ".c*/", "*.json", "*\n.claude/"],
+)
+def test_whatever_ignores_the_store_the_lines_undo_it(clone, onrecord, pattern):
+    (clone / ".gitignore").write_text(f"{pattern}\r\nlast")
+
+    onrecord("init", "--yes")
+
+    onrecord("save", "decision", "Use uv", "--set=decision=d", "--set=context=c", "--set=rationale=r")
+    assert ".claude/memory/decisions/use-uv.json" in git(clone, "status", "--porcelain", "-uall")
+
+
+def test_a_rule_outside_of_the_project_is_overruled_in_the_project(clone, onrecord):
+    (clone / ".git/info/exclude").write_text(".claude/\n")
+
+    assert ".git/info/exclude, line 1" in onrecord("init").out
+    onrecord("init", "--yes")
+
+    assert (clone / ".gitignore").read_text().splitlines()[-1] == "!.claude/memory/**"
+    assert ".claude/memory/index.md" in git(clone, "status", "--porcelain", "-uall")
+
+
+def test_a_memory_that_is_ignored_on_purpose_stays_so(clone, onrecord):
+    (clone / ".gitignore").write_text(".claude/memory/\n")
+
+    assert "delete that line of .gitignore, unless the records are for you alone" in onrecord("init", "--yes").out
+    assert (clone / ".gitignore").read_text() == ".claude/memory/\n"
+
+
+def test_lines_that_would_not_help_are_not_left_behind(clone, onrecord):
+    (clone / ".gitignore").write_text(".claude/\n")
+    (clone / ".claude").mkdir()
+    (clone / ".claude/.gitignore").write_text("*\n")
+
+    refused = onrecord("init", "--yes")
+
+    assert refused.code == 1 and "git would ignore .claude/memory/ by .claude/.gitignore, line 1" in refused.err
+    assert (clone / ".gitignore").read_text() == ".claude/\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
+@pytest.mark.parametrize(("key", "text"), [("y", ".claude/*\n!.claude/memory/\n"), ("n", ".claude/\n")])
+def test_a_person_is_asked_before_gitignore_is_changed(clone, key, text):
     (clone / ".gitignore").write_text(".claude/\n")
 
-    assert "git ignores this folder" in onrecord("init").out
-    assert "git ignores the store" in onrecord("doctor").out
+    with TerminalSession("init", cwd=clone) as session:
+        session.expect("Replace line 1 of .gitignore with `.claude/*` and `!.claude/memory/`? [y/N]")
+        session.press(key)
+        assert session.end() == 0
+
+    assert (clone / ".gitignore").read_text() == text
+
+
+def findings(onrecord):
+    return json.loads(onrecord("doctor", "--json").out)["findings"]
 
 
 def test_a_merge_driver_needs_a_clone(onrecord):
@@ -116,7 +194,10 @@ def test_a_folder_gets_a_memory_of_its_own_below_one(clone, onrecord):
 
 @pytest.mark.parametrize(
     ("words", "fault"),
-    [(["--user"], "--here makes a memory in a folder"), (["--project", "nowhere"], "is not a directory")],
+    [
+        (["--user"], "--here makes a memory in a folder"),
+        (["--project", "nowhere"], "--project must be a folder, not nowhere"),
+    ],
 )
 def test_a_memory_of_its_own_needs_a_folder_of_a_project(clone, onrecord, words, fault):
     outcome = onrecord("init", "--here", *words)

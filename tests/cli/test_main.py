@@ -78,7 +78,7 @@ def test_help_lists_every_command(capsys):
         (["retire", "x"], 2),
         (["list", "--status", "dead"], 2),
         (["list"], 1),
-        (["list", "--project", "/nowhere/at/all"], 1),
+        (["list", "--project", "/nowhere/at/all"], 2),
     ],
 )
 def test_exit_codes(onrecord, words, code):

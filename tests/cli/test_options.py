@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import re
 import shlex
 from collections.abc import Iterator
 
@@ -21,8 +22,22 @@ COMMON = {
     "--user": [],
     "--remote": ["platform"],
 }
-_WITHOUT_OPTION = {"merge-driver size"}
-"""Numbers that are arguments."""
+BAD_VALUES = {
+    "count": ("-3", "many", "nan"),
+    "seconds": ("-3", "many", "nan"),
+    "file": ("no-such-file", "."),
+    "folder": ("no-such-folder",),
+    "_folder": ("no-such-folder",),
+    "present": ("no-such-thing",),
+    "category": ("nonsense",),
+    "since": ("yesterday", "2026-13-01", "d", "-1d", "3x"),
+    "check": ("x", "[]"),
+    "assignment": ("decision",),
+    "_rate_limit": ("many", "7", "nonsense=5%", "-1"),
+    "output_format": ("{nme}", "{id.__class__}", "{}", "{id", "csv"),
+    "_not_empty": ("  ",),
+}
+"""Values that each kind of argument refuses, besides the empty text."""
 
 
 def _parsers(name: str) -> Iterator[Parser]:
@@ -30,51 +45,59 @@ def _parsers(name: str) -> Iterator[Parser]:
     yield from (parser, *parser.actions.values())
 
 
-NUMBERS = {
-    f"{parser.prog.removeprefix('onrecord ')} {action.option_strings[-1] if action.option_strings else action.dest}": (
-        parser,
-        action,
-    )
-    for name in COMMANDS
-    for parser in _parsers(name)
-    for action in parser._actions
-    if action.type is not None or (isinstance(action.default, (int, float)) and not isinstance(action.default, bool))
-}
+def _kind(action: argparse.Action) -> str:
+    return getattr(action.type, "__qualname__", "").partition(".")[0]
 
 
-def test_the_numbers_of_all_commands():
-    assert sorted(NUMBERS) == [
-        "effect --limit",
-        "improve --limit",
-        "list --limit",
-        "log --limit",
-        "merge-driver size",
-        "search --limit",
-        "stats --limit",
-        "sync --every",
-        "try --last",
-        "web --port",
-    ]
+def _bad_commands() -> Iterator[tuple[str, ...]]:
+    """Every command and action with one bad value for each of its arguments and options."""
+    for name in COMMANDS:
+        for parser in _parsers(name):
+            words = tuple(parser.prog.split()[1:])
+            needed = tuple(
+                f"{action.option_strings[-1]}=x"
+                for action in parser._actions
+                if action.required and action.option_strings
+            )
+            before: tuple[str, ...] = ()
+            for action in parser._actions:
+                if action.nargs == 0 or isinstance(action, argparse._SubParsersAction) or parser.actions:
+                    continue
+                bad = (*(("zzz",) if action.choices else BAD_VALUES[_kind(action)]), "")
+                for value in bad:
+                    option = action.option_strings[-1:]
+                    yield (*words, f"{option[0]}={value}") if option else (*words, *needed, "--", *before, value)
+                if not action.option_strings:
+                    good = next(iter(action.choices), "x") if action.choices else "decision"
+                    before = (*before, "7" if _kind(action) == "count" else str(good))
 
 
-@pytest.mark.parametrize("name", NUMBERS)
-@pytest.mark.parametrize("text", ["-3", "many", "", "nan"])
-def test_a_number_out_of_range_is_refused_in_the_same_words(onrecord, name, text):
-    parser, action = NUMBERS[name]
-    with pytest.raises(argparse.ArgumentTypeError, match=r"^must be \d+ (or more|to \d+), not "):
-        action.type(text)
-    if name in _WITHOUT_OPTION:
-        return
-    option = action.option_strings[-1]
+def test_every_kind_of_value_has_bad_ones_to_try():
+    kinds = {
+        _kind(action)
+        for name in COMMANDS
+        for parser in _parsers(name)
+        for action in parser._actions
+        if action.nargs != 0 and not isinstance(action, argparse._SubParsersAction) and not action.choices
+    }
 
-    refused, as_json = (onrecord(parser.name, f"{option}={text}", *more) for more in ([], ["--json"]))
+    assert kinds == set(BAD_VALUES)
+
+
+@pytest.mark.parametrize("words", [" ".join(map(shlex.quote, words)) for words in _bad_commands()])
+def test_a_bad_value_is_refused_in_the_same_words_by_every_command(onrecord, project, words):
+    typed = shlex.split(words)
+
+    refused, as_json = onrecord(*typed), onrecord(typed[0], "--json", *typed[1:])
 
     assert (refused.code, refused.out) == (2, "")
-    assert refused.err.startswith(f"{parser.prog}: {option} must be ")
+    program, colon, message = refused.err.splitlines()[0].partition(": ")
+    assert colon and program.split()[0] == "onrecord"
+    assert re.match(r"\S+ must (be .+, not |not be empty$)", message), message
     assert (as_json.code, as_json.err) == (2, "")
     error = json.loads(as_json.out)["error"]
-    assert (error["code"], error["fix"]) == ("BAD_INPUT", f"{parser.prog} --help")
-    assert error["message"].startswith(f"{option} must be ")
+    assert (error["code"], error["message"], error["fix"]) == ("BAD_INPUT", message, f"{program} --help")
+    assert list(project.iterdir()) == []
 
 
 def test_the_largest_number_is_cut_to_one_that_the_index_takes(project, onrecord):
@@ -113,11 +136,3 @@ def test_an_unknown_command_is_json_where_that_is_wanted(onrecord):
     refused = onrecord("--json", "lst")
 
     assert (refused.code, json.loads(refused.out)["error"]["fix"]) == (2, "did you mean list?")
-
-
-def test_an_empty_search_says_what_is_wrong(project, onrecord):
-    onrecord("init")
-
-    refused = onrecord("search", "")
-
-    assert refused.code == 1 and refused.err.startswith("BAD_INPUT: the text to search for is empty\n")

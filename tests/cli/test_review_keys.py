@@ -69,9 +69,9 @@ def test_one_key_accepts_rejects_skips_and_takes_back(project, session_drafts):
 
 def test_all_drafts_of_a_session_are_accepted_with_one_question(project, session_drafts):
     with TerminalSession("review", cwd=project) as session:
-        session.expect("[A]ll like it")
+        session.expect("[A]ll ")
         session.press("?")
-        session.expect("A  all: accept all 3 drafts from session s-1, after a question")
+        session.expect("A  All: accept all 3 drafts from session s-1, after a question")
         session.press("A")
         screen = session.expect("Accept 3 drafts from session s-1? [y/N] ")
         assert all(title in screen for title in DECISIONS)
@@ -86,16 +86,114 @@ def test_all_drafts_of_a_session_are_accepted_with_one_question(project, session
     assert len(names(project, "decisions")) == 3 and names(project, "inbox") == []
 
 
-def test_a_draft_that_was_skipped_and_then_accepted_with_the_others_counts_once(project, session_drafts):
+def test_a_draft_that_was_skipped_is_not_accepted_with_the_others(project, session_drafts):
     with TerminalSession("review", cwd=project) as session:
         session.press("s")
         session.expect("2 of 3")
         session.press("A")
-        session.expect("[y/N] ")
+        session.expect("Accept 2 drafts from session s-1? [y/N] ")
         session.press("y")
-        session.expect("saved 3 records")
-        session.expect("\n3 accepted\n")
+        session.expect("saved 2 records")
+        session.expect("\n2 accepted, 1 skipped; 1 draft left\n")
         assert session.end() == 0
+
+    assert names(project, "inbox") == ["dates-are-utc"]
+
+
+def test_a_capital_a_accepts_nothing_where_it_is_not_on_offer(project, session_drafts):
+    with TerminalSession("review", cwd=project) as session:
+        for key in ("s", "s"):
+            session.press(key)
+        session.expect("3 of 3")
+        session.press("A")
+        session.expect("a  accept: make it a record")
+        session.press("q")
+        assert session.end() == 0
+
+    assert names(project, "decisions") == []
+
+
+LONG = "Every service keeps its own tables and reads those of others through their API only. "
+
+
+@pytest.fixture
+def long_draft(project, onrecord):
+    """Put a draft that is longer than a screen into the inbox, from a decision record."""
+    paragraphs = "\n\n".join(f"Reason {number}: {LONG * 2}" for number in range(20))
+    page = (
+        f"# 1. Services own their tables\n\n## Status\n\nAccepted\n\n## Context\n\n{paragraphs}\n\n"
+        f"## Decision\n\nEach service owns its tables. {LONG}\n"
+    )
+    (project / "docs/adr").mkdir(parents=True)
+    (project / "docs/adr/0001-tables.md").write_text(page)
+    onrecord("import")
+
+
+def test_title_decision_and_what_agents_are_shown_are_on_a_screen_of_80_by_24(project, long_draft):
+    with TerminalSession("review", cwd=project) as session:
+        screen = session.expect("[?]: ").split("\n")[-24:]
+        session.press("q")
+        assert session.end() == 0
+
+    assert all(len(line) <= 80 for line in screen if not line.startswith("path: ")), screen
+    assert screen[1:4] == ["1 of 1: services-own-their-tables", "Services own their tables", screen[3]]
+    assert screen[4:6] == ["agents will be shown", f"  {screen[5].strip()}"]
+    assert any(line.startswith("decision") for line in screen)
+    assert " more lines: press v" in screen[-2]
+    assert screen[-1] == "[a]ccept [e]dit [m]erge [r]eject [s]kip s[o]urce [q]uit [?]: "
+
+
+def test_a_key_shows_the_source_of_a_draft_and_another_all_of_it(project, long_draft, monkeypatch):
+    with TerminalSession("review", cwd=project, env={"ONRECORD_PAGER": "cat"}) as session:
+        session.expect("[?]: ")
+        session.press("o")
+        source = session.expect("[?]: ")
+        assert "docs/adr/0001-tables.md" in source and "## Decision" in source
+        session.press("v")
+        whole = session.expect("[?]: ")
+        assert "Reason 19" in whole and "press v" not in whole and "path: inbox/" in whole
+        session.press("q")
+        assert session.end() == 0
+
+
+def test_two_reviewers_see_what_the_other_decided(project, session_drafts):
+    with TerminalSession("review", cwd=project) as one, TerminalSession("review", cwd=project) as other:
+        for session in (one, other):
+            session.expect("1 of 3: dates-are-utc")
+            session.expect("[?]: ")
+        other.press("a")
+        other.expect("2 of 3")
+        other.press("r")
+        other.expect("3 of 3")
+        one.press("r")
+        one.expect("passed over: somebody accepted dates-are-utc meanwhile")
+        one.expect("passed over: somebody rejected jobs-are-rows meanwhile")
+        one.expect("3 of 3: logs-go-to-stdout")
+        one.press("a")
+        one.expect("1 accepted, 2 decided on by somebody else\n")
+        assert one.end() == 0
+        other.press("r")
+        other.expect("passed over: somebody accepted logs-go-to-stdout meanwhile")
+        other.expect("1 accepted, 1 rejected, 1 decided on by somebody else\n")
+        assert other.end() == 0
+
+    assert names(project, "decisions") == ["dates-are-utc", "logs-go-to-stdout"]
+
+
+def test_accepting_all_accepts_none_a_second_time(project, session_drafts):
+    """Two reviewers at the same question: the second finds the drafts gone."""
+    with TerminalSession("review", cwd=project) as one, TerminalSession("review", cwd=project) as other:
+        for session in (one, other):
+            session.press("A")
+            session.expect("Accept 3 drafts from session s-1? [y/N] ")
+        other.press("y")
+        other.expect("3 accepted")
+        one.press("y")
+        one.expect("passed over: somebody accepted dates-are-utc meanwhile")
+        one.expect("nothing decided, 3 decided on by somebody else\n")
+        assert one.end() == 0
+
+    assert names(project, "decisions") == ["dates-are-utc", "jobs-are-rows", "logs-go-to-stdout"]
 
 
 def test_what_repeats_a_record_is_left_out_of_a_group_and_the_group_can_be_taken_back(

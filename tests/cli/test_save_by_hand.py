@@ -130,7 +130,8 @@ def test_a_number_given_by_a_flag_does_not_hinder_stopping(project):
         assert session.end() == 1
 
 
-def test_a_kept_form_and_flags_exclude_each_other(onrecord):
+def test_a_kept_form_and_flags_exclude_each_other(onrecord, project):
+    (project / "form.md").write_text("# Title\n")
     outcome = onrecord("save", "decision", "Title", "--from", "form.md")
 
     assert outcome.err.startswith("onrecord save: --from and TITLE exclude each other")
@@ -243,7 +244,7 @@ def test_nothing_opens_for_agents_and_programs(project, edits, agent):
 def test_without_a_terminal_a_category_is_needed(onrecord):
     outcome = onrecord("save")
 
-    assert outcome.code == 1 and outcome.err.startswith("BAD_INPUT: save needs the category of the record\n")
+    assert outcome.code == 1 and outcome.err.startswith("BAD_INPUT: there is nothing to save\nfix: give a category")
 
 
 def test_kept_forms_are_private_and_no_more_than_the_newest_are_kept(project, edits, monkeypatch):

@@ -64,7 +64,7 @@ def test_a_change_that_was_refused_is_offered_again_until_it_is_taken_back(proje
     with open(hook, "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\nread old new ref\n[ $ref != refs/heads/main ]\n")
     os.chmod(hook, 0o755)
-    onrecord("remote", "add", "platform", shared)
+    onrecord("remote", "add", "--offline", "platform", shared)
     _save(onrecord, "Jobs are rows")
     offered = onrecord("sync").out
     branch = subprocess.run(
@@ -95,7 +95,7 @@ def test_a_record_that_is_there_twice_since_a_rename_is_told_with_a_way_to_keep_
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process that is not its child")
 def test_a_signal_that_ends_a_sync_ends_its_git(project, onrecord, tmp_path):
     os.mkfifo(tmp_path / "git")
-    onrecord("remote", "add", "platform", "ssh://host/memory.git")
+    onrecord("remote", "add", "--offline", "platform", "ssh://host/memory.git")
     waits = {"GIT_SSH_COMMAND": f"echo $PPID > {tmp_path}/git; exec sleep 600; true"}
     with subprocess.Popen((*PROGRAM, "sync"), env={**os.environ, **waits}) as process:
         try:
@@ -110,9 +110,9 @@ def test_a_signal_that_ends_a_sync_ends_its_git(project, onrecord, tmp_path):
 
 
 def test_a_draft_of_a_shared_store_is_reviewed_there(project, onrecord, shared):
-    onrecord("remote", "add", "platform", shared)
+    onrecord("remote", "add", "--offline", "platform", shared)
     _save(onrecord, "Jobs are rows")
-    onrecord("remote", "add", "other", "/srv/other.git")
+    onrecord("remote", "add", "--offline", "other", "/srv/other.git")
 
     onrecord("share", "jobs-are-rows", "--remote=platform", "--to=other", "--draft", "--yes")
 
@@ -121,7 +121,7 @@ def test_a_draft_of_a_shared_store_is_reviewed_there(project, onrecord, shared):
 
 def test_what_was_pulled_is_in_the_index_before_a_hook_needs_it(project, onrecord, other, shared):
     for machine in (onrecord, other):
-        machine("remote", "add", "platform", shared)
+        machine("remote", "add", "--offline", "platform", shared)
     _save(other, "Jobs are rows")
     other("sync")
     assert not os.path.exists(index.file_of(paths.accepted("platform").root))
@@ -133,7 +133,7 @@ def test_what_was_pulled_is_in_the_index_before_a_hook_needs_it(project, onrecor
 
 def test_two_machines_share_edit_and_conflict(project, onrecord, other, shared):
     for machine in (onrecord, other):
-        assert machine("remote", "add", "platform", shared).code == 0
+        assert machine("remote", "add", "--offline", "platform", shared).code == 0
     _save(onrecord, "Jobs are rows")
 
     assert onrecord("sync") == (0, "platform: pushed 1\n", "")
@@ -159,7 +159,7 @@ def test_two_machines_share_edit_and_conflict(project, onrecord, other, shared):
 
 def test_a_dry_run_shows_and_writes_nothing(project, onrecord, other, shared):
     for machine in (onrecord, other):
-        machine("remote", "add", "platform", shared)
+        machine("remote", "add", "--offline", "platform", shared)
     _save(onrecord, "Jobs are rows")
     onrecord("sync")
     _save(other, "Queues are tables")
@@ -171,7 +171,7 @@ def test_a_dry_run_shows_and_writes_nothing(project, onrecord, other, shared):
 
 
 def test_json_names_every_file(project, onrecord, shared):
-    onrecord("remote", "add", "platform", shared)
+    onrecord("remote", "add", "--offline", "platform", shared)
     _save(onrecord, "Jobs are rows")
 
     answer = json.loads(onrecord("sync", "--json").out)
@@ -185,7 +185,7 @@ def test_json_names_every_file(project, onrecord, shared):
 
 
 def test_what_is_held_back_is_named_and_ends_with_1(project, onrecord, shared):
-    onrecord("remote", "add", "platform", shared)
+    onrecord("remote", "add", "--offline", "platform", shared)
     secret = ("--set", "context=AKIAQ7ZX4M2PLWVN8RTB", "--allow-secret")
     _save(onrecord, "Keys in the vault", *secret)
 
@@ -196,8 +196,8 @@ def test_what_is_held_back_is_named_and_ends_with_1(project, onrecord, shared):
 
 
 def test_one_remote_that_fails_does_not_keep_the_others(project, onrecord, shared, tmp_path):
-    onrecord("remote", "add", "platform", shared)
-    onrecord("remote", "add", "gone", "http://127.0.0.1:9/memory.git")
+    onrecord("remote", "add", "--offline", "platform", shared)
+    onrecord("remote", "add", "--offline", "gone", "http://127.0.0.1:9/memory.git")
 
     first = onrecord("sync", "gone", "--dry-run")
     outcome = onrecord("sync")
@@ -212,7 +212,7 @@ def test_one_remote_that_fails_does_not_keep_the_others(project, onrecord, share
 
 
 def test_two_syncs_at_once_of_one_replica_wait_for_each_other(project, onrecord, shared, tmp_path):
-    onrecord("remote", "add", "platform", shared)
+    onrecord("remote", "add", "--offline", "platform", shared)
     _save(onrecord, "Jobs are rows")
     running = [subprocess.Popen((*PROGRAM, "sync", "--json"), stdout=subprocess.PIPE, env=os.environ) for _ in range(3)]
     results = [json.loads(process.communicate(timeout=60)[0])["remotes"][0] for process in running]
@@ -224,7 +224,7 @@ def test_four_machines_that_sync_at_the_same_moment_all_get_their_record_in(proj
     homes = [{**os.environ, **{name: str(tmp_path / f"{number}" / name) for name in HOMES}} for number in range(4)]
     for number, home in enumerate(homes):
         run = partial(subprocess.run, env=home, check=True, stdout=subprocess.DEVNULL)
-        run((*PROGRAM, "remote", "add", "platform", shared))
+        run((*PROGRAM, "remote", "add", "--offline", "platform", shared))
         run((*PROGRAM, "save", "decision", f"Rule {number}", *DECISION, "--remote", "platform"))
 
     running = [subprocess.Popen((*PROGRAM, "sync", "--json"), stdout=subprocess.PIPE, env=home) for home in homes]

@@ -43,7 +43,7 @@ CASES = (
     Case("index rebuild", ("index", "rebuild")),
     Case("doctor --fix", ("doctor", "--fix"), is_report=True, is_repeatable=True),
     Case("init --user", ("init", "--user"), is_repeatable=True),
-    Case("remote add", ("remote", "add", "platform", "../other.git")),
+    Case("remote add", ("remote", "add", "--offline", "platform", "../other.git")),
     Case("remote remove", ("remote", "remove", "team"), is_repeatable=True),
     Case("connect", ("connect", "gemini", "codex", "--mcp", "--yes"), is_repeatable=True),
     Case("connect --remove", ("connect", "qwen", "--remove", "--yes"), is_repeatable=True),
@@ -144,7 +144,7 @@ _SETUP = (
     _decision("Use Subversion", "--force"),
     ("archive", "use-subversion", "--reason", "old"),
     ("config", "set", "retrieval.max_inject", "2"),
-    ("remote", "add", "team", "../server.git"),
+    ("remote", "add", "--offline", "team", "../server.git"),
     ("connect", "qwen", "--mcp", "--yes"),
     ("update", "mail-by-queue", "--tag", "mail"),
 )

@@ -356,7 +356,7 @@ def test_drafts_that_wait_are_mentioned_once_a_session_where_somebody_reads_alon
     inbox.mkdir()
     for name in ("a", "b", "c"):
         (inbox / f"{name}.json").write_text("{}")
-    line = "Memory: 3 drafts are waiting: /memory:review\n\n"
+    line = "Memory: 3 drafts are waiting: /memory-review\n\n"
     event = {"session_id": "s9", "cwd": project.root, "source": "startup"}
 
     assert start(hook).context.startswith(line)
@@ -373,8 +373,16 @@ def test_drafts_behind_a_link_out_of_the_store_are_not_counted(project, hook, tm
     assert "waiting" not in start(hook).context
 
 
-@pytest.mark.parametrize(("host", "command"), [("claude-code", "/memory:review"), ("codex", "onrecord review")])
-def test_the_line_about_drafts_names_a_command_that_the_host_has(project, host, command):
+@pytest.mark.parametrize(
+    ("host", "plugin", "command"),
+    [
+        ("claude-code", "/plugins/memory", "/memory:review"),
+        ("claude-code", "", "/memory-review"),
+        ("codex", "", "onrecord review"),
+    ],
+)
+def test_the_line_about_drafts_names_a_command_that_the_host_has(project, host, plugin, command, monkeypatch):
+    monkeypatch.setenv("CLAUDE_PLUGIN_ROOT", plugin)
     inbox = Path(project.store.root, "inbox")
     inbox.mkdir()
     (inbox / "a.json").write_text("{}")

@@ -245,12 +245,12 @@ def share_with_a_second_machine(life: Life, folder: Path) -> None:
     """Shared over a git repository, the decision reaches an agent in another project on another machine."""
     repository = folder / "memory.git"
     subprocess.run(["git", "init", "-q", "--bare", str(repository)], check=True, timeout=120)
-    life.onrecord("remote", "add", "team", str(repository))
+    life.onrecord("remote", "add", "--offline", "team", str(repository))
     life.onrecord("share", "sessions-live-in-signed-cookies", "--to", "team", "--yes")
     pushed = life.onrecord("sync")
     other = Life(folder / "second", folder / "second" / "home", hosts=[Codex])
     other.onrecord("connect", "codex", "--yes")
-    other.onrecord("remote", "add", "team", str(repository))
+    other.onrecord("remote", "add", "--offline", "team", str(repository))
     pulled = other.onrecord("sync")
     turn = other.ask(Codex, ASKS)
     life.onrecord("remote", "remove", "team")

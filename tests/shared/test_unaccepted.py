@@ -232,7 +232,7 @@ def test_where_changes_are_reviewed_a_save_is_a_draft_and_the_rest_is_refused_wi
 def test_a_remote_that_was_never_synced_has_nothing_to_show(project, share, run, tmp_path):
     bare = tmp_path / "team.git"
     subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(bare)), check=True, timeout=120)
-    assert run("remote", "add", "platform", str(bare))[0] == 0
+    assert run("remote", "add", "--offline", "platform", str(bare))[0] == 0
     assert run("save", "decision", "Sessions live in Postgres", "--set", "decision=rows", *FIELDS,
                "--remote=platform")[0] == 0  # fmt: skip
 

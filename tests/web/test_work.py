@@ -1,4 +1,4 @@
-"""Editing and review in a real browser: with and without scripts, by keyboard, by two people, and a whole day's work."""
+"""Editing and review in a real browser: with and without scripts, by keyboard, by two people, and a day's work."""
 
 from __future__ import annotations
 
@@ -51,6 +51,13 @@ def ferry(chromium: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     project = served.fill(tmp_path / "ferry")
     with served.serving(Path(project.root)) as address:
         yield Ferry(project, address, chromium)
+        # A window that is still open would miss its server.
+        in_thread(_close_windows)(chromium)
+
+
+def _close_windows(chromium: Browser) -> None:
+    for context in chromium.contexts:
+        context.close()
 
 
 def _draft(project: Project, title: str, **fields: object) -> str:
@@ -104,14 +111,14 @@ def test_a_record_is_edited_with_rows_chips_pickers_and_a_preview(ferry):
     reasons = page.locator('[data-list="content.rationale"] textarea')
     reasons.last.fill("backups are there already")
     expect(reasons).to_have_count(3)
-    page.get_by_role("button", name=re.compile("Move up: Rationale, 2")).click()
+    page.get_by_role("button", name="Move up: Rationale, reason 2").click()
     expect(reasons.first).to_have_value("backups are there already")
     triggers = page.locator('[data-list="triggers"] input')
     triggers.last.fill("fix it")
     triggers.nth(2).press("Enter")
     expect(triggers.last).to_be_focused()
     expect(preview).to_contain_text("only words that any prompt may have")
-    page.get_by_role("button", name=re.compile("Remove: Triggers, 3")).click()
+    page.get_by_role("button", name="Remove: Triggers, trigger 3").click()
     files = page.locator('[data-list="related_files"] input')
     files.last.press_sequentially("page")
     expect(page.locator("datalist option[value='src/web/page.py']")).to_have_count(1)
@@ -135,10 +142,10 @@ def test_a_check_is_written_in_rows_and_its_error_is_where_it_is(ferry):
     page.locator("summary", has_text="Checks").click()
     check = page.locator('[data-list="checks"] > li').first
     check.get_by_label("command").check()
-    check.get_by_label("Starts, start 1").fill("npm install")
-    check.get_by_label("Breaks, break 1").fill("yarn add left-pad")
+    check.get_by_label("Starts, start 1", exact=True).fill("npm install")
+    check.get_by_label("Breaks, break 1", exact=True).fill("yarn add left-pad")
     page.get_by_role("button", name="Save", exact=True).click()
-    wrong = page.get_by_label("Breaks, break 1")
+    wrong = page.get_by_label("Breaks, break 1", exact=True).first
     expect(wrong).to_be_focused()
     expect(wrong).to_have_attribute("aria-invalid", "true")
     expect(page.locator("#f-checks-0-examples-breaks-0-error")).to_contain_text("does not break the check")
@@ -187,9 +194,9 @@ def test_a_record_is_written_without_any_script(ferry):
 
     page.get_by_label("Title", exact=True).fill("Restart the worker when the queue stalls")
     page.get_by_label("Trigger", exact=True).fill("the queue stalls")
-    page.get_by_label("Steps, step 1").fill("look at the queue")
+    page.get_by_label("Steps, step 1", exact=True).fill("look at the queue")
     page.get_by_role("button", name="Add a step").click()
-    page.get_by_label("Steps, step 2").fill("stop the worker")
+    page.get_by_label("Steps, step 2", exact=True).fill("stop the worker")
     page.get_by_role("button", name="Move up: Steps, step 2").click()
     page.get_by_label("Verification").fill("the queue is empty")
     page.get_by_role("button", name="Preview").click()
@@ -267,6 +274,7 @@ def test_a_successor_is_picked_by_typing_its_title(ferry):
 @in_thread
 def test_the_inbox_by_keyboard_edits_in_place_and_accepts_only_what_was_not_skipped(ferry):
     _draft(ferry.project, "Cache wheels in CI")
+    first, _, third = (draft.name for draft in Inbox(ferry.project.store.root).scan())
     page = ferry.window()
     page.goto(f"{ferry.root}/inbox")
     faults = _faults(page)
@@ -280,11 +288,11 @@ def test_the_inbox_by_keyboard_edits_in_place_and_accepts_only_what_was_not_skip
     title = drafts.nth(1).get_by_label("Title", exact=True)
     expect(title).to_be_focused()
     faults.update({f"editing: {name}": fault for name, fault in _faults(page).items()})
-    title.fill("Sign release tags with the team's key")
+    title.fill("Always do what was agreed in the session")
     drafts.nth(1).get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("status").first).to_contain_text("Draft changed")
     expect(drafts.nth(1)).to_be_focused()
-    expect(drafts.nth(1)).to_contain_text("Sign release tags with the team's key")
+    expect(drafts.nth(1)).to_contain_text("Always do what was agreed in the session")
     page.keyboard.press("k")
     page.keyboard.press("s")
     page.keyboard.press("A")
@@ -293,8 +301,8 @@ def test_the_inbox_by_keyboard_edits_in_place_and_accepts_only_what_was_not_skip
     page.get_by_role("button", name="Accept 2 drafts").click()
 
     expect(page.get_by_role("status").first).to_contain_text("Saved 2 records.")
-    assert Inbox(ferry.project.store.root).names() == ["use-uv-for-every-install"]
-    assert ferry.project.store.has("sign-release-tags-with-the-teams-key")
+    assert Inbox(ferry.project.store.root).names() == [first]
+    assert ferry.project.store.has("always-do-what-was-agreed-in-the-session") and ferry.project.store.has(third)
     assert faults == {}
 
 
@@ -304,9 +312,10 @@ def test_two_reviewers_at_once_see_what_the_other_did(ferry):
     for window in (page, colleague):
         window.goto(f"{ferry.root}/inbox")
 
-    colleague.locator("article.draft").first.get_by_role("button", name="Accept", exact=True).click()
+    draft = "Use uv for every install"
+    colleague.locator("article.draft", has_text=draft).get_by_role("button", name="Accept", exact=True).click()
     expect(colleague.get_by_role("status").first).to_contain_text("Saved:")
-    page.locator("article.draft").first.get_by_role("button", name="Reject").click()
+    page.locator("article.draft", has_text=draft).get_by_role("button", name="Reject").click()
 
     expect(page.get_by_role("alert")).to_contain_text("“Use uv for every install” was accepted by a person")
     expect(page.locator("article.draft")).to_have_count(1)
@@ -392,15 +401,15 @@ def test_the_work_of_a_day(ferry):
     expect(page.locator(".warning", has_text="Your agent broke this 3 times")).to_be_visible()
     page.get_by_role("link", name="Edit", exact=True).click()
     page.locator("summary", has_text="Checks").click()
-    page.get_by_label("edit", exact=True).check()
-    page.get_by_label("Adds, add 1").fill("log(session_id)")
+    page.get_by_label("edit", exact=True).first.check()
+    page.get_by_label("Adds, add 1", exact=True).first.fill("log(session_id)")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("status").first).to_contain_text("Saved.")
     assert project.get("never-log-a-session-id").memory.checks[0].adds == ("log(session_id)",)
 
     # A rule is found by its picture.
     page.goto(f"{ferry.root}/map")
-    page.locator(".tree-map a", has_text="src").first.click()
+    page.locator('.tree-map a[href$="folder=src/auth/session.py"]').first.click()
     page.get_by_role("link", name="Sessions live in Postgres").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Sessions live in Postgres")
 

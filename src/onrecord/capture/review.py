@@ -150,7 +150,8 @@ def accept_group(writer: Writer, drafts: Sequence[Draft], *, project: str) -> li
 def needs_own_decision(writer: Writer, draft: Draft) -> bool:
     """True if a draft cannot be accepted in a group: it changes or replaces a record, or duplicates one."""
     target = draft.updates or draft.supersedes or draft.record.superseded_by
-    return bool(target) or any(match.is_same for match in similar.find(writer.store, draft.record))
+    is_replacing = any(writer.store.has(old) for old in draft.record.supersedes)
+    return bool(target) or is_replacing or any(match.is_same for match in similar.find(writer.store, draft.record))
 
 
 def undo_decision(writer: Writer, change_id: str, drafts: Sequence[Draft], *, project: str) -> None:
@@ -161,9 +162,10 @@ def undo_decision(writer: Writer, change_id: str, drafts: Sequence[Draft], *, pr
 
 
 def reject(writer: Writer, draft: Draft | BrokenDraft, *, project: str) -> None:
-    """Delete a draft and log its evidence, so that it is not suggested again."""
+    """Delete a draft and log its evidence, so that it is not suggested again. Raises NotFound if it is gone."""
     box = Inbox(writer.store.root)
-    if os.path.isfile(box.path(draft.name)):
+    path = box.path(draft.name)
+    if os.path.isfile(path) or not os.path.lexists(path):
         writer.reject(draft.name, draft.hash if isinstance(draft, Draft) else "")
     else:
         # This is a folder or a link, which an undo could not restore, so it is not logged as a change.

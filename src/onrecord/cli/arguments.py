@@ -29,9 +29,17 @@ from onrecord.store.writer import Writer
 _SHARED: dict[str, dict[str, Any]] = {
     "id": {"metavar": "ID", "help": "the id of a record, its beginning, or words of it"},
     "--allow-secret": {"action": "store_true", "help": "save it even if it seems to contain a credential"},
-    "--category": {"action": "append", "default": [], "metavar": "NAME", "help": "only this category (repeatable)"},
+    "--category": {
+        "action": "append",
+        "default": [],
+        "metavar": "NAME",
+        "help": "only this category (repeatable)",
+    },
     "--dry-run": {"action": "store_true", "help": "show what would happen and write nothing"},
-    "--since": {"metavar": "WHEN", "help": "only since a day (2026-03-01) or an age (3w; d, w, m or y)"},
+    "--since": {
+        "metavar": "WHEN",
+        "help": "only since a day (2026-03-01) or an age (3w; d, w, m or y)",
+    },
     "--summary": {"default": "", "metavar": "TEXT", "help": "what changed and why, for the record's history"},
     "--tag": {"action": "append", "default": [], "metavar": "TAG", "help": "only with this tag (repeatable)"},
 }
@@ -44,12 +52,14 @@ _MAX_AGE_DAYS = 100_000
 _MAX_COUNT = 1_000_000_000
 """More than a store has of anything, and less than SQLite's largest integer."""
 
+_CHECK_EXAMPLE = '{"on": "command", "starts": ["npm i"]}'
+_NOTHING_TO_SAVE = "give a category, a title and --set flags, --file FILE, or JSON on standard input"
 _EXAMPLE = 'for example {"title": "…", "tags": ["…"], "content": {…}}'
 _REPEATABLE = (
     ("--tag", "TAG", "a tag (repeatable)"),
     ("--trigger", "TEXT", "how someone will ask for it (repeatable)"),
     ("--related", "PATH", "a file it is about, or a part of one: src/auth.py#login (repeatable)"),
-    ("--check", "JSON", "a check of the rule (repeatable); docs/how-to/check-changes.md has its parts"),
+    ("--check", "JSON", "a check of the rule (repeatable); its parts: onrecord docs check-changes"),
     ("--set", "FIELD=VALUE", "a field of the record or of its content; repeat it for the items of a list"),
 )
 
@@ -57,7 +67,8 @@ _REPEATABLE = (
 def add(container: argparse._ActionsContainer, *names: str) -> None:
     """Add options that several commands share."""
     for name in names:
-        container.add_argument(name, **_SHARED[name])
+        kind: dict[str, Any] = {"type": _TYPES[name]} if name in _TYPES else {}
+        container.add_argument(name, **_SHARED[name], **kind)
 
 
 def count(minimum: int = 0, maximum: int | None = None) -> Callable[[str], int]:
@@ -76,6 +87,79 @@ def seconds(minimum: float, maximum: float) -> Callable[[str], float]:
         return _within(float, text, minimum, maximum)
 
     return parse
+
+
+def file(text: str) -> str:
+    """Return the path of a file that can be read, or - for standard input: a `type=`."""
+    if text != "-":
+        try:
+            with open(text, "rb"):
+                pass
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise argparse.ArgumentTypeError(
+                f"must be a file that can be read, not {shorten(text)}: {reason}"
+            ) from error
+    return text
+
+
+def folder(text: str) -> str:
+    """Return the path of a folder: a `type=`."""
+    if not os.path.isdir(text):
+        raise argparse.ArgumentTypeError(f"must be a folder, not {shorten(text)}")
+    return text
+
+
+def present(text: str) -> str:
+    """Return the path of a file or a folder: a `type=`."""
+    if not os.path.exists(text):
+        raise argparse.ArgumentTypeError(f"must be a file or a folder, not {shorten(text)}")
+    return text
+
+
+def category(text: str) -> str:
+    """Return the category of a name such as `decisions`: a `type=`."""
+    try:
+        return compose.category_of(text)
+    except BadInput as error:
+        names = ", ".join(schema.FOLDERS)
+        raise argparse.ArgumentTypeError(f"must be one of {names}, not {shorten(text)}") from error
+
+
+def since(text: str) -> str:
+    """Return the timestamp that a day or an age means: a `type=`."""
+    count, unit = text[:-1], text[-1:].lower()
+    if unit in _DAYS and count.isascii() and count.isdigit():
+        return timestamps.days_before(timestamps.now(), min(int(count[:6]) * _DAYS[unit], _MAX_AGE_DAYS))
+    if not timestamps.is_day(text):
+        raise argparse.ArgumentTypeError(f"must be a day (2026-03-01) or an age (3w), not {shorten(text)}")
+    return text
+
+
+def check(text: str) -> Mapping[str, Any]:
+    """Return the JSON object of a `--check`: a `type=`."""
+    try:
+        raw = json.loads(text)
+    except (ValueError, RecursionError):
+        raw = None
+    if not isinstance(raw, dict):
+        raise argparse.ArgumentTypeError(f"must be JSON such as {_CHECK_EXAMPLE}, not {shorten(text)}")
+    return raw
+
+
+def assignment(text: str) -> str:
+    """Return a text of the form FIELD=VALUE: a `type=`."""
+    if "=" not in text:
+        raise argparse.ArgumentTypeError(f"must be FIELD=VALUE, not {shorten(text)}")
+    return text
+
+
+_TYPES: dict[str, Callable[[str], Any]] = {
+    "--category": category,
+    "--since": since,
+    "--check": check,
+    "--set": assignment,
+}
 
 
 def _within(convert: Callable[[str], float], text: str, minimum: float, maximum: float | None) -> float:
@@ -147,18 +231,6 @@ def existing_writer(args: argparse.Namespace) -> Writer:
     return writer
 
 
-def since(text: str | None) -> str:
-    """Return the timestamp that `--since` means; empty if it was left out. Raises BadInput."""
-    if text is None:
-        return ""
-    count, unit = text[:-1], text[-1:].lower()
-    if unit in _DAYS and count.isascii() and count.isdigit():
-        return timestamps.days_before(timestamps.now(), min(int(count[:6]) * _DAYS[unit], _MAX_AGE_DAYS))
-    if not timestamps.is_day(text):
-        raise BadInput(f"--since {text!r} is neither a day nor an age", fix="write --since 2026-03-01 or --since 3w")
-    return text
-
-
 def display_path(store: Store, path: str) -> str:
     """Return a record's path as an agent can open it: relative to the project, or from the home folder."""
     return paths.prefix_of(store.root) + path
@@ -181,9 +253,10 @@ def record_data(store: Store, entry: Entry) -> dict[str, Any]:
 
 def add_record(parser: argparse.ArgumentParser) -> None:
     """Add the options for the fields of a record."""
-    parser.add_argument("--file", metavar="FILE", help="read the JSON object from FILE; - is standard input")
+    parser.add_argument("--file", type=file, metavar="FILE", help="read the JSON object from FILE; - is standard input")
     for name, metavar, meaning in _REPEATABLE:
-        parser.add_argument(name, action="append", default=[], metavar=metavar, help=meaning)
+        kind: dict[str, Any] = {"type": _TYPES[name]} if name in _TYPES else {}
+        parser.add_argument(name, action="append", default=[], metavar=metavar, help=meaning, **kind)
 
 
 class RecordFlags(NamedTuple):
@@ -208,9 +281,7 @@ class RecordFlags(NamedTuple):
         """Return the fields that the title and the flags set. Raises BadInput for an unknown field."""
         fields: dict[str, Any] = self.added
         for assignment in self.assignments:
-            name, equals, text = assignment.partition("=")
-            if not equals:
-                raise BadInput(f"--set {shorten(assignment)!r} has no value", fix="write --set FIELD=VALUE")
+            name, _, text = assignment.partition("=")
             _assign(fields, name.strip(), text, category)
         return {**fields, "title": self.title} if self.title else fields
 
@@ -218,22 +289,12 @@ class RecordFlags(NamedTuple):
 def record_flags(args: argparse.Namespace) -> RecordFlags:
     """Return the values of the title and of the options that `add_record` adds."""
     title = getattr(args, "title", "") or ""
-    checks = [_check(text) for text in args.check]
-    return RecordFlags(args.file, title, args.tag, args.trigger, args.related, checks, args.set)
+    return RecordFlags(args.file, title, args.tag, args.trigger, args.related, _arranged(args.check), args.set)
 
 
-def _check(text: str) -> Mapping[str, Any]:
-    """Return the check of a `--check`. Raises BadInput or Invalid."""
-    try:
-        raw = json.loads(text)
-    except ValueError as error:
-        raise BadInput(
-            f"--check: not JSON ({error})", fix="""--check '{"on": "command", "starts": ["npm i"]}'"""
-        ) from error
-    if not isinstance(raw, dict):
-        raise BadInput("--check: must be a JSON object", fix="""--check '{"on": "command", "starts": ["npm i"]}'""")
-    checks: list[Mapping[str, Any]] = compose.arrange_checks(raw)
-    return checks[0]
+def _arranged(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return checks in the form of a record. Raises Invalid."""
+    return [arranged for one in checks for arranged in compose.arrange_checks(dict(one))]
 
 
 def record_fields(flags: RecordFlags, category: str, whole: dict[str, Any]) -> dict[str, Any]:
@@ -336,13 +397,14 @@ def read_json(source: str) -> dict[str, Any]:
 
 
 def _stdin() -> bytes:
-    if sys.stdin is None or sys.stdin.isatty():
-        raise BadInput(
-            "there is nothing to save", fix="give a title and --set flags, --file FILE, or JSON on standard input"
-        )
+    is_closed = sys.stdin is None or sys.stdin.isatty()
     buffer = getattr(sys.stdin, "buffer", None)
     limit = memory.MAX_FILE_BYTES + 1
-    data: bytes = buffer.read(limit) if buffer else sys.stdin.read(limit).encode("utf-8", "surrogatepass")
+    data = b""
+    if not is_closed:
+        data = buffer.read(limit) if buffer else sys.stdin.read(limit).encode("utf-8", "surrogatepass")
+    if not data.strip():
+        raise BadInput("there is nothing to save", fix=_NOTHING_TO_SAVE)
     return data
 
 

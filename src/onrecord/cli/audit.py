@@ -13,11 +13,10 @@ from onrecord.audit.report import Evidence, Measure
 from onrecord.cli import arguments, output
 from onrecord.cli.output import CommandResult, Screen, labelled, table
 from onrecord.cli.terminal import watched
-from onrecord.errors import BadInput
+from onrecord.coldstart import NamedTuple
 from onrecord.importers import memories
-from onrecord.record import compose
+from onrecord.record.schema import shorten
 from onrecord.search import index
-from onrecord.settings import load_settings
 from onrecord.store.store import Broken, Entry, Store
 from onrecord.text import plural
 
@@ -34,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-rate",
         action="append",
+        type=_rate_limit,
         default=[],
         metavar="[CHECK=]RATE",
         help="exit with 1 if the rate of this check, or of any, is higher (repeatable; 0.05 and 5%% are the same)",
@@ -43,10 +43,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=f"exit with 1 if there are any {', '.join(SERIOUS)} or records that cannot be read",
     )
-    parser.add_argument("--category", default="", metavar="NAME", help="only the records of this category")
+    parser.add_argument("--category", type=arguments.category, metavar="NAME", help="only the records of this category")
     folder = parser.add_mutually_exclusive_group()
-    folder.add_argument("--claude-memory", metavar="DIR", help="read a folder of Claude Code's auto memory instead")
-    folder.add_argument("--markdown", metavar="DIR", help="read a folder of Markdown notes instead")
+    folder.add_argument(
+        "--claude-memory",
+        type=arguments.folder,
+        metavar="DIR",
+        help="read a folder of Claude Code's auto memory instead",
+    )
+    folder.add_argument(
+        "--markdown", type=arguments.folder, metavar="DIR", help="read a folder of Markdown notes instead"
+    )
     parser.add_argument("--all", action="store_true", help=f"show every finding, not only {_MAX_FINDINGS} of each kind")
 
 
@@ -61,7 +68,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         evidence = Evidence(missing=report.lost_files(items, os.path.abspath(args.project)))
     else:
         store = arguments.existing_store(args)
-        category = compose.category_of(args.category) if args.category else ""
+        category = args.category or ""
         where, (items, evidence, broken) = store.root, _material(store, category)
     measures = report.audit(items, evidence, lambda texts: watched(texts, "comparing records"))
     if folder:
@@ -96,9 +103,7 @@ def _material(store: Store, category: str) -> tuple[Sequence[AuditItem], Evidenc
     broken = [item.path for item in scanned if isinstance(item, Broken)]
     evidence = report.collect(store, entries, lambda entries: watched(entries, "checking files"))
     records = [entry.memory for entry in entries]
-    reaches = authority.reaches(
-        index.open(store.root), load_settings(store.root), lambda prompts: watched(prompts, "trying prompts")
-    )
+    reaches = authority.reaches(index.open(store.root), lambda prompts: watched(prompts, "trying prompts"))
     names = {record.id for record in records}
     findings = authority.examine(records, reaches, names)
     return audit_item.from_records(records), evidence._replace(authority=tuple(findings)), broken
@@ -115,26 +120,31 @@ def _with_flags(measure: Measure, flags: str) -> Measure:
     return measure._replace(findings=findings)
 
 
-def _limits(rates: list[str]) -> dict[str, float]:
-    limits: dict[str, float] = {}
-    for text in rates:
-        name, equals, rate = text.rpartition("=")
-        if equals and name not in CHECKS:
-            raise BadInput(f"--max-rate {text!r}: {name!r} is not a check", fix=f"use one of {', '.join(CHECKS)}")
-        limits.update(dict.fromkeys([name] if name else CHECKS, _rate(rate)))
-    return limits
+class _RateLimit(NamedTuple):
+    """The highest rate that a check, or with an empty name every check, may have."""
+
+    check: str
+    rate: float
 
 
-def _rate(text: str) -> float:
+def _rate_limit(text: str) -> _RateLimit:
+    """Return what a `--max-rate` means: a `type=`."""
+    name, equals, rate_text = text.rpartition("=")
     try:
-        rate = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+        rate = float(rate_text[:-1]) / 100 if rate_text.endswith("%") else float(rate_text)
     except ValueError:
         rate = -1.0
-    if not 0 <= rate <= 1:
-        raise BadInput(
-            f"--max-rate {text!r} is not a rate", fix="write a number from 0 to 1, or a percentage"
-        ) from None
-    return rate
+    if not 0 <= rate <= 1 or (equals and name not in CHECKS):
+        form = f"a rate such as 0.05 or 5%, alone or for one of {', '.join(CHECKS)}: {CHECKS[0]}=5%"
+        raise argparse.ArgumentTypeError(f"must be {form}, not {shorten(text)}")
+    return _RateLimit(name, rate)
+
+
+def _limits(rate_limits: Sequence[_RateLimit]) -> dict[str, float]:
+    limits: dict[str, float] = {}
+    for limit in rate_limits:
+        limits.update(dict.fromkeys([limit.check] if limit.check else CHECKS, limit.rate))
+    return limits
 
 
 def _data(measure: Measure, limit: float | None) -> dict[str, Any]:

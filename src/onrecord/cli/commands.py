@@ -54,6 +54,12 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("nothing is installed, nothing remains", "demo"),
             Example("keep the sample project, to try commands in it", "demo --keep"),
         ), has_store=False),
+        "docs": Command("docs", "Print a page of the documentation; it needs no network.", (
+            Example("the list of pages", "docs"),
+            Example("a page, by its name", "docs tutorial"),
+            Example("what an error means", "docs NO_STORE"),
+            Example("the passages about something", "docs merge driver"),
+        ), has_store=False),
         "completion": Command("completion", "Print a shell script that completes commands and ids on Tab.", (
             Example("for bash: evaluate it in ~/.bashrc", "completion bash"),
             Example("for zsh: evaluate it in ~/.zshrc", "completion zsh"),

@@ -15,6 +15,7 @@ from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, 
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 from onrecord.recall import selection
+from onrecord.record import author
 from onrecord.setting_table import SETTINGS, Setting, setting
 from onrecord.settings import Settings, flattened, load_settings
 from onrecord.store.store import Store
@@ -52,6 +53,8 @@ def run(args: argparse.Namespace) -> CommandResult:
     if args.action == "tidy":
         return _tidy(store, is_users=args.user, dry_run=args.dry_run).warned(*store.warnings)
     value = _parsed(args.key, args.value, trusted=args.user) if args.action == "set" else None
+    if args.user:
+        _refuse_an_agent(args.key, args.value if args.action == "set" else None, value)
     return _change(store, args.key, value).warned(*store.warnings)
 
 
@@ -144,6 +147,23 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
         fix = f"onrecord config set --user {key} {shlex.quote(text)}" if is_for_user else f"onrecord config {key}"
         raise BadInput(f"{key} {reason}", fix=fix)
     return value
+
+
+def _refuse_an_agent(key: str, text: str | None, value: object) -> None:
+    """Raise BadInput if an agent would change the user's own config in a way in which no project may change it."""
+    if author.detect().origin != author.AGENT:
+        return
+    default = _declared(key).default
+    typed_default = list(default) if isinstance(default, tuple) else default
+    settings = load_settings("")
+    settings.problems.clear()
+    settings.take(paths.CONFIG, False, {key: typed_default if value is None else value})
+    if settings.problems:
+        asks = "ask the user to run"
+        unset = f"{asks}: onrecord config unset --user {key}"
+        fix = unset if text is None else f"{asks}: onrecord config set --user {key} {shlex.quote(text)}"
+        refused = setting_table.direction(key).refused or "not yours to choose"
+        raise BadInput(f"only the user may change {key} like that: it could be {refused}", fix=fix)
 
 
 def _change(store: Store, key: str, value: object) -> CommandResult:

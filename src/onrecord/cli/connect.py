@@ -4,27 +4,44 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import json
 import os
 import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from onrecord import paths
 from onrecord.cli import arguments, questions
-from onrecord.cli.output import CommandResult, Screen, clean, table
+from onrecord.cli.output import CommandResult, Screen, clean, fitted, table, wrap
 from onrecord.cli.questions import Asker
-from onrecord.errors import BadInput, CommandFailed
-from onrecord.hosts import connection, host_files
+from onrecord.errors import BadInput, CommandFailed, WrongState
+from onrecord.hosts import connection, hook_trial, host_files
 from onrecord.hosts import table as hosts
+from onrecord.hosts.config_file import FileChange
 from onrecord.hosts.connection import Plan
+from onrecord.hosts.hook_trial import HookTrial
 from onrecord.hosts.host_files import HostSetup
+from onrecord.project import Project
 from onrecord.record.schema import shorten
 from onrecord.text import plural
 
 _COMMAND_SECONDS = 120
 """Time for a command of a host: it may download something."""
+
+_MAX_ENTRIES = 200
+"""Records of which one is looked for that answers a prompt."""
+
+_MCP_ONLY = {
+    "vscode": ("VS Code", ".vscode/mcp.json of the project", "servers"),
+    "code": ("VS Code", ".vscode/mcp.json of the project", "servers"),
+    "cursor": ("Cursor", "~/.cursor/mcp.json", "mcpServers"),
+    "windsurf": ("Windsurf", "~/.codeium/windsurf/mcp_config.json", "mcpServers"),
+    "zed": ("Zed", "Zed's settings.json", "context_servers"),
+}
+"""Programs that can use the MCP server only, by what people type: title, file and member for servers."""
 
 _MIN_SIMILARITY = 0.75
 """Similarity of a misspelt name to the right one; that of `vscode` to `codex` is 0.67."""
@@ -40,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"one of {', '.join(hosts.BY_NAME)} (default: all found on this machine)",
     )
     parser.add_argument("--list", action="store_true", help="list the agents, and which are installed and connected")
+    parser.add_argument("--check", action="store_true", help="start each agent's hook once, and show what it replies")
     parser.add_argument("--remove", action="store_true", help="remove the connection")
     parser.add_argument("--dry-run", action="store_true", help="show what would change and write nothing")
     parser.add_argument("--yes", action="store_true", help="write without asking")
@@ -49,8 +67,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     project = paths.project_root(args.project) if args.here else ""
+    arguments.exclude("--check", args.check, {"--list": args.list, "--remove": args.remove, "--here": args.here})
+    arguments.exclude("--list", args.list, {"--remove": args.remove})
     if args.list:
         return _list(project)
+    if args.check:
+        return _check(args.hosts, args.project)
     setups = _setups(args.hosts, project, is_removal=args.remove)
     plans = [_plan(setup, project, is_named=bool(args.hosts), is_removal=args.remove, mcp=args.mcp) for setup in setups]
     if not project:
@@ -59,18 +81,65 @@ def run(args: argparse.Namespace) -> CommandResult:
     if needed and not args.dry_run:
         if not args.yes:
             flags = [f"--{name}" for name in ("remove", "mcp", "here") if getattr(args, name)]
-            _consent(arguments.asker(args), needed, " ".join(["onrecord", "connect", *args.hosts, *flags, "--yes"]))
+            without_asking = " ".join(["onrecord", "connect", *args.hosts, *flags, "--yes"])
+            if not _agrees(arguments.asker(args), needed, without_asking):
+                return _result([], [], is_removal=args.remove, dry_run=False)
         connection.write_files(needed)
         for command in (command for plan in needed for command in plan.commands):
             _run(command)
     steps = _steps(needed, is_removal=args.remove)
+    return _result(plans, steps, is_removal=args.remove, dry_run=args.dry_run)
+
+
+def _result(plans: list[Plan], steps: list[str], *, is_removal: bool, dry_run: bool) -> CommandResult:
     data = {
-        "dry_run": args.dry_run,
-        "removed": args.remove,
+        "dry_run": dry_run,
+        "removed": is_removal,
         "agents": [_data(plan) for plan in plans],
         "then": steps,
     }
-    return CommandResult(data, lambda screen: _text(screen, plans, steps, is_removal=args.remove, dry_run=args.dry_run))
+    return CommandResult(data, lambda screen: _text(screen, plans, steps, is_removal=is_removal, dry_run=dry_run))
+
+
+def _check(names: Sequence[str], project_dir: str) -> CommandResult:
+    """Start the hook of each connected agent, or of those named, with a prompt that a record of the project answers."""
+    setups = list(dict.fromkeys(map(_setup, names))) or [
+        setup for setup in hosts.setups() if connection.state(setup).is_connected
+    ]
+    if not setups:
+        raise WrongState("no agent is connected", fix="to see which agents are here: onrecord connect --list")
+    root, prompt = paths.project_root(project_dir), _answered_prompt(project_dir)
+    trials = [hook_trial.run(setup, root, prompt or "what is on record here?") for setup in setups]
+    data = {"project": root, "prompt": prompt, "agents": [trial._asdict() for trial in trials]}
+    is_good = all(trial.lines or not (trial.flaw or prompt) for trial in trials)
+    return CommandResult(data, lambda screen: _trial_text(screen, trials, prompt), 0 if is_good else 1)
+
+
+def _answered_prompt(project_dir: str) -> str:
+    """Return a trigger or the title of a record of the project, which a prompt with it gets; empty without a record."""
+    store = Project(project_dir).store
+    entries = islice(store.entries(), _MAX_ENTRIES) if store.exists else ()
+    records = [entry.memory for entry in entries if entry.memory.record_status == "active"]
+    record = max(records, key=lambda record: (bool(record.triggers), record.updated_at), default=None)
+    return "" if record is None else record.triggers[0] if record.triggers else record.title
+
+
+def _trial_text(screen: Screen, trials: Sequence[HookTrial], prompt: str) -> str:
+    lines = [wrap(f'the prompt: "{clean(prompt)}"', screen.width)] if prompt else []
+    for trial in trials:
+        lines.append(f"{screen.paint(trial.host, 'bold')}: {fitted(screen, clean(_trial_outcome(trial, prompt)))}")
+        lines += [wrap(clean(line), screen.width, "  ") for line in trial.lines]
+    return "\n".join(lines)
+
+
+def _trial_outcome(trial: HookTrial, prompt: str) -> str:
+    if trial.lines:
+        return f"its hook replied in {trial.seconds:.1f} s; the agent is shown:"
+    if trial.flaw:
+        return f"its hook failed: {trial.flaw}; onrecord connect {trial.host} --yes; onrecord doctor"
+    if prompt:
+        return f"its hook replied nothing; to see why: onrecord why {shlex.quote(prompt)}"
+    return "its hook starts, and has nothing to reply: no record is in use here; onrecord save --help"
 
 
 def _setups(names: Sequence[str], project: str, *, is_removal: bool) -> list[HostSetup]:
@@ -90,9 +159,21 @@ def _setup(name: str) -> HostSetup:
     names = {word: setup for setup in hosts.setups() for word in (setup.host, *setup.programs)}
     if name.lower() in names:
         return names[name.lower()]
+    if name.lower() in _MCP_ONLY:
+        raise _mcp_only(*_MCP_ONLY[name.lower()])
     nearest = difflib.get_close_matches(name.lower(), names, n=1, cutoff=_MIN_SIMILARITY)
     hint = f"did you mean {names[nearest[0]].host}? " if nearest else ""
     raise BadInput(f"no agent is called {shorten(name)!r}", fix=f"{hint}to list them: onrecord connect --list")
+
+
+def _mcp_only(title: str, file: str, member: str) -> BadInput:
+    """Return the error for a program without hooks; its fix is the entry for our MCP server."""
+    command, *words = [*host_files.program(), "mcp"]
+    entry = json.dumps({member: {"onrecord": {"command": command, "args": words}}}, ensure_ascii=False)
+    what = f"{title} runs no hooks of Onrecord; its agent can use Onrecord's MCP server"
+    return BadInput(
+        what, fix=f"put this into {file}, beside what is there: {entry}; docs/agents/mcp.md says what it gives"
+    )
 
 
 def _in_scope(setups: list[HostSetup], project: str, *, is_named: bool) -> list[HostSetup]:
@@ -120,8 +201,8 @@ def _plan(setup: HostSetup, project: str, *, is_named: bool, is_removal: bool, m
         return Plan(setup.host, [], notes=[error.message], why_empty="left as it is")
 
 
-def _consent(asker: Asker, plans: list[Plan], command: str) -> None:
-    """Raise BadInput unless the person agrees to the plans; `command` is the one that does not ask."""
+def _agrees(asker: Asker, plans: list[Plan], command: str) -> bool:
+    """True if the person agrees to the plans. Raises BadInput with the `command` for it if there is nobody to ask."""
     if not asker.can_ask:
         raise BadInput("not a terminal, so nothing was written (use --yes)", fix=command)
     for plan in plans:
@@ -130,8 +211,7 @@ def _consent(asker: Asker, plans: list[Plan], command: str) -> None:
     screen = Screen.for_stream(sys.stdout)
     while (key := questions.read_key("Write this? d shows the lines", "y/N/d", screen)) == "d":
         print("\n".join(clean(line) for plan in plans for line in _preview(plan)))
-    if key != "y":
-        raise BadInput("nothing was written", fix="to see what is connected: onrecord connect --list")
+    return key == "y"
 
 
 def _summary(plan: Plan) -> list[str]:
@@ -203,18 +283,39 @@ def _text(screen: Screen, plans: list[Plan], steps: list[str], *, is_removal: bo
         lines += [f"  {note}" for note in plan.notes]
     if steps and not dry_run:
         lines += ["", "Now:", *(f"- {step}" for step in steps)]
-    return "\n".join(map(clean, lines)) or "no agent is connected"
+    return "\n".join(map(clean, lines)) or ("no agent is connected" if is_removal else "nothing was written")
 
 
 def _outcome(plan: Plan, *, is_removal: bool, dry_run: bool) -> str:
     if plan.is_empty:
         return plan.why_empty or ("not connected" if is_removal else "already connected, nothing to change")
-    verb = "removed" if is_removal else "written" if plan.name not in hosts.BY_NAME else "connected"
-    verb = f"would be {verb}" if dry_run else verb
-    files = list(dict.fromkeys(change.path for change in plan.changes))
-    folder = os.path.commonpath(files) if len(files) > 1 else ""
-    names = [f"{len(files)} files in {folder}"] if folder else files
-    return f"{verb} ({', '.join([*names, *(['by its own commands'] if plan.commands else [])])})"
+    would = "would be " if dry_run else ""
+    done = [f"{would}{verb} ({_places(files)})" for verb, files in _files_by_verb(plan.changes).items()]
+    if plan.name not in hosts.BY_NAME:
+        return ", ".join(done)
+    done += [f"{'would be done' if dry_run else 'done'} by its own commands"] if plan.commands else []
+    only_removes = not plan.commands and not any(_adds(change) for change in plan.changes)
+    headline = "disconnected" if is_removal else "connected by its plugin" if only_removes else "connected"
+    headline = f"would be {headline}" if dry_run and not (only_removes and not is_removal) else headline
+    return f"{headline}: {', '.join(done)}"
+
+
+def _files_by_verb(file_changes: Sequence[FileChange]) -> dict[str, list[str]]:
+    """Return the files that are written, changed and removed."""
+    files: dict[str, list[str]] = {}
+    for change in file_changes:
+        verb = "removed" if not _adds(change) else "changed" if change.before and not change.is_own_file else "written"
+        files.setdefault(verb, []).append(change.path)
+    return files
+
+
+def _adds(file_change: FileChange) -> bool:
+    """True if a change puts something into a file; else it only takes something out."""
+    return any(line.startswith("+") for line in file_change.diff().splitlines()[2:])
+
+
+def _places(files: Sequence[str]) -> str:
+    return f"{len(files)} files in {os.path.commonpath(files)}" if len(files) > 1 else files[0]
 
 
 def _list(project: str) -> CommandResult:

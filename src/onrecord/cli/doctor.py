@@ -13,9 +13,8 @@ from onrecord.cli.terminal import Progress, watched
 from onrecord.doctor import Finding, agents, machine, old_name, store_checks
 from onrecord.doctor.machine import OwnFiles
 from onrecord.errors import UnsafePath, Unwritable
-from onrecord.git import git_files
+from onrecord.git import git_files, ignore_rule
 from onrecord.project import Project
-from onrecord.record import compose
 from onrecord.settings import load_settings
 from onrecord.store.store import Store
 from onrecord.text import plural
@@ -27,14 +26,14 @@ _COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help="make the repairs that lose nothing")
-    parser.add_argument("--category", default="", metavar="NAME", help="only the records of this category")
+    parser.add_argument("--category", type=arguments.category, metavar="NAME", help="only the records of this category")
     parser.add_argument("--privacy", action="store_true", help="list what is stored on this machine, and for how long")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
     if args.privacy:
         return _privacy(_stores(arguments.store_of(args)))
-    category = compose.category_of(args.category) if args.category else ""
+    category = args.category or ""
     root = paths.project_root(args.project)
     with Progress("examining the installation"):
         findings = [*machine.examine(), *agents.examine_claude_code(root), *agents.examine_connections(root)]
@@ -118,10 +117,9 @@ def _stored(screen: Screen, item: OwnFiles) -> Iterator[str]:
 
 def _git(root: str) -> Iterator[Finding]:
     try:
-        if git_files.ignores(root, f".claude/memory/{paths.INDEX_MD}"):
-            yield Finding(
-                "warning", "git", "git ignores the store, so other people do not see it", "check the .gitignore"
-            )
+        rule = ignore_rule.find(root)
+        if rule:
+            yield Finding("warning", "git", rule.sentence, rule.fix)
         elif git_files.is_clone(root):
             yield from _merge_driver(root)
     except Unwritable as error:

@@ -13,7 +13,7 @@ from onrecord.cli.output import CommandResult, clean
 from onrecord.cli.terminal import watched
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors
-from onrecord.record import compose, export, links, memory, naming
+from onrecord.record import export, links, memory, naming
 from onrecord.record.export import SectionFilter
 from onrecord.settings import load_settings
 from onrecord.store import generated_page
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing_store(args)
-    only = SectionFilter(tuple(map(compose.category_of, args.category)), naming.clean_tags(args.tag))
+    only = SectionFilter(tuple(args.category), naming.clean_tags(args.tag))
     if args.file or args.into or args.check:
         for name, value in (("--file", args.file), ("--into", args.into), ("--check", args.check)):
             is_for_agents = args.format in (None, "agents")
@@ -52,9 +52,10 @@ def run(args: argparse.Namespace) -> CommandResult:
     everything = [entry.memory for entry in watched(store.entries(), "reading records")]
     exported = [record for record in (everything if args.all else links.current(everything)) if only.accepts(record)]
     name = args.format or "markdown"
-    text = _FORMATS[name](exported)
-    data = {"format": name, "count": len(exported), "records": [memory.to_json(record) for record in exported]}
-    return CommandResult(data, lambda screen: text.rstrip("\n"))
+    # Of 50,000 records only what is asked for is made.
+    whole = [memory.to_json(record) for record in exported] if args.json else []
+    data = {"format": name, "count": len(exported), "records": whole}
+    return CommandResult(data, lambda screen: _FORMATS[name](exported).rstrip("\n"))
 
 
 def _configured_file(store: Store) -> str:

@@ -49,7 +49,7 @@ def _freshness(store: Store, asker: Asker, ids: Sequence[str], *, only_stale: bo
     _require_project(store)
     entries = [resolve.record(asker, store, reference) for reference in ids]
     if not entries:
-        everything = list(store.entries())
+        everything = list(watched(store.entries(), "reading records"))
         current = {record.path for record in links.current(entry.memory for entry in everything)}
         entries = [entry for entry in everything if entry.memory.path in current]
     checked = report.check_all(store, watched(entries, "checking files"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any, NoReturn
 from onrecord.cli.commands import COMMANDS, GROUPS, Example
 from onrecord.cli.output import Screen, clean, emit_error, wrap
 from onrecord.errors import BadInput
+from onrecord.text import cut
 
 WIDTH = 80
 COMMON = "for every command"
@@ -21,8 +23,32 @@ _TITLE = 20
 
 
 _HELP = ("-h", "--help")
-_BAD_VALUE = re.compile(r"argument (\S+): must be ")
+_QUOTE = "'"
+_MAX_VALUE = 60
+"""Characters of a wrong value in a message."""
+
+_BAD_VALUE = re.compile(r"argument (\S+): must ")
+_BAD_CHOICE = re.compile(r"argument (\S+): invalid choice: (.*) \(choose from (.*)\)$")
 _EXCLUDED = re.compile(r"argument (\S+): not allowed with argument (\S+)")
+
+
+def _folder(text: str) -> str:
+    if not os.path.isdir(text):
+        raise argparse.ArgumentTypeError(f"must be a folder, not {cut(text, _MAX_VALUE)}")
+    return text
+
+
+class _LeftOut(str):
+    """The empty text of an argument that was not typed."""
+
+    __slots__ = ()
+
+
+def _not_empty(text: str) -> str:
+    """Return `text`: the `type=` of every text that may not be empty, unless it is the default."""
+    if not text.strip() and not isinstance(text, _LeftOut):
+        raise argparse.ArgumentTypeError("must not be empty")
+    return text
 
 
 class Parser(argparse.ArgumentParser):
@@ -57,7 +83,11 @@ class Parser(argparse.ArgumentParser):
             )
             store.add_argument("--remote", metavar="REMOTE", default="", help="act on the replica of this shared store")
         common.add_argument(
-            "--project", metavar="DIR", default=".", help="act on the project of DIR (default: the current folder)"
+            "--project",
+            metavar="DIR",
+            type=_folder,
+            default=".",
+            help="act on the project of DIR (default: the current folder)",
         )
         common.add_argument("--no-pager", action="store_true", help="print a long result without a pager")
         common.add_argument(*_HELP, action="help", help="show this help")
@@ -69,6 +99,10 @@ class Parser(argparse.ArgumentParser):
                 [action.dest, *(argument_of(argument) for argument in _shown(parser) if not argument.option_strings)]
             )
             parser.add_common()
+        for action in self._actions:
+            if action.nargs != 0 and action.type is None and not isinstance(action, argparse._SubParsersAction):
+                action.type = _not_empty
+                action.default = _LeftOut() if action.default == "" else action.default
         # Computed now: while `parse_intermixed_args` runs, every argument is optional.
         self.usage_line = _usage(self)
 
@@ -236,9 +270,12 @@ def _lines(title: str, meaning: str) -> str:
 
 def _plain(message: str) -> str:
     """Return an argparse message in our words; some Pythons put the choices in quotes."""
-    message = _BAD_VALUE.sub(r"\1 must be ", _EXCLUDED.sub(r"\2 and \1 exclude each other", message))
-    head, mark, choices = message.partition("(choose from ")
-    return head + mark + choices.replace("'", "")
+    message = _BAD_VALUE.sub(r"\1 must ", _EXCLUDED.sub(r"\2 and \1 exclude each other", message))
+    choice = _BAD_CHOICE.match(message)
+    if choice:
+        name, typed, choices = choice.groups()
+        return f"{name} must be one of {choices.replace(_QUOTE, '')}, not {cut(typed.strip(_QUOTE), _MAX_VALUE)}"
+    return message
 
 
 def _hint(message: str, option_names: Iterable[str]) -> str:

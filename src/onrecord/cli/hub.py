@@ -6,8 +6,10 @@ import argparse
 import os
 import sys
 from contextlib import closing
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from onrecord import extras
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, table
 from onrecord.errors import BadInput, NotFound
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from onrecord.shared.hub_teams import Team
 
 VARIABLE = "ONRECORD_HUB_URL"
+ROLES = ("reader", "writer", "reviewer")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,8 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     grant = actions.add_parser("grant", parents=[database], help="add a login to the team")
     grant.add_argument("login", metavar="LOGIN", help="a login of the database")
-    grant.add_argument("role", metavar="ROLE", help="reader, writer or reviewer")
+    grant.add_argument("role", metavar="ROLE", choices=ROLES, help="reader, writer or reviewer")
     grant.add_argument("--create", action="store_true", help="create the login, with a password that you type")
+    invite = actions.add_parser("invite", parents=[database], help="print the lines to send to a new colleague")
+    invite.add_argument("login", metavar="LOGIN", help="their login of the database; it need not exist yet")
+    invite.add_argument("--role", choices=ROLES, default="writer", help="their role (default: writer)")
     revoke = actions.add_parser("revoke", parents=[database], help="remove a member from the team")
     revoke.add_argument("login", metavar="LOGIN", help="a login of the database")
     forget = actions.add_parser("forget", parents=[database], help="delete the earlier versions of a record")
@@ -66,6 +72,8 @@ def run(args: argparse.Namespace) -> CommandResult:
         if args.action == "grant":
             password = _password(arguments.asker(args).can_ask) if args.create else None
             return _grant(session, team, args.login, args.role, password)
+        if args.action == "invite":
+            return _invite(session, team, args.login, args.role, f" --url {quote(args.url)}" if args.url else "")
         if args.action == "revoke":
             return _revoke(session, team, args.login)
         return _forget(session, team, args.path) if args.action == "forget" else _status(session, args.team)
@@ -88,7 +96,7 @@ def _init(session: HubSession, team: str, review: bool | None) -> CommandResult:
     tables = f"updated from schema {before} to {after}" if before < after else f"up to date: schema {after}"
     lines = [f"tables {tables if before else 'created'}", f"team {team} {'created' if is_new else 'exists'}"]
     return CommandResult(
-        data, lambda screen: "\n".join(lines), note="next: `onrecord hub grant LOGIN ROLE`" if is_new else ""
+        data, lambda screen: "\n".join(lines), note=f"next: `onrecord hub invite LOGIN --team {team}`" if is_new else ""
     )
 
 
@@ -102,6 +110,42 @@ def _grant(session: HubSession, team: str, login: str, role: str, password: str 
         hub_teams.grant(session, team, login, role)
     data = {"team": team, "login": login, "role": role}
     return CommandResult(data, lambda screen: f"{clean(login)} is a {role} of the team {team}")
+
+
+def _invite(session: HubSession, team: str, login: str, role: str, url_option: str) -> CommandResult:
+    """Return the command that gives a login its role, if it does not have it, and the lines to send to the person."""
+    from onrecord.shared import hub_teams
+
+    member_role = hub_teams.role(session, team, login)
+    create = "" if hub_teams.has_login(session, login) else " --create"
+    grant = f"onrecord hub grant {quote(login)} {role} --team {team}{create}{url_option}"
+    address = hub_teams.address_for(session, login, team)
+    host = "*" if not session.info.host or session.info.host.startswith("/") else session.info.host
+    data = {
+        "team": team,
+        "login": login,
+        "role": role,
+        "grant": "" if member_role == role else grant,
+        "address": address,
+        "commands": [
+            extras.install_command("hub"),
+            f"onrecord remote add {team} {quote(address)}",
+            f"onrecord sync {team}",
+        ],
+        "password_line": f"{host}:{session.info.port}:{session.info.dbname}:{login}:PASSWORD",
+    }
+    return CommandResult(data, lambda screen: _invitation(data))
+
+
+def _invitation(data: dict[str, Any]) -> str:
+    """Return an invitation for people: what to run first, and below a line what to send."""
+    install, *commands = data["commands"]
+    first = f"{data['login']} is a {data['role']} of the team {data['team']} already."
+    lines = [f"First, here: {data['grant']}" if data["grant"] else first, "Then send this:", ""]
+    lines += [f"You are a {data['role']} of the team {data['team']}; your login is {data['login']}."]
+    lines += [f"Put a line with your password into ~/.pgpass, mode 0600: {data['password_line']}", "Then:"]
+    lines += [f"  {install}", *(f"  {command}" for command in commands)]
+    return "\n".join(map(clean, lines))
 
 
 def _password(can_ask: bool) -> str:

@@ -13,7 +13,7 @@ from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled
 from onrecord.cli.terminal import watched
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors
-from onrecord.record import compose, links, memory
+from onrecord.record import links, memory
 from onrecord.record.memory import Memory
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Broken, Entry, Store
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     entries = {entry.memory.path: entry for entry in scanned if isinstance(entry, Entry)}
     asker = arguments.asker(args)
     paths = {resolve.record(asker, store, reference).path for reference in args.ids}
-    categories = {compose.category_of(name) for name in args.category}
+    categories = set(args.category)
     items = _hard_to_find(store, entries, _Filter(paths, categories, args.check), arguments.store_flags(args))
     drafts = {draft.updates: draft.name for draft in Inbox(store.root).drafts() if draft.updates}
     undecided = [item for item in items if item.record.id not in drafts]

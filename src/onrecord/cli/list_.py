@@ -11,9 +11,9 @@ from onrecord.cli import arguments, record_table
 from onrecord.cli.output import CommandResult, Screen, clean, to_json
 from onrecord.cli.record_table import ListedPath, TableRow
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput
 from onrecord.project import Project
-from onrecord.record import compose, schema
+from onrecord.record import schema
+from onrecord.record.schema import shorten
 from onrecord.search import index, listing
 from onrecord.search.listing import Listed, ListingFilter
 from onrecord.store import record_names, rights, waiting
@@ -61,7 +61,9 @@ class _ListItem(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--category", metavar="NAME", help=f"only this category: {', '.join(schema.FOLDERS)}")
+    parser.add_argument(
+        "--category", type=arguments.category, metavar="NAME", help=f"only this category: {', '.join(schema.FOLDERS)}"
+    )
     arguments.add(parser, "--tag")
     parser.add_argument("--status", choices=STATUSES, default="active", help="only this status (default: active)")
     arguments.add(parser, "--since")
@@ -70,20 +72,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sort", choices=tuple(listing.ORDERS), default="updated", help=meaning)
     parser.add_argument("--by", choices=tuple(_GROUPS), help="group by this; a record can be in several groups")
     meaning = "json, jsonl, tsv, or a template such as '{id}\\t{title}'; fields: " + ", ".join(FIELDS)
-    parser.add_argument("--format", metavar="FORMAT", help=meaning)
+    parser.add_argument("--format", type=output_format, metavar="FORMAT", help=meaning)
 
 
 def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing_store(args)
     listing_filter = ListingFilter(
-        compose.category_of(args.category) if args.category else "",
+        args.category or "",
         frozenset(tag.lower() for tag in args.tag),
         "" if args.status == "all" else args.status,
-        arguments.since(args.since),
+        args.since or "",
         args.sort,
     )
-    if args.format and args.format not in FORMATS:
-        check_template(args.format)
     store_index = index.open(store.root)
     records, total = listing.read(store_index, listing_filter, args.limit)
     broken = listing.broken(store_index)
@@ -170,7 +170,7 @@ def _category(list_item: _ListItem) -> str:
 
 
 def render(output_format: str, field_values: Sequence[Values]) -> str:
-    """Return the values in one of the `FORMATS`, or in a template. Raises BadInput for an invalid template."""
+    """Return the values in one of the `FORMATS`, or in a template."""
     if output_format == "json":
         return to_json(list(field_values))
     line = {"jsonl": _json_line, "tsv": _cells}.get(output_format) or template(output_format)
@@ -188,11 +188,10 @@ def _cells(values: Values) -> str:
 
 
 def template(text: str) -> Callable[[Values], str]:
-    """Return a function that fills a template such as `{id}\\t{title}`. Raises BadInput.
+    """Return a function that fills a template such as `{id}\\t{title}`.
 
     `{{` and `}}` are braces.
     """
-    check_template(text)
 
     def fill(values: Values) -> str:
         return _PIECE.sub(lambda piece: _piece(piece, values), text)
@@ -200,17 +199,14 @@ def template(text: str) -> Callable[[Values], str]:
     return fill
 
 
-def check_template(text: str) -> None:
-    """Raise BadInput for a template with an unknown field, a single brace, or no field at all."""
-    fix = f"use {', '.join('{' + name + '}' for name in FIELDS)}; or one of json, jsonl, tsv"
+def output_format(text: str) -> str:
+    """Return a format or a template: a `type=`. A template names fields, and a single brace is written twice."""
     pieces = list(_PIECE.finditer(text))
-    for piece in pieces:
-        if piece[1] is not None and piece[1] not in FIELDS:
-            raise BadInput(f"--format: a record has no field {piece[0]!r}", fix=fix)
-        if piece[0] in "{}":
-            raise BadInput(f"--format: single brace in {text!r}", fix=f"write it twice; {fix}")
-    if not any(piece[1] for piece in pieces):
-        raise BadInput(f"--format: {text!r} names no field", fix=fix)
+    is_known = all(piece[1] is None or piece[1] in FIELDS for piece in pieces)
+    if text in FORMATS or (is_known and any(piece[1] for piece in pieces) and not any(p[0] in "{}" for p in pieces)):
+        return text
+    fields = ", ".join(f"{{{name}}}" for name in FIELDS)
+    raise argparse.ArgumentTypeError(f"must be json, jsonl, tsv or a text with {fields}, not {shorten(text)}")
 
 
 def _piece(piece: re.Match[str], values: Values) -> str:

@@ -99,8 +99,18 @@ def _page(text: str, screen: Screen) -> bool:
     from onrecord.cli import terminal
 
     text = safe(text, screen)
-    line_count = sum(max(1, -(-width_of(_PAINTED.sub("", line)) // screen.width)) for line in text.split("\n"))
-    return terminal.show_in_pager(text, line_count)
+    return terminal.show_in_pager(text, sum(rows_of(line, screen) for line in text.split("\n")))
+
+
+def rows_of(line: str, screen: Screen) -> int:
+    """Return the number of rows that a line takes on the screen."""
+    return max(1, -(-width_of(_PAINTED.sub("", line)) // screen.width))
+
+
+def say_paged(text: str, screen: Screen) -> None:
+    """Print a text, in the pager if it does not fit on the terminal."""
+    if not (screen.is_terminal and _page(text, screen)):
+        say(text, screen)
 
 
 def say(text: str, screen: Screen, end: str = "\n") -> None:
@@ -167,6 +177,8 @@ def commands_in(fix: str) -> list[str]:
 
 def add_store_flags(fix: str, flags: str) -> str:
     """Return the fix with `flags`, which name a store, added to each of its commands that takes them."""
+    if not flags:
+        return fix
     return COMMAND.sub(lambda match: match[0] + ("" if _needs_no_flags(match[0], flags) else flags), fix)
 
 

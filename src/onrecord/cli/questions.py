@@ -11,11 +11,13 @@ from onrecord.store import history
 
 
 class Option(NamedTuple):
-    """An answer: its key, the word that contains the key, and what it does."""
+    """An answer: its key, the word that contains the key (empty if only `?` names it), and what it does."""
 
     key: str
     word: str
     meaning: str = ""
+    is_exact: bool = False
+    """True if the key in the other case may mean something else."""
 
     @property
     def label(self) -> str:
@@ -38,7 +40,7 @@ class Asker(NamedTuple):
 
 def read_choice(question: str, choices: Sequence[Option], screen: Screen) -> str:
     """Ask for one of `choices` and return its key; `?` or any other key explains them."""
-    labels = " ".join(option.label for option in choices)
+    labels = " ".join(option.label for option in choices if option.word)
     by_key = {option.key: option for option in choices}
     while True:
         say(f"{question}{' ' if question else ''}{labels} [?]: ", screen, end="")
@@ -46,7 +48,7 @@ def read_choice(question: str, choices: Sequence[Option], screen: Screen) -> str
         if screen.is_terminal:
             say(key if len(key) == 1 else "", screen)
         choice = by_key.get(key) or by_key.get(key.lower())
-        if choice:
+        if choice and (choice.key == key or not choice.is_exact):
             return choice.key
         say("\n".join(f"  {option.key}  {option.meaning or option.word}" for option in choices), screen)
 

@@ -47,7 +47,7 @@ def add_prompt(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--first", action="store_true", help="as the first prompt of a session, which is shown more")
     meaning = "the session so far, for a prompt that refers to it"
-    parser.add_argument("--transcript", metavar="FILE", default="", help=meaning)
+    parser.add_argument("--transcript", type=arguments.file, metavar="FILE", help=meaning)
 
 
 def run(args: argparse.Namespace) -> CommandResult:

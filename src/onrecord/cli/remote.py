@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import closing
+from shlex import quote
 from typing import Any
 
 from onrecord import files, timestamps
@@ -12,12 +14,13 @@ from onrecord.cli import sync
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, table, wrap
 from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput, NotFound, Refused, Unwritable, WrongState
+from onrecord.errors import BadInput, NotFound, OnrecordError, Refused, Unwritable, WrongState
 from onrecord.project import Project
 from onrecord.settings import Settings
 from onrecord.shared import incoming, remotes, replicas, sync_base, withdrawal
 from onrecord.shared.remotes import Remote
 from onrecord.shared.replicas import Replica, SyncState
+from onrecord.shared.transport import StoreAccess
 from onrecord.store import record_names
 from onrecord.text import first_few, plural
 
@@ -43,12 +46,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(action="list")
     actions = parser.add_subparsers(prog=parser.prog, dest="action", metavar="ACTION", help="default: list")
     actions.add_parser("list", help="list the connected stores (the default)")
-    add = actions.add_parser("add", help="connect a shared store, without fetching it yet")
+    add = actions.add_parser("add", help="connect a shared store, and say what you may do there")
     add.add_argument("name", metavar="NAME", help="a name for it, such as platform")
     meaning = "its address, such as git@host:team/memory.git or postgresql://host/memory"
     add.add_argument("url", metavar="URL", help=meaning)
     add.add_argument("--review", action="store_true", help="share drafts to be reviewed there, not records")
     add.add_argument("--auto", action="store_true", help="sync in the background when a session starts")
+    add.add_argument("--offline", action="store_true", help="connect it without trying whether it answers")
     remove = actions.add_parser("remove", help="disconnect a shared store and delete its replica")
     remove.add_argument("name", metavar="REMOTE", help="name of the remote")
     remove.add_argument("--force", action="store_true", help="even if changes were not pushed")
@@ -62,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     if args.action == "add":
-        return _add(args.name, args.url, review=args.review, auto=args.auto)
+        return _add(args.name, args.url, review=args.review, auto=args.auto, is_offline=args.offline)
     if args.action == "remove":
         return _remove(args.name, force=args.force)
     if args.action == "withdraw":
@@ -71,20 +75,54 @@ def run(args: argparse.Namespace) -> CommandResult:
     return _status(settings, args.name) if args.action == "status" else _list(settings)
 
 
-def _add(name: str, url: str, *, review: bool, auto: bool) -> CommandResult:
+def _add(name: str, url: str, *, review: bool, auto: bool, is_offline: bool) -> CommandResult:
     _refuse_old_replica(name)
+    note = ""
     if remotes.address_kind(remotes.absolute_address(url)) == remotes.POSTGRES:
-        remotes.parse_team_address(url)
+        team = remotes.parse_team_address(url).team
+        note = "" if "#" in url else f"the address names no team, so it is the team {team}; another one: {url}#TEAM"
     remote = remotes.add(name, url, review=review, auto=auto)
-    data = {**remote._asdict(), "replica": Replica(remote.name).root}
-    text = f"connected {remote.name} ({remote.kind}); to fetch its records: onrecord sync"
-    result = CommandResult(data, lambda screen: wrap(clean(text), screen.width))
+    access = None if is_offline else _access(remote, note)
+    data = {**remote._asdict(), "replica": Replica(remote.name).root, "access": access._asdict() if access else None}
+    text = f"connected {remote.name} ({remote.kind})"
+    text += f": {_access_text(access)}" if access else ", without trying whether it answers"
+    lines = [f"{text}; to fetch its records: onrecord sync {remote.name}"]
+    result = CommandResult(data, lambda screen: "\n".join(fitted(screen, clean(line)) for line in lines), note=note)
     try:
         for folder in (Replica(remote.name).store, Replica(remote.name).base):
             files.make_folder(folder, is_private=True)
     except OSError as error:
         return result.warned(f"its folder cannot be created yet: {error.strerror or error}; the next sync tries again")
     return result
+
+
+def _access(remote: Remote, note: str) -> StoreAccess:
+    """Return what the remote answers. If it cannot be used, disconnect it again and raise the error."""
+    replica = Replica(remote.name)
+    is_new = not os.path.isdir(replica.root)
+    try:
+        with Progress(f"asking {remote.name}"), closing(sync.open_transport(remote)) as transport:
+            return transport.access()
+    except BaseException as error:
+        remotes.remove(remote.name)
+        if is_new and os.path.isdir(replica.root):
+            replicas.delete(replica)
+        if isinstance(error, OnrecordError):
+            options = "".join(f" --{option}" for option in ("review", "auto") if getattr(remote, option))
+            anyway = f"onrecord remote add {remote.name} {quote(remote.url)}{options} --offline"
+            error.message += f"; {remote.name} is not connected" + (f"; {note}" if note else "")
+            error.fix += f"; to connect it all the same: {anyway}"
+        raise
+
+
+def _access_text(access: StoreAccess) -> str:
+    """Return who we are in a shared store, what we may do, and how much there is, in words."""
+    contents = plural(access.records, "record")
+    contents += f" and {plural(access.drafts, 'draft')}" if access.drafts else ""
+    if access.team:
+        return f"you are {access.login}, {access.role} in the team {access.team}, which has {contents}"
+    may = {"writer": ", and you may write", "reader": ", and you may only read"}.get(access.role, "")
+    return f"it has {contents}{may}"
 
 
 def _refuse_old_replica(name: str) -> None:

@@ -9,38 +9,45 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onrecord import paths
 from onrecord.capture import review, similar
-from onrecord.cli import arguments, form_file, questions, record_table, resolve, terminal
+from onrecord.cli import arguments, draft_page, questions, record_table, resolve, terminal
+from onrecord.cli.draft_page import difference
 from onrecord.cli.form_file import FormFile
-from onrecord.cli.output import CommandResult, Screen, clean, say, table
+from onrecord.cli.output import CommandResult, Screen, clean, say, say_paged, table
 from onrecord.cli.questions import Asker, Option
 from onrecord.cli.record_table import ListedPath, TableRow
-from onrecord.cli.show import page
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput, CannotUndo, Changed, OnrecordError
+from onrecord.errors import BadInput, CannotUndo, Changed, NotFound, OnrecordError
 from onrecord.project import Project
 from onrecord.record import drafts as revision
 from onrecord.record import form, memory
 from onrecord.record.drafts import Draft
 from onrecord.settings import CAPTURE_SWITCH, off_switches
-from onrecord.store import reference, waiting
+from onrecord.store import history, reference, waiting
 from onrecord.store.inbox import BrokenDraft, Inbox
-from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 from onrecord.text import plural
 
 _OUTCOMES = ("accepted", "merged", "rejected", "skipped")
-_ACCEPT = Option("a", "accept", "accept: make it a record")
+_ACCEPT = Option("a", "accept", "accept: make it a record", is_exact=True)
 _EDIT = Option("e", "edit", "edit: change it first, in a form in your editor")
 _MERGE = Option("m", "merge", "merge: put it into an existing record")
 _REJECT = Option("r", "reject", "reject: delete it; the same words are not suggested again")
+_SOURCE = Option("o", "source", "source: the passage or the words that it was made from")
+_VIEW = Option("v", "", "view: the whole draft, where it does not fit on the screen")
 _SKIP = Option("s", "skip", "skip: leave it for later")
 _UNDO = Option("u", "undo", "undo: take your last answer back, and decide again")
 _QUIT = Option("q", "quit", "quit: leave this and all others for later")
+_DECISIONS = {"accept": "accepted", "import": "accepted", "merge": "merged", "reject": "rejected"}
+"""What happened to a draft, by the change that took it out of the inbox."""
+
+_MAX_GONE = 3
+"""Drafts that are named when somebody else has decided on several."""
+
 _MAX_TITLES = 10
 """Titles listed in a question about several drafts; more would not fit on a screen."""
 
@@ -120,11 +127,12 @@ class Reviewer:
             "name": draft.name,
             "category": draft.record.category,
             "title": draft.record.title,
-            **{name: getattr(draft, name) for name in ("made_at", "session", "updates", "summary", "supersedes")},
+            **{name: getattr(draft, name) for name in ("made_at", "session", "updates", "summary")},
+            "supersedes": draft.replaces,
             "machine_made": draft.is_machine_made,
             "evidence": list(draft.evidence),
             "record": memory.to_json(draft.record),
-            "diff": _difference(self.writer, draft, Screen()).split("\n") if draft.updates else [],
+            "diff": difference(self.writer, draft, Screen()).split("\n") if draft.updates else [],
         }
 
     def reject(self, reference: str) -> CommandResult:
@@ -150,7 +158,8 @@ class Reviewer:
             supersedes=resolve.flag_id(self.asker, self.writer.store, supersedes) or draft.supersedes,
         )
         entry = review.accept(self.writer, draft, project=self.project, force=force)
-        return _result("accepted", draft.name, arguments.record_data(self.writer.store, entry))
+        handle = arguments.record_data(self.writer.store, entry)
+        return _result("accepted", draft.name, handle, draft.replaces)
 
     def _name(self, reference: str) -> str:
         return resolve.draft(self.asker, self.box, reference, changes=True)
@@ -162,9 +171,10 @@ class Reviewer:
         return draft
 
 
-def _result(verb: str, name: str, handle: dict[str, Any] | None = None) -> CommandResult:
-    data = {"draft": name, "outcome": verb, **(handle or {})}
+def _result(verb: str, name: str, handle: dict[str, Any] | None = None, replaced: str = "") -> CommandResult:
+    data = {"draft": name, "outcome": verb, **(handle or {}), **({"supersedes": replaced} if replaced else {})}
     where = f" as {handle['path']}" if handle else ""
+    where += f"; it replaces {clean(replaced)}" if replaced else ""
     return CommandResult(data, lambda screen: f"{screen.paint(verb, 'green')} {clean(name)}{where}")
 
 
@@ -176,7 +186,10 @@ class _InteractiveReview:
         self.writer = reviewer.writer
         self.project = reviewer.project
         self.screen = Screen.for_stream(sys.stdout)
-        self.drafts: list[Draft | BrokenDraft] = list(reviewer.box.scan())
+        self.box = reviewer.box
+        self.drafts: list[Draft | BrokenDraft] = list(self.box.scan())
+        self.gone: set[str] = set()
+        """Names of the drafts that somebody else decided on."""
         self.decisions: list[_Decision] = []
 
     def run(self) -> CommandResult:
@@ -204,54 +217,85 @@ class _InteractiveReview:
     def _summary(self, counts: Mapping[str, int]) -> str:
         if not self.drafts:
             return "The inbox is empty."
-        outcomes = ", ".join(f"{counts[name]} {name}" for name in _OUTCOMES if counts[name]) or "nothing decided"
-        rest = len(self.drafts) - sum(counts[name] for name in _OUTCOMES if name != "skipped")
-        return f"{outcomes}; {plural(rest, 'draft')} left" if rest else outcomes
+        outcomes = [f"{counts[name]} {name}" for name in _OUTCOMES if counts[name]] or ["nothing decided"]
+        outcomes += [f"{len(self.gone)} decided on by somebody else"] if self.gone else []
+        rest = len(self.box.names())
+        return ", ".join(outcomes) + (f"; {plural(rest, 'draft')} left" if rest else "")
 
     def _next_position(self) -> int:
         """Return the position of the first undecided draft after the last decision."""
-        decided = {draft.name for decision in self.decisions for draft in decision.drafts}
+        settled = self.gone | {draft.name for decision in self.decisions for draft in decision.drafts}
         position = self.decisions[-1].position + 1 if self.decisions else 0
-        while position < len(self.drafts) and self.drafts[position].name in decided:
+        while position < len(self.drafts) and self.drafts[position].name in settled:
             position += 1
         return position
 
     def _decide(self, position: int) -> bool:
         """Show a draft and carry out answers until it is decided on. Return False if the person quits."""
-        draft = self.drafts[position]
-        name = self.screen.paint(clean(draft.name), "bold")
+        self._pass_over_gone()
+        if self.drafts[position].name in self.gone:
+            return True
+        self.drafts[position] = self.box.find(self.drafts[position].name)
+        name = self.screen.paint(clean(self.drafts[position].name), "bold")
         say(f"\n{position + 1} of {len(self.drafts)}: {name}", self.screen)
-        say(_draft_text(self.writer, draft, self.screen), self.screen)
+        self._show(position)
         before = len(self.decisions)
-        while True:
+        while len(self.decisions) == before and self.drafts[position].name not in self.gone:
             group = self._group(self.drafts[position])
             answer = questions.read_choice("", self._options(self.drafts[position], group), self.screen)
             if answer == "q":
                 return False
             try:
                 self._carry_out(answer, position)
-            except OnrecordError as error:
-                fix = f"\nfix: {clean(error.fix)}" if error.fix else ""
-                say(f"{error.code}: {clean(error.message)}{fix}", self.screen)
-                if isinstance(error, Changed):
+            except (Changed, NotFound) as error:
+                # Not an error for whoever reviews: somebody else was quicker.
+                if not self._pass_over_gone():
+                    self._report(error)
                     self._show_again(position)
-            if len(self.decisions) != before:
-                return True
+            except OnrecordError as error:
+                self._report(error)
+        return True
+
+    def _show(self, position: int) -> None:
+        say(draft_page.draft_page(self.writer, self.drafts[position], self.screen).fitted, self.screen)
+
+    def _report(self, error: OnrecordError) -> None:
+        fix = f"\nfix: {clean(error.fix)}" if error.fix else ""
+        say(f"{error.code}: {clean(error.message)}{fix}", self.screen)
+
+    def _pass_over_gone(self) -> bool:
+        """Leave out the drafts that somebody else has decided on, and say so. Return True if there are new ones."""
+        waiting_names, decided = set(self.box.names()), self._decided_names()
+        undecided = [draft.name for draft in self.drafts if draft.name not in decided | self.gone]
+        new = [name for name in undecided if name not in waiting_names]
+        if not new:
+            return False
+        self.gone.update(new)
+        outcomes = _outcomes_by_others(self.writer.store.root)
+        for name in new[:_MAX_GONE]:
+            say(f"passed over: somebody {outcomes.get(name, 'took away')} {clean(name)} meanwhile", self.screen)
+        if len(new) > _MAX_GONE:
+            say(f"passed over: {plural(len(new) - _MAX_GONE, 'more draft')}, also decided on meanwhile", self.screen)
+        return True
+
+    def _decided_names(self) -> set[str]:
+        """Return the names of the drafts that this review has decided on; a skipped one still waits."""
+        return {draft.name for past in self.decisions if past.outcome != "skipped" for draft in past.drafts}
 
     def _show_again(self, position: int) -> None:
         """Read the drafts again, because another process changed one, and show the one at `position`."""
-        box = Inbox(self.writer.store.root)
-        names = set(box.names())
-        self.drafts = [box.find(draft.name) if draft.name in names else draft for draft in self.drafts]
-        say(_draft_text(self.writer, self.drafts[position], self.screen), self.screen)
+        names = set(self.box.names())
+        self.drafts = [self.box.find(draft.name) if draft.name in names else draft for draft in self.drafts]
+        self._show(position)
 
     def _options(self, draft: Draft | BrokenDraft, group: Sequence[Draft]) -> list[Option]:
         undo = [_UNDO] if self.decisions else []
         if isinstance(draft, BrokenDraft):
             return [_REJECT, _SKIP, *undo, _QUIT]
-        meaning = f"all: accept all {len(group)} drafts from {clean(_source(draft, group))}, after a question"
-        accept_all = [Option("A", "All like it", meaning)] if group else []
-        return [_ACCEPT, *accept_all, _EDIT, _MERGE, _REJECT, _SKIP, *undo, _QUIT]
+        meaning = f"All: accept all {len(group)} drafts from {clean(_source(draft, group))}, after a question"
+        accept_all = [Option("A", "All", meaning, is_exact=True)] if group else []
+        source = [_SOURCE] if draft.record.source else []
+        return [_ACCEPT, *accept_all, _EDIT, _MERGE, _REJECT, _SKIP, *source, *undo, _QUIT, _VIEW]
 
     def _carry_out(self, answer: str, position: int) -> None:
         draft = self.drafts[position]
@@ -263,6 +307,11 @@ class _InteractiveReview:
         elif answer == "r":
             review.reject(self.writer, draft, project=self.project)
             self._add_decision(position, "rejected", (draft,))
+        elif answer == "v":
+            say_paged(draft_page.draft_page(self.writer, draft, self.screen).whole, self.screen)
+        elif answer == "o" and isinstance(draft, Draft):
+            passage = draft_page.source_passage(draft, self.project)
+            say_paged(draft_page.source_text(passage, self.screen), self.screen)
         elif isinstance(draft, Draft):
             {"a": self._accept, "e": self._edit, "m": self._merge}.get(answer, self._accept_group)(position, draft)
 
@@ -270,7 +319,7 @@ class _InteractiveReview:
         self.decisions.append(_Decision(position, verb, drafts, self.writer.store.last_change))
 
     def _accept(self, position: int, draft: Draft) -> None:
-        near = [] if draft.updates or draft.supersedes else similar.find(self.writer.store, draft.record)
+        near = [] if draft.updates or draft.replaces else similar.find(self.writer.store, draft.record)
         same = next((match for match in near if match.is_same), None)
         question = f"{same.entry.path} says nearly the same. Save it anyway?" if same else ""
         force = same is not None and questions.confirm(question, self.screen)
@@ -279,11 +328,14 @@ class _InteractiveReview:
         self._add_decision(position, "accepted", (draft,))
 
     def _group(self, draft: Draft | BrokenDraft) -> list[Draft]:
-        """Return the undecided drafts from the same session, file or folder as `draft`; none if it is the only one."""
+        """Return the drafts from the same session, file or folder as `draft` that were neither decided on nor skipped.
+
+        None if it is the only one.
+        """
         if isinstance(draft, BrokenDraft):
             return []
-        decided = {member.name for past in self.decisions if past.outcome != "skipped" for member in past.drafts}
-        undecided = [other for other in self.drafts if isinstance(other, Draft) and other.name not in decided]
+        settled = self.gone | {member.name for past in self.decisions for member in past.drafts}
+        undecided = [other for other in self.drafts if isinstance(other, Draft) and other.name not in settled]
         for source_of in (_session, _file, _folder):
             source = source_of(draft)
             group = [other for other in undecided if source and source_of(other) == source]
@@ -317,7 +369,7 @@ class _InteractiveReview:
         if not reference:
             return
         into = resolve.flag_id(self.asker, self.writer.store, reference)
-        say(_difference(self.writer, draft, self.screen, into), self.screen)
+        say(difference(self.writer, draft, self.screen, into), self.screen)
         if questions.confirm("Merge it?", self.screen):
             review.merge(self.writer, draft, into, project=self.project)
             self._add_decision(position, "merged", (draft,))
@@ -336,7 +388,7 @@ class _InteractiveReview:
             edited = Inbox(self.writer.store.root).get(draft.name)
         file.delete()
         self.drafts[position] = edited
-        say(_draft_text(self.writer, edited, self.screen), self.screen)
+        self._show(position)
 
     def _undo(self) -> None:
         """Undo the last decision; its draft is asked about next. Raises CannotUndo."""
@@ -348,6 +400,17 @@ class _InteractiveReview:
             review.undo_decision(self.writer, last.change, drafts, project=self.project)
         self.decisions.pop()
         say(f"undone: {last.outcome} {plural(len(last.drafts), 'draft')}", self.screen)
+
+
+def _outcomes_by_others(store_root: str) -> dict[str, str]:
+    """Return what happened last to each draft that is no longer in the inbox, by its name, as far as the log says."""
+    folder, ending = f"{paths.INBOX}/", ".json"
+    return {
+        file.path[len(folder) : -len(ending)]: _DECISIONS[change.action]
+        for change in history.read(store_root)
+        for file in change.files
+        if file.path.startswith(folder) and not file.after and change.action in _DECISIONS
+    }
 
 
 def _session(draft: Draft) -> str:
@@ -371,57 +434,10 @@ def _source(draft: Draft, group: Sequence[Draft]) -> str:
     return _file(draft) if is_file else f"{_folder(draft)}/"
 
 
-def _draft_text(writer: Writer, draft: Draft | BrokenDraft, screen: Screen) -> str:
-    """Return what a person needs to decide on a draft."""
-    if isinstance(draft, BrokenDraft):
-        return f"cannot be read: {clean(draft.error.message)}"
-    is_revision = bool(draft.revises) and writer.store.has(draft.updates)
-    return "\n".join(_revision_lines(writer, draft, screen) if is_revision else _record_lines(writer, draft, screen))
-
-
-def _record_lines(writer: Writer, draft: Draft, screen: Screen) -> Iterator[str]:
-    # The quotations follow the page, so the source need not repeat them.
-    record = draft.record._replace(source="") if draft.evidence else draft.record
-    yield page(Entry(record, f"inbox/{draft.name}.json", ""), screen, status="draft")
-    for quote in draft.evidence:
-        yield f"{screen.paint('said', 'cyan')}: {clean(quote)}"
-    if draft.is_machine_made:
-        yield screen.paint("drafted by onrecord from the transcript, not by an agent", "yellow")
-    for near in similar.find(writer.store, draft.record):
-        word = "says nearly the same" if near.is_same else "similar"
-        yield f"{screen.paint(word, 'yellow')}: {near.entry.path} ({clean(near.memory.title)})"
-    if changes := _difference(writer, draft, screen):
-        yield f"changes {clean(draft.updates)}:"
-        yield changes
-
-
-def _revision_lines(writer: Writer, draft: Draft, screen: Screen) -> Iterator[str]:
-    """Yield only the changes that a draft makes to the record it revises."""
-    entry = writer.store.get(draft.updates)
-    yield f"a draft that changes {entry.path} ({clean(entry.memory.title)})"
-    if entry.hash != draft.revises:
-        yield screen.paint("the record was changed since: merge puts the draft into it, accept is refused", "yellow")
-    if draft.summary:
-        yield f"{screen.paint('why', 'cyan')}: {clean(draft.summary)}"
-    yield _difference(writer, draft, screen)
-
-
-def _difference(writer: Writer, draft: Draft, screen: Screen, into: str = "") -> str:
-    """Return the changes that a draft makes to the record `into`, by default the one it updates; empty without one."""
-    target = into or draft.updates
-    if not target or not writer.store.has(target):
-        return ""
-    try:
-        before, after = review.preview(writer, draft, into)
-    except OnrecordError as error:
-        return f"cannot be applied: {clean(error.message)}"
-    return form_file.render_difference(before, after, screen) or "The record already says all of it."
-
-
 def _count_drafts(store_root: str) -> CommandResult:
     """Return the number of drafts. A status line is no place for errors: a missing store counts as an empty inbox."""
     count = waiting.count(store_root)
-    return CommandResult({"drafts": count}, lambda screen: waiting.line(store_root, "/memory:review"))
+    return CommandResult({"drafts": count}, lambda screen: waiting.line(store_root))
 
 
 def _list_drafts(reviewer: Reviewer, name: str, where: str, *, saves_listing: bool) -> CommandResult:

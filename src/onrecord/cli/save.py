@@ -24,6 +24,7 @@ from onrecord.cli.update import put_draft, update_result
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import AlreadyExists, BadInput, OnrecordError, Stopped
 from onrecord.freshness import anchors, related_files
+from onrecord.git import ignore_rule
 from onrecord.project import Project
 from onrecord.record import author, compose, drafts, form, memory, naming, rule_title, schema
 from onrecord.record.author import RecordAuthor
@@ -60,10 +61,14 @@ class _SaveOptions(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("category", metavar="CATEGORY", nargs="?", help=f"one of {', '.join(schema.FOLDERS)}")
+    parser.add_argument(
+        "category", type=arguments.category, metavar="CATEGORY", nargs="?", help=f"one of {', '.join(schema.FOLDERS)}"
+    )
     parser.add_argument("title", metavar="TITLE", nargs="?", help="the rule in one line: what to do, or what holds")
     arguments.add_record(parser)
-    parser.add_argument("--from", dest="text", metavar="FILE", help="open a form that was kept, in your editor")
+    parser.add_argument(
+        "--from", dest="text", type=arguments.file, metavar="FILE", help="open a form that was kept, in your editor"
+    )
     target = parser.add_mutually_exclusive_group()
     target.add_argument("--update", metavar="ID", default="", help="update this record instead of creating one")
     target.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record")
@@ -87,9 +92,11 @@ def run(args: argparse.Namespace) -> CommandResult:
         args.project, args.update, args.supersedes, args.force, args.draft, args.suggested, args.allow_secret,
         arguments.store_flags(args),
     )  # fmt: skip
-    json_fields = arguments.read_json(args.file) if args.file else {}
-    name = args.category or json_fields.get("category")
-    category = compose.category_of(name) if isinstance(name, str) and name else ""
+    if not (args.category or args.title or args.file or args.text or args.suggested or asker.can_ask):
+        flags = flags._replace(file="-")
+    json_fields = arguments.read_json(flags.file) if flags.file else {}
+    name = json_fields.get("category")
+    category = args.category or (compose.category_of(name) if isinstance(name, str) and name else "")
     may_ask = not (args.file or args.suggested) and asker.can_ask
     if args.text or (may_ask and _has_gaps(flags, category)):
         form_text = form_file.read(args.text) if args.text else None
@@ -182,6 +189,8 @@ def _with_notes(
     proposed = proposal_note(record._replace(id=record_id), options.where) if record_id and not options.update else ""
     notes += [proposed] if proposed else []
     prefix = paths.prefix_of(writer.store.root)
+    ignored = ignore_rule.note(writer.store.root)
+    notes += [ignored] if ignored else []
     if paths.is_shared(prefix):
         name = paths.store_name(prefix)
         notes.append(f"it waits here, and no agent is shown it, until {name} has it: onrecord sync {name}")

@@ -12,10 +12,10 @@ from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.cli.record_table import ListedPath
 from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput, Offline
+from onrecord.errors import Offline
 from onrecord.paths import StoreRef
 from onrecord.project import NOTHING_FITS, Hit, Project
-from onrecord.record import compose, summary_line
+from onrecord.record import summary_line
 from onrecord.search import document, query
 from onrecord.shared import remotes
 from onrecord.shared.remotes import POSTGRES, Remote
@@ -74,10 +74,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
     only, warning = arguments.only_store(args, project)
-    categories = [compose.category_of(name) for name in args.category]
+    categories = args.category
     request = _Request(" ".join(args.text), args.limit, categories, args.tag, args.include_retired)
-    if not request.text.strip():
-        raise BadInput("the text to search for is empty", fix="give a word or a question: onrecord search TEXT")
     with Progress("searching"):
         try:
             result = _search_remote(remotes.get(args.remote), request, project) if args.remote else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -87,9 +87,9 @@ def _shown(project: Project, found: Found, *, has_history: bool) -> CommandResul
     data = {**arguments.record_data(store, entry), **applies, "record": memory.to_json(entry.memory)}
     status = f"hidden here by {hidden_by}" if hidden_by else f"does not apply here: {misfit}" if misfit else ""
     record = entry.memory
-    successor = links.successor(record, store.record_named)
+    successor = links.successor(record, store.records_named)
     status = status if record.record_status == "active" and not successor else ""
-    one_sided = list(links.one_sided_of(record, store.record_named))
+    one_sided = list(links.one_sided_of(record, store.records_named))
     data["one_sided_links"] = [link.note for link in one_sided]
     if record.superseded_by and not successor:
         status = status or record.record_status
@@ -142,11 +142,17 @@ def page(
     history: bool = False,
     status: str = "",
     labelled_notes: Mapping[str, str] = _NOTHING,
+    beneath: Sequence[str] = (),
+    first_field: str = "",
 ) -> str:
-    """Return a record for people; `status` replaces its own status; `labelled_notes` come last."""
+    """Return a record for people; `status` replaces its own status; `labelled_notes` come last.
+
+    The lines `beneath` come beneath the title and its facts, and `first_field` is the first field of the content.
+    """
     record = entry.memory
-    lines = [screen.paint(clean(record.title), "bold"), screen.paint(_facts(record, status, screen), "dim"), ""]
-    names = [field.name for field in schema.content_fields(record.category)]
+    lines = [screen.paint(clean(record.title), "bold"), screen.paint(_facts(record, status, screen), "dim")]
+    lines += [*beneath, ""]
+    names = [first_field, *(field.name for field in schema.content_fields(record.category))]
     for name in dict.fromkeys((*names, *sorted(record.content))):
         if name in record.content:
             lines += _field(name, record.content[name], screen)

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing_store(args)
-    since = arguments.since(args.since)[:10]
+    since = (args.since or "")[:10]
     counts = per_record(store.root, since)
     only = resolve.record(arguments.asker(args), store, args.id).path if args.id else ""
     if only:

@@ -137,6 +137,7 @@ def _data(status: _Status) -> dict[str, Any]:
         "drafts": status.drafts,
         "changed": list(status.changed.ids),
         "checked": status.changed.checked,
+        "unchecked": dict(status.changed.unchecked),
         "anchored": status.changed.anchored,
         "last_days": {"days": _DAYS, **{kind: getattr(status.usage, kind) for kind in EVENTS}},
         "corrections": [

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--last", type=arguments.count(1), default=20, metavar="N", help="the last N prompts (default: 20)"
     )
-    parser.add_argument("--transcripts", metavar="DIR", help=_TRANSCRIPTS_HELP)
+    parser.add_argument("--transcripts", type=arguments.present, metavar="DIR", help=_TRANSCRIPTS_HELP)
     parser.add_argument("--import", dest="sources", nargs="*", metavar="PATH", help=_IMPORT_HELP)
 
 

@@ -49,7 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     if parser.get_default("command") == "edit":
         arguments.add(parser, "id")
         parser.add_argument("--yes", action="store_true", help="write the change without asking")
-        parser.add_argument("--from", dest="text", metavar="FILE", help="resume from a form that was kept")
+        parser.add_argument(
+            "--from", dest="text", type=arguments.file, metavar="FILE", help="resume from a form that was kept"
+        )
         parser.add_argument("--force", action="store_true", help="accept related files that do not exist yet")
         arguments.add(parser, "--summary", "--allow-secret", "--dry-run")
         return

@@ -15,6 +15,7 @@ from onrecord.attention import Need
 from onrecord.doctor import Finding
 from onrecord.errors import BadInput, UnsafePath
 from onrecord.git import git_files
+from onrecord.hosts import skill_names
 from onrecord.record import links, memory, naming, schema, secrets
 from onrecord.record.memory import Memory
 from onrecord.session import holdout
@@ -243,7 +244,8 @@ def _earlier_plugin(entries: list[Entry]) -> Iterator[Finding]:
     if records:
         count = "1 record was" if len(records) == 1 else f"{len(records):,} records were"
         what = f"{count} written by an earlier plugin and have no triggers"
-        fix = "to list them, worst first: onrecord improve; /memory:improve drafts triggers"
+        skill = skill_names.typed("improve")
+        fix = f"to list them, worst first: onrecord improve; an agent drafts triggers: {skill}"
         yield Finding("note", "records", what, fix)
 
 
@@ -271,23 +273,25 @@ def _more(objects: Sequence[object]) -> str:
 def link_problems(records: Iterable[Memory]) -> Iterator[Finding]:
     """Yield findings about ids that occur twice, circular links, and links that only one of two records has."""
     by_id: dict[str, Memory] = {}
-    for record in records:
+    listed = list(records)
+    for record in listed:
         if record.id in by_id:
             first, second = by_id[record.id].path, record.path
             fix = f"give one of them another title: onrecord edit {second}"
             yield Finding("warning", "links", f"{first} and {second} have the same id", fix)
         by_id.setdefault(record.id, record)
     yield from _circles(by_id)
-    for record in by_id.values():
-        yield from _one_way_links(record, by_id)
+    find = links.finder(listed)
+    for record in listed:
+        yield from _one_way_links(record, find)
 
 
-def _one_way_links(record: Memory, by_id: Mapping[str, Memory]) -> Iterator[Finding]:
+def _one_way_links(record: Memory, find: Callable[[str], Sequence[Memory]]) -> Iterator[Finding]:
     successor = record.superseded_by
-    if successor and successor not in by_id:
+    if successor and not find(successor):
         fix = f"remove superseded_by, or name the record that replaces it: onrecord edit {record.id}"
         yield Finding("warning", "links", f"{record.id} is superseded by {successor}, which does not exist", fix)
-    one_sided = list(links.one_sided_of(record, by_id.get))
+    one_sided = list(links.one_sided_of(record, find))
     if one_sided:
         what = f"{links.first_notes(one_sided)}: nothing obeys that"
         yield Finding("warning", "links", what, f"read it, and remove the claim: onrecord edit {record.id}")

@@ -97,9 +97,12 @@ def is_clone(root: str) -> bool:
     return os.path.exists(os.path.join(root, ".git")) and bool(process.find("git", outside=root))
 
 
-def ignores(root: str, path: str) -> bool:
-    """True if git ignores the file."""
-    return is_clone(root) and _run_git(root, "check-ignore", "-q", "--no-index", path).is_good
+def ignoring_line(root: str, path: str) -> str:
+    """Return the line by which git ignores the file, as `git check-ignore -v` prints it; empty if there is none."""
+    if not is_clone(root):
+        return ""
+    result = _run_git(root, "check-ignore", "-v", "--no-index", path)
+    return result.output.decode("utf-8", "surrogateescape").strip("\n") if result.is_good else ""
 
 
 def merge_driver(root: str, name: str = DRIVER) -> str:

@@ -17,6 +17,9 @@ from onrecord.hosts.host_files import HostSetup, Part
 
 _MARKETPLACE = "onrecord"
 _PLUGIN = f"memory@{_MARKETPLACE}"
+_LAUNCHER = ("src", "onrecord", "hooks", "launch")
+"""Path of the launcher in our plugin."""
+
 MISSING, CURRENT, OUTDATED, PLUGIN, UNREADABLE = "missing", "current", "outdated", "plugin", "unreadable"
 
 
@@ -127,7 +130,7 @@ def _server(setup: HostSetup, project: str, *, is_wanted: bool) -> tuple[list[Pa
     commands = _claude_server_commands(setup, is_removal=False)
     if is_wanted and not commands:
         what = f"{setup.host} cannot be given the MCP server by this command"
-        raise BadInput(what, fix="leave out --mcp; docs/agents/README.md lists what each agent has")
+        raise BadInput(what, fix="leave out --mcp; what each agent has: onrecord docs agents/README")
     state = _claude_server_state(setup)
     if state == OUTDATED and commands:
         return [], _claude_server_commands(setup, is_removal=True) + commands
@@ -190,6 +193,17 @@ def has_plugin(setup: HostSetup) -> bool:
         return form == "marketplace" and any(map(_is_our_marketplace, _marketplaces(setup)))
     except (BadInput, ValueError):
         return False
+
+
+def plugin_launcher(setup: HostSetup) -> str:
+    """Return the launcher of our plugin where the host's registry of plugins says it is; empty if it does not say."""
+    try:
+        entries = json_edit.get(_text(setup, "plugins/installed_plugins.json"), ("plugins", _PLUGIN))
+    except (BadInput, ValueError):
+        return ""
+    folders = [entry.get("installPath") for entry in entries if isinstance(entry, dict)] if entries else []
+    paths_there = [os.path.join(folder, *_LAUNCHER) for folder in folders if isinstance(folder, str)]
+    return next(filter(os.path.isfile, paths_there), "")
 
 
 def _plugin_commands(setup: HostSetup) -> list[list[str]]:

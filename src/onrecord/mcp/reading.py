@@ -166,7 +166,7 @@ def _shown_whole(project: Project, name: str) -> ToolResult:
         "updated_at": record.updated_at,
         "record": memory.to_json(record),
     }
-    successor = links.successor(record, store.record_named)
+    successor = links.successor(record, store.records_named)
     optional = _without_empty({"superseded_by": successor, "hidden_by": hidden_by, "caution": caution})
     return ToolResult({**data, **optional}, _page(project, store, entry, hidden_by))
 
@@ -222,7 +222,7 @@ def _notes(store: Store, entry: Entry, hidden_by: str) -> Iterator[str]:
     record = entry.memory
     if hidden_by:
         yield f"it does not hold in this project: {hidden_by} counts in its place; show that one"
-    successor = links.successor(record, store.record_named)
+    successor = links.successor(record, store.records_named)
     if successor:
         yield f"it was replaced by {successor}; show that one"
     elif record.record_status != "active":
@@ -246,7 +246,7 @@ def _caution(store: Store, entry: Entry) -> str:
 
 def _status(store: Store, entry: Entry) -> str:
     record = entry.memory
-    is_replaced = record.record_status == "active" and links.successor(record, store.record_named)
+    is_replaced = record.record_status == "active" and links.successor(record, store.records_named)
     return "superseded" if is_replaced else record.record_status
 
 

@@ -87,7 +87,7 @@ def find(stores: Stores, typed: Correction, settings: Settings, ledger: Ledger) 
     best: dict[str, CorrectedRule] = {}
     parsed = query.parse_prompt(typed.prompt)
     for candidate in for_prompt.find(stores, parsed, settings) if parsed.terms else ():
-        if CATEGORIES[candidate.match.category].is_rule:
+        if _is_rule(candidate):
             is_known = ledger.has_named(candidate.record) or candidate.record in ledger.pointed
             shift = _SHOWN_LOGITS if is_known else 0.0
             probability = relevance.shifted(candidate.match.probability, shift)
@@ -109,9 +109,12 @@ def _just_shown(stores: Stores, ledger: Ledger) -> list[CorrectedRule]:
     if len(recent) != 1:
         return []
     candidates = after_compaction.current(recent, stores)
-    return [
-        CorrectedRule(candidate, THRESHOLD) for candidate in candidates if CATEGORIES[candidate.match.category].is_rule
-    ]
+    return [CorrectedRule(candidate, THRESHOLD) for candidate in candidates if _is_rule(candidate)]
+
+
+def _is_rule(candidate: Candidate) -> bool:
+    """True for a rule that the agent can have broken: not of a repository that the user has yet to accept."""
+    return CATEGORIES[candidate.match.category].is_rule and candidate.is_accepted
 
 
 def _counted(corrected_rules: Sequence[CorrectedRule], host: str) -> list[CorrectedRule]:

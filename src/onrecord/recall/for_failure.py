@@ -144,8 +144,9 @@ def block(stores: Stores, command: str, error: str, settings: Settings, session:
         ledger.add_shown(runbook.record, runbook.text_hash)
     count_shown([runbook], AT_FAILURE)
     item = Cautions().beside(runbook).item
+    steps = _steps(runbook.match) if runbook.is_accepted else ""
     # It is shown for what it quotes, not for how probable the words of the whole output make it.
-    item = item._replace(text=_steps(runbook.match) or item.text, confidence="")
+    item = item._replace(text=steps or item.text, confidence="")
     return render_block(fitting_items([item], _MAX_TOKENS), PROJECT_PREFIX)
 
 

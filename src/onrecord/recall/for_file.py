@@ -125,7 +125,7 @@ def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> 
     inner = {ref.prefix: _inner(stores.folder(ref), project, path) for ref in stores.store_refs}
     candidates: list[Candidate] = []
     grave: set[str] = set()
-    for store in stores.among([prefix for prefix, name in inner.items() if name]).in_turn():
+    for store in stores.among([prefix for prefix, name in inner.items() if name]).in_turn(at_file=True):
         folder, prefix = stores.folder(store.store_ref), store.store_ref.prefix
         for about in store.attempt(_about_file, folder, inner[prefix], settings):
             candidates.append(about.candidate)

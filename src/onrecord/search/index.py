@@ -84,7 +84,10 @@ class IndexedCheck(coldstart.NamedTuple):
 
 _COLUMNS = ", ".join(Row._fields)
 
-NOT_REPLACED = "id NOT IN (SELECT old FROM succession WHERE old NOT IN (SELECT id FROM cycle_winner))"
+REPLACED = "SELECT n FROM succession WHERE old NOT IN (SELECT id FROM cycle_winner)"
+"""The SQL query for the numbers of the records that others replace."""
+
+NOT_REPLACED = f"n NOT IN ({REPLACED})"
 """The SQL condition that no other record replaces a record."""
 
 IS_CURRENT = f"status = 'active' AND NOT void AND {NOT_REPLACED}"
@@ -307,14 +310,10 @@ class Index:
             "".join((row.path, *row[4:11], *row[12:]))
         return rows
 
-    def replaced(self, ids: Sequence[str]) -> dict[str, list[str]]:
-        """Return, for those of `ids` that are superseded, the ids of the records that replace them."""
-        marks = ",".join("?" * len(ids))
-        rows = self._connection.execute(f"SELECT DISTINCT old, new FROM succession WHERE old IN ({marks})", ids)
-        successors: dict[str, list[str]] = {}
-        for old, new in rows:
-            successors.setdefault(old, []).append(new)
-        return successors
+    def replaced(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Return, for those of these records that are superseded, the id of the record that replaces them."""
+        among = ",".join(str(int(n)) for n in numbers)
+        return dict(self._connection.execute(f"SELECT n, new FROM succession WHERE n IN ({among})").fetchall())
 
 
 def unpack_facts(text: str) -> tuple[int, float, list[str], list[str], str]:

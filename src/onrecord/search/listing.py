@@ -137,11 +137,12 @@ def titles(index: Index) -> list[tuple[str, str]]:
     return index._connection.execute("SELECT path, title FROM record WHERE status <> 'broken' ORDER BY path").fetchall()
 
 
-def successors(index: Index, ids: Sequence[str]) -> dict[str, str]:
-    """Return, for records that say they were replaced, the id of the record that replaced them."""
-    marks = ",".join("?" * len(ids))
-    rows = index._connection.execute(f"SELECT old, new FROM succession WHERE old IN ({marks})", list(ids))
-    return {str(old): str(new) for old, new in rows}
+def successors(index: Index, record_paths: Sequence[str]) -> dict[str, str]:
+    """Return, by path, for records that were replaced, the id of the record that replaced them."""
+    marks = ",".join("?" * len(record_paths))
+    query = f"SELECT path, new FROM succession JOIN record USING (n) WHERE path IN ({marks})"
+    rows = index._connection.execute(query, list(record_paths))
+    return {str(path): str(new) for path, new in rows}
 
 
 def broken(index: Index) -> list[str]:

@@ -14,10 +14,10 @@ from shlex import quote
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadRemote, Offline, OnrecordError, Refused
 from onrecord.git.repository import NO_GIT, is_commit
-from onrecord.shared import git_commits, local_repository
+from onrecord.shared import git_commits, incoming, local_repository
 from onrecord.shared.git_commits import BrokenMirror, broken_mirror
 from onrecord.shared.git_mirror import REMOTE, GitResult, Mirror
-from onrecord.shared.transport import Pulled, Push, Pushed, Version, version_hash
+from onrecord.shared.transport import Pulled, Push, Pushed, StoreAccess, Version, version_hash
 
 _EMPTY = "empty"
 """The cursor of a repository without a commit."""
@@ -26,6 +26,7 @@ _THEIRS, _PUSHED, _WAITING = "refs/onrecord/theirs", "refs/onrecord/pushed", "re
 """The remote's commit; our last push, answered or not; our commit that waits for a merge."""
 
 _FIRST_BRANCH = "main"
+_BRANCH = "refs/heads/"
 _LIST_SECONDS, _TRANSFER_SECONDS = 30.0, 600.0
 """Time limits for listing the remote's branches, and for a fetch or a push."""
 
@@ -167,6 +168,31 @@ class GitTransport:
             self._list_heads()
             self._fetch()
         return Pushed(plan.same, (*plan.outdated, *(change.path for change in plan.due)))
+
+    def access(self) -> StoreAccess:
+        """Return what is in the repository, and whether it lets us push; what is fetched stays in the mirror."""
+        pulled_paths = [version.path for version in self.pull("").versions]
+        drafts = sum(map(incoming.is_draft, pulled_paths))
+        return StoreAccess(len(pulled_paths) - drafts, drafts, self._role())
+
+    def _role(self) -> str:
+        """Return what a push of nothing new says; nothing is known of an empty repository."""
+        head = self._head()
+        if not head or self._gates():
+            return ""
+        words = (
+            "push",
+            "--dry-run",
+            "--porcelain",
+            "--no-verify",
+            "--",
+            REMOTE,
+            f"{head}:{_BRANCH}{self._heads.branch}",
+        )
+        git_result = self._mirror.run_remote(self._url, *words, seconds=_LIST_SECONDS)
+        if push_outcome(git_result) in (DONE, BEHIND):
+            return "writer"
+        return "reader" if isinstance(error_from_git(git_result, self._url), Refused) else ""
 
     def wait(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds

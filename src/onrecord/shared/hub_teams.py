@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote, urlencode
 
 from psycopg import sql
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from onrecord.shared.hub_connection import HubSession
 
 ROLES = ("reader", "writer", "reviewer")
+_SHARED_OPTIONS = ("sslmode", "channel_binding", "gssencmode", "target_session_attrs")
+"""Parameters of the administrator's address that hold for everybody; others name files of one machine."""
+
 _MAX_LOGIN_BYTES = 63
 """Bytes of a name in Postgres: it cuts a longer one, which could then be the name of another login."""
 
@@ -58,7 +62,7 @@ def grant(session: HubSession, team: str, login: str, role: str) -> None:
         raise BadInput(f"{role!r} is not a role", fix=f"choose one: {', '.join(ROLES)}")
     with session.transaction():
         key = _key(session, team)
-        if not _exists(session, login):
+        if not has_login(session, login):
             raise NotFound(f"the database server has no login {login!r}", fix="add --create to make it")
         hub_schema.become_owner(session)
         hub_schema.share_with(session, login)
@@ -78,7 +82,7 @@ def revoke(session: HubSession, team: str, login: str) -> None:
         if not deleted.rowcount:
             raise NotFound(f"{login!r} is not a member of the team {team}", fix="onrecord hub status")
         others = session.execute("SELECT 1 FROM onrecord.members WHERE login = %s", (login,)).fetchone()
-        if not others and _exists(session, login):
+        if not others and has_login(session, login):
             hub_schema.withdraw_from(session, login)
 
 
@@ -94,7 +98,7 @@ def create_login(session: HubSession, login: str, password: str) -> None:
     """Create a login with a password; the server gets only the verifier. Raises BadInput or AlreadyExists."""
     if len(login.encode()) > _MAX_LOGIN_BYTES or not login.isprintable() or not login:
         raise BadInput(f"a login has 1 to {_MAX_LOGIN_BYTES} printable characters", fix="choose another one")
-    if _exists(session, login):
+    if has_login(session, login):
         raise AlreadyExists(f"there is a login {login!r} already", fix="leave --create out")
     verifier = session.pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256").decode()
     statement = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(login), sql.Literal(verifier))
@@ -135,6 +139,27 @@ def _members(session: HubSession, key: int) -> tuple[TeamMember, ...]:
     return tuple(TeamMember(*row) for row in members.fetchall())
 
 
+def role(session: HubSession, team: str, login: str) -> str:
+    """Return the role of a login in a team; empty if it has none. Raises NotFound for a team that does not exist."""
+    members = dict(_members(session, _key(session, team)))
+    return members.get(login, "")
+
+
+def address_for(session: HubSession, login: str, team: str) -> str:
+    """Return the address by which a login reaches a team of this hub, without a password."""
+    facts = session.info.get_parameters()
+    host, port, database = session.info.host, session.info.port, quote(session.info.dbname, safe="")
+    options = {key: facts[key] for key in _SHARED_OPTIONS if key in facts}
+    if not host or host.startswith("/"):
+        # A socket of this machine, as in a test or with everybody on one host.
+        options = {"host": host, "port": str(port), **options}
+        place = ""
+    else:
+        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    query = f"?{urlencode(options)}" if options else ""
+    return f"postgresql://{quote(login, safe='')}@{place}/{database}{query}#{team}"
+
+
 def _key(session: HubSession, team: str) -> int:
     row = session.execute("SELECT team FROM onrecord.teams WHERE name = %s", (team,)).fetchone()
     if row is None:
@@ -142,6 +167,7 @@ def _key(session: HubSession, team: str) -> int:
     return int(row[0])
 
 
-def _exists(session: HubSession, login: str) -> bool:
+def has_login(session: HubSession, login: str) -> bool:
+    """True if the database server has this login."""
     # As text: Postgres would cut a name that is too long and find another login.
     return session.execute("SELECT 1 FROM pg_roles WHERE rolname::text = %s", (login,)).fetchone() is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from onrecord.coldstart import NamedTuple
@@ -15,12 +16,16 @@ from onrecord.errors import BadRemote, OnrecordError, Refused
 from onrecord.shared import hub_schema, incoming
 from onrecord.shared.hub_connection import Hub
 from onrecord.shared.remotes import TeamAddress, parse_team_address
-from onrecord.shared.transport import Pulled, Push, Pushed, Version
+from onrecord.shared.transport import Pulled, Push, Pushed, StoreAccess, Version
+from onrecord.text import flat
 
 if TYPE_CHECKING:
     from onrecord.shared.hub_connection import HubSession
 
 CHANNEL = "onrecord"
+_MAX_TEAMS = 10
+"""Teams of a login that an error names."""
+
 _MAX_BATCH_CHANGES = 500
 _MAX_BATCH_BYTES = 4_000_000
 """Size of one transaction: other writers of the team wait for it."""
@@ -43,6 +48,16 @@ SELECT t.team, t.number, coalesce(r.change::text, ''), t.asks_for_review AND m.r
 m.role = 'reader' FROM onrecord.teams t JOIN onrecord.members m ON m.team = t.team AND m.login = session_user
 LEFT JOIN onrecord.records r ON r.team = t.team AND r.number = t.number
 WHERE t.name = %s
+"""
+_ACCESS = """
+SELECT m.login::text, m.role, t.asks_for_review AND m.role = 'writer',
+count(*) FILTER (WHERE r.hash <> '' AND NOT starts_with(r.path, 'inbox/')),
+count(*) FILTER (WHERE r.hash <> '' AND starts_with(r.path, 'inbox/'))
+FROM onrecord.teams t JOIN onrecord.members m ON m.team = t.team AND m.login = session_user
+LEFT JOIN onrecord.records r ON r.team = t.team WHERE t.name = %s GROUP BY 1, 2, 3
+"""
+_OWN_TEAMS = """
+SELECT t.name FROM onrecord.teams t JOIN onrecord.members m ON m.team = t.team AND m.login = session_user ORDER BY 1
 """
 _IS_ANOTHER = """
 SELECT 1 FROM onrecord.records WHERE team = %(team)s AND number = %(number)s AND change::text <> %(change)s
@@ -123,6 +138,16 @@ class PostgresTransport:
             time.sleep(max(0.0, min(polled_at + _PAUSE_SECONDS, end) - time.monotonic()))
         return True
 
+    def access(self) -> StoreAccess:
+        """Return our login and role, and what is in the team."""
+        self._hub.run(lambda session: _team(session, self._address))
+        row = self._hub.run(lambda session: session.execute(_ACCESS, (self._address.team,)).fetchone())
+        if row is None or list(map(type, row)) != [str, str, bool, int, int]:
+            raise _malformed("the row of the member has values of the wrong types")
+        login, role, sends_drafts, records, drafts = row
+        role = f"{role} (drafts, which a reviewer accepts)" if sends_drafts else role
+        return StoreAccess(records, drafts, role, login, self._address.team)
+
     def close(self) -> None:
         """Close the connection."""
         self._hub.close()
@@ -171,9 +196,12 @@ def _team(session: HubSession, address: TeamAddress) -> _Team:
 
 def _not_a_member(session: HubSession, address: TeamAddress) -> OnrecordError:
     login = session.info.user
+    teams = [flat(str(name)) for (name,) in session.execute(_OWN_TEAMS).fetchmany(_MAX_TEAMS)]
+    other = f"yours: {', '.join(teams)}; write one behind # in the address; or " if teams else ""
+    command = f"onrecord hub grant {quote(login)} writer --team {address.team}"
     return Refused(
         f"the login {login} is not a member of a team {address.team}",
-        fix=f"the address ends in #TEAM; ask the administrator for: `onrecord hub grant {login} writer`",
+        fix=f"{other}ask the administrator for: `{command}`",
     )
 
 

@@ -86,8 +86,21 @@ class Pushed(NamedTuple):
     """A hint for the user, such as the name of a branch that waits for a merge."""
 
 
+class StoreAccess(NamedTuple):
+    """What is in a shared store, and what we may do there; texts are empty where the remote does not say."""
+
+    records: int
+    drafts: int
+    role: str
+    login: str = ""
+    team: str = ""
+
+
 class Transport(Protocol):
     """A connection to one remote."""
+
+    def access(self) -> StoreAccess:
+        """Return what is in the store and what we may do there; nothing is changed."""
 
     def pull(self, cursor: str) -> Pulled:
         """Return what changed since `cursor`; everything if it is empty or the remote no longer knows it."""

@@ -139,12 +139,15 @@ class Store:
             )
         return self.read(matches[0])
 
-    def record_named(self, record_id: str) -> Memory | None:
-        """Return the record with exactly this id; None if it is not there, cannot be read, or there are several."""
-        try:
-            return self.read(found[0]).memory if len(found := self._paths_of(record_id)) == 1 else None
-        except OnrecordError:
-            return None
+    def records_named(self, record_id: str) -> list[Memory]:
+        """Return the records with exactly this id: one, none, or one in each of several folders."""
+        named = []
+        for path in self._paths_of(record_id):
+            try:
+                named.append(self.read(path).memory)
+            except OnrecordError:
+                continue
+        return named
 
     def find_paths(self, reference: str) -> list[str]:
         """Return the paths that `reference` may mean (see `get`). Only an id can mean more than one."""

@@ -66,7 +66,8 @@ class Writer:
     def accept(self, drafts: Sequence[Draft], action: str = "accept") -> tuple[list[Entry], str]:
         """Turn drafts into records with unused ids, and link the records they supersede, in one change.
 
-        Return the records and the id of the change.
+        Return the records and the id of the change. Raises NotFound or Changed if a draft that was read from the inbox
+        is no longer there, or is another version: somebody else decided on it.
         """
         paths: dict[str, str] = {}
         with self.store.writing(action) as batch:
@@ -74,7 +75,7 @@ class Writer:
                 record = self._with_unused_id(draft.record._replace(supersedes=(), superseded_by=""), batch)
                 batch.put(anchors.add_missing(record, self._project, self.now))
                 paths[draft.record.id] = record.path
-                if self.store.has_draft(draft.name):
+                if draft.hash or self.store.has_draft(draft.name):
                     batch.drop_draft(draft.name, draft.hash)
             for draft in drafts:
                 for old in draft.record.supersedes:

@@ -260,7 +260,7 @@ def _respond(subject: _Subject) -> Response:
     if command.split(" ")[0] in ("up", "down", "remove", "add"):
         extra = command.partition(" ")[2] if command.startswith("add ") else ""
         return _page(subject, _FormPage(record_form.rearranged(values, command), extra=extra, is_unsaved=True))
-    values = {**values, **record_form.without_gaps(subject.category, values)}
+    values = record_form.without_gaps(subject.category, values)
     filled = record_form.parse(subject.category, values)
     if command == "preview":
         shown = agent_preview.preview(
@@ -399,7 +399,7 @@ def show_preview(request: Request) -> Response:
     if category not in categories.CATEGORIES:
         raise BadInput(f"{category!r} is not a category", fix=f"use one of {', '.join(categories.CATEGORIES)}")
     store = record_page.store_to_change(request, name)
-    before = store.record_named(values.get("id", ""))
+    before = next(iter(store.records_named(values.get("id", ""))), None)
     filled = record_form.parse(category, record_form.without_gaps(category, values))
     shown = agent_preview.preview(store, name, category, filled.fields, before=before)
     refusals = (*shown.refusals, *(f"{problem.field}: {problem.message}" for problem in filled.problems))

@@ -205,7 +205,7 @@ def _draft_view(stored: StoredDraft) -> DraftView:
         checks=tuple(map(check.describe, record.checks)),
         similar=() if draft.updates else tuple(_similar(stored, record)),
         updates=draft.updates,
-        supersedes=draft.supersedes,
+        supersedes=draft.replaces,
         source=record.source,
         author=author.described(record.origin, record.agent, record.host),
         changes=changes,

@@ -238,7 +238,7 @@ def _moved(values: Values, old: str, new: str) -> Iterator[tuple[str, str]]:
 
 def without_gaps(category: str, values: Values) -> dict[str, str]:
     """Return the values without empty items of lists, so that a problem with an item is shown at that item."""
-    compact = {"title": values.get("title", "")}
+    compact = {key: text for key, text in values.items() if key.partition(".")[0] not in ("content", *_RECORD)}
     for place, field in _fields(category):
         compact.update(_compact(field.kind, place, place, values))
     return compact

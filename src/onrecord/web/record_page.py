@@ -21,13 +21,15 @@ from onrecord.settings import load_settings
 from onrecord.shared import remotes, replicas
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
-from onrecord.usage import usage_log
+from onrecord.usage import event_log, usage_log
+from onrecord.usage.event_log import Feedback, Showing
 from onrecord.usage.usage_log import Counts
 from onrecord.web import agent_preview, record_versions, view
 from onrecord.web.view import Notice
 
 _MAX_CHAIN_LENGTH = 20
 _WEEKS = 12
+_MAX_SHOWINGS = 5
 
 
 class FieldView(NamedTuple):
@@ -65,6 +67,9 @@ class UsageView(NamedTuple):
     weeks: tuple[tuple[str, Counts], ...]
     broken: str = ""
     """How often an agent broke it so that the user corrected it, and when last; empty if never."""
+    showings: tuple[Showing, ...] = ()
+    """When agents were shown it last, and what became of it."""
+    feedback: Feedback = Feedback()
 
 
 class RefusedChange(NamedTuple):
@@ -103,8 +108,8 @@ def _page(request: Request, store: Store, entry: Entry, refused_change: RefusedC
         fields=list(fields_of(record)),
         chain=_replacement_chain(store, entry, request.path_params["store"]),
         files=list(_files(store, record, shows_lines=not is_static)),
-        is_replaced=bool(links.successor(record, store.record_named)),
-        one_sided=[link.note for link in links.one_sided_of(record, store.record_named)],
+        is_replaced=bool(links.successor(record, store.records_named)),
+        one_sided=[link.note for link in links.one_sided_of(record, store.records_named)],
         usage=None if is_static else _usage(store, entry),
         history=record_versions.changes(entry, versions),
         targets=[] if is_static else _share_targets(prefix),
@@ -121,7 +126,10 @@ def _usage(store: Store, entry: Entry) -> UsageView:
     total = usage_log.per_record(store.root).get(entry.path, Counts())
     broken = usage_log.corrections(store.root).get(entry.path)
     weeks_of_use = tuple((week, count) for week, count in weeks if count != Counts())
-    return UsageView(total, weeks_of_use, broken.summary if broken else "")
+    events = event_log.read(store.root)
+    showings = tuple(event_log.showings(events, _MAX_SHOWINGS, entry.path))
+    feedback = event_log.feedback(store.root).get(entry.path, Feedback())
+    return UsageView(total, weeks_of_use, broken.summary if broken else "", showings, feedback)
 
 
 def requested_record(request: Request) -> tuple[Store, Entry]:
@@ -175,7 +183,7 @@ def fields_of(record: Memory) -> Iterator[FieldView]:
 def _replacement_chain(store: Store, entry: Entry, name: str) -> list[ChainEntry]:
     """Return the records that superseded each other, with this one among them, oldest first; empty if it is alone."""
     before = list(_chain(store, entry, lambda record: _predecessor(store, record)))
-    after = list(_chain(store, entry, lambda record: links.successor(record, store.record_named)))
+    after = list(_chain(store, entry, lambda record: links.successor(record, store.records_named)))
     chain = [*reversed(before), entry, *after]
     if len(chain) == 1:
         return []
@@ -187,8 +195,8 @@ def _replacement_chain(store: Store, entry: Entry, name: str) -> list[ChainEntry
 
 def _predecessor(store: Store, record: Memory) -> str:
     """Return the first record that this one replaces, if both say so."""
-    olds = ((name, store.record_named(name)) for name in record.supersedes)
-    return next((name for name, old in olds if old and old.superseded_by == record.id), "")
+    olds = ((name, store.records_named(name)) for name in record.supersedes)
+    return next((name for name, named in olds if any(old.superseded_by == record.id for old in named)), "")
 
 
 def _chain(store: Store, entry: Entry, next_of: Callable[[Memory], str]) -> Iterator[Entry]:

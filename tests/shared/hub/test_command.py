@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from onrecord import extras
+from onrecord.cli import output
 from onrecord.cli.commands import COMMANDS
 from onrecord.shared import hub_connection, hub_schema
 from onrecord.shared.remotes import parse_team_address
@@ -113,7 +114,7 @@ def test_a_new_login_gets_its_password_from_standard_input_and_no_other_place(ow
 def test_a_login_that_could_not_be_made_a_member_is_not_made_at_all(owner, onrecord):
     outcome = onrecord("hub", "grant", "nobody-yet", "king", "--team=platform", "--create", stdin="x\n")
 
-    assert outcome.err == "BAD_INPUT: 'king' is not a role\nfix: choose one: reader, writer, reviewer\n"
+    assert outcome.code == 2 and "ROLE must be one of reader, writer, reviewer, not king" in outcome.err
     assert owner.rows("SELECT 1 FROM pg_roles WHERE rolname = 'nobody-yet'") == []
 
 
@@ -242,7 +243,7 @@ def test_a_member_sees_the_team_and_its_own_role(own_hub, onrecord):
 
 
 def test_a_connected_remote_names_the_hub(own_hub, onrecord):
-    assert onrecord("remote", "add", "acme", own_hub.url("rita")).code == 0
+    assert onrecord("remote", "add", "--offline", "acme", own_hub.url("rita")).code == 0
 
     outcome = onrecord("hub", "status", "--url=acme")
 
@@ -331,3 +332,68 @@ def test_the_hashes_of_an_earlier_schema_are_computed_again(postgres, onrecord, 
 
     rows = postgres.execute("SELECT path, hash FROM onrecord.records ORDER BY path", database=database)
     assert rows == [("decisions/a.json", version_hash(b"123")), ("decisions/b.json", "")]
+
+
+def test_adding_a_hub_says_login_role_team_and_number_of_records(own_hub, onrecord, home):
+    own_hub.transport("walt").push([Push("decisions/a.json", b"{}", ""), Push("inbox/b.json", b"{}", "")])
+
+    added = onrecord("remote", "add", "platform", own_hub.url("walt"))
+
+    assert added.out == (
+        "connected platform (postgres): you are walt, writer in the team platform, which has 1 record and 1 draft; "
+        "to fetch its records: onrecord sync platform\n"
+    )
+    data = json.loads(onrecord("remote", "add", "again", own_hub.url("rita"), "--json").out)
+    assert data["access"] == {"records": 1, "drafts": 1, "role": "reader", "login": "rita", "team": "platform"}
+
+
+def test_a_hub_that_has_no_such_member_is_not_connected_and_the_way_in_is_named(own_hub, onrecord, home):
+    refused = json.loads(onrecord("remote", "add", "platform", own_hub.url("olga"), "--json").out)["error"]
+
+    assert refused["code"] == "REFUSED" and refused["message"].endswith("; platform is not connected")
+    assert "yours: other; write one behind # in the address" in refused["fix"]
+    assert "`onrecord hub grant olga writer --team platform`" in refused["fix"]
+    assert output.commands_in(refused["fix"]) == [
+        f"onrecord remote add platform {shlex.quote(own_hub.url('olga'))} --offline"
+    ]
+    assert json.loads(onrecord("remote", "--json").out)["remotes"] == []
+
+
+def test_an_address_without_a_team_says_which_team_it_means(own_hub, onrecord, home):
+    address = own_hub.url("walt").partition("#")[0]
+
+    refused = json.loads(onrecord("remote", "add", "platform", address, "--json").out)["error"]
+    connected = onrecord("remote", "add", "platform", address, "--offline")
+
+    assert "the address names no team, so it is the team default" in refused["message"]
+    assert "the address names no team, so it is the team default" in " ".join(connected.err.split())
+
+
+def test_every_line_of_an_invitation_works_as_it_is_printed(owner, onrecord, home, monkeypatch):
+    invited = json.loads(onrecord("hub", "invite", "nina", "--role", "reader", "--team", "platform", "--json").out)
+    text = onrecord("hub", "invite", "nina", "--role", "reader", "--team", "platform").out
+
+    assert invited["grant"] == "onrecord hub grant nina reader --team platform --create"
+    assert "correct horse" not in text and all(command in text for command in invited["commands"])
+    try:
+        granted = onrecord(*shlex.split(invited["grant"])[1:], stdin="correct horse\n")
+        assert granted.out == "nina is a reader of the team platform\n"
+        owner.rows("GRANT logins_with_password TO nina")
+        monkeypatch.setenv("PGPASSWORD", invited["password_line"].replace("PASSWORD", "correct horse").split(":")[-1])
+        install, add, sync = invited["commands"]
+        assert install == extras.install_command("hub")
+        assert "you are nina, reader in the team platform" in onrecord(*shlex.split(add)[1:]).out
+        assert onrecord(*shlex.split(sync)[1:]).code == 0
+        again = onrecord("hub", "invite", "nina", "--role", "reader", "--team", "platform").out
+        assert again.startswith("nina is a reader of the team platform already.\nThen send this:\n")
+    finally:
+        owner.rows("DROP OWNED BY nina")
+        owner.rows("DROP ROLE nina")
+
+
+def test_init_names_the_next_command_whole(postgres, onrecord, monkeypatch):
+    monkeypatch.setenv("ONRECORD_HUB_URL", postgres.url(postgres.database()))
+
+    assert onrecord("hub", "init", "--team=acme").err == "next: `onrecord hub invite LOGIN --team acme`\n"
+    assert onrecord("hub", "invite", "ann", "--team=acme").code == 0
+    assert onrecord("hub", "invite", "ann", "--team=nobody").err.startswith("NOT_FOUND: there is no team 'nobody'")

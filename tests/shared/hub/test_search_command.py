@@ -31,7 +31,7 @@ def acme(hub: TestHub, onrecord) -> TestHub:
         [new("decisions/use-kafka.json", _record("use-kafka", "Use Kafka", "Kafka for all queues."))]
     )
     hub.transport("olga", "other").push([new("decisions/theirs.json", _record("theirs", "Kafka is theirs", "Kafka."))])
-    assert onrecord("remote", "add", "acme", hub.url("walt")).code == 0
+    assert onrecord("remote", "add", "--offline", "acme", hub.url("walt")).code == 0
     return hub
 
 
@@ -112,7 +112,7 @@ def test_a_record_cannot_write_to_the_terminal(acme, onrecord):
 
 
 def test_without_the_server_the_replica_is_searched_and_a_warning_says_so(onrecord, tmp_path):
-    onrecord("remote", "add", "acme", f"postgresql://walt@/memory?host={tmp_path}#platform")
+    onrecord("remote", "add", "--offline", "acme", f"postgresql://walt@/memory?host={tmp_path}#platform")
     folder = Path(Replica("acme").base, "decisions")
     Path(Replica("acme").store).mkdir(parents=True, exist_ok=True)
     folder.mkdir(parents=True)
@@ -138,7 +138,7 @@ def test_a_hub_is_connected_and_listed_without_the_package():
 
 
 def test_without_the_package_it_says_what_to_install(onrecord):
-    onrecord("remote", "add", "acme", "postgresql://walt@/memory#platform")
+    onrecord("remote", "add", "--offline", "acme", "postgresql://walt@/memory#platform")
 
     process = subprocess.run(
         [sys.executable, "-S", str(BIN), "search", "x", "--remote=acme"], capture_output=True, text=True, timeout=120

@@ -24,8 +24,8 @@
         }
       }
       const label = list.closest("fieldset")?.querySelector("legend")?.firstChild?.textContent.trim() ?? "";
-      for (const part of row.querySelectorAll(":scope > .item-text > [aria-label]")) part.setAttribute("aria-label", `${label}, ${place + 1}`);
-      for (const button of row.querySelectorAll(":scope > .item-buttons > button")) button.setAttribute("aria-label", `${button.title}: ${label}, ${place + 1}`);
+      for (const part of row.querySelectorAll(":scope > .item-text > [aria-label]")) part.setAttribute("aria-label", `${label}, ${list.dataset.item} ${place + 1}`);
+      for (const button of row.querySelectorAll(":scope > .item-buttons > button")) button.setAttribute("aria-label", `${button.title}: ${label}, ${list.dataset.item} ${place + 1}`);
       const legend = row.querySelector(":scope > .item-group > legend");
       if (legend) legend.textContent = legend.textContent.replace(/\d+$/, place + 1);
     });
@@ -83,6 +83,7 @@
   const begin = (form) => {
     if (prepared.has(form)) return;
     prepared.add(form);
+    form.classList.add("has-script");
     let saved = "unsaved" in form.dataset ? "" : new URLSearchParams(new FormData(form)).toString();
     let isSending = false;
     let previewTimer = 0;
