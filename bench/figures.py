@@ -239,8 +239,8 @@ SECTIONS: Sequence[Section] = (
         "The MCP server beside others",
         "mcp_servers",
         "The same records and prompts of four projects on which nothing was fitted, three triggers a record, searched"
-        " with the whole prompt and with its three rarest words. Out of 100 prompts that a record answers: how often one"
-        " that does came first, and among the first three"
+        " with the whole prompt and with its three rarest words. Out of 100 prompts that a record answers: how often"
+        " one that does came first, and among the first three"
         " ([how](agents/mcp.md#beside-other-memory-servers)).",
         figure_tables.mcp_servers,
     ),
