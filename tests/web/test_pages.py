@@ -92,15 +92,6 @@ def test_the_page_of_a_shared_record_says_what_counts_in_its_place(browser, save
     assert "is not used" not in browser.get(_address(own)).text
 
 
-def test_an_error_names_the_command_and_the_page_that_does_the_same(browser, save):
-    save()
-
-    response = browser.get("/record/nowhere/decisions/use-uv.json")
-
-    assert response.status_code == 404
-    assert '<code>onrecord list</code> (<a href="/search">open the page for it</a>)' in response.text
-
-
 def test_nothing_to_do_is_said(browser, save):
     save()
 
