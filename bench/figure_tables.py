@@ -363,6 +363,24 @@ def mcp_servers(measured: Measured) -> str:
     return page.table([*heads, "prompt: first", "in three", "three words: first", "in three"], rows)
 
 
+def intent(measured: Measured) -> str:
+    shares = (("first", "answered"), ("right", "shown"), ("served", "answered"), ("false", "silent"))
+    rows = [[bonus, *(_share(each, part, of) for part, of in shares)] for bonus, each in measured["written"].items()]
+    heads = [
+        "bonus",
+        "first result right",
+        "rules shown: right",
+        "answered: its rule shown",
+        "unanswered: a rule shown",
+    ]
+    return page.table(heads, rows)
+
+
+def _share(each: Measured, part: str, of: str) -> str:
+    low, high = wilson(each[part], each[of])
+    return f"{each[part]} of {each[of]} [{100 * low:.0f}–{100 * high:.0f}]"
+
+
 def _found(each: Measured, name: str) -> str:
     """A count as a share of all prompts, out of 100, with its interval."""
     low, high = wilson(each[name], each["prompts"])

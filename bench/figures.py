@@ -238,6 +238,22 @@ SECTIONS: Sequence[Section] = (
     ),
     Section("The MCP server", "mcp", "From its start, as a multiple of `python3 -S -E -c pass`.", figure_tables.mcp),
     Section(
+        "The MCP server beside others",
+        "mcp_servers",
+        "The same records and prompts of four projects on which nothing was fitted, three triggers a record, searched"
+        " with the whole prompt and with its three rarest words. Out of 100 prompts that a record answers: how often"
+        " one that does came first, and among the first three"
+        " ([how](agents/mcp.md#beside-other-memory-servers)).",
+        figure_tables.mcp_servers,
+    ),
+    Section(
+        "Words of intent",
+        "intent",
+        "Written prompts with a word such as *crash*, *why* or *left off*, in projects on which nothing was chosen."
+        " The bonus, in logits, was chosen on eight others; 0.05 only settles ties.",
+        figure_tables.intent,
+    ),
+    Section(
         "The pages of `onrecord web`",
         "web",
         "*First* is the first request to a server that has just started.",

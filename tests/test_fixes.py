@@ -39,6 +39,7 @@ SAMPLES = {
     "file": "{form}", "self.category": "decision", "self.options.where": "", "options.where": "",
     "shlex.quote(reason)": "'no longer true'", "_OUTDATED": "outdated", "newer.id": "second", "ids[-1]": "second",
     "new_id": "second", "old": "second", "entry.memory.id": "second",
+    "_user_flag(self.file)": "",
     "shlex.quote(check_text)": "'{\"on\": \"command\", \"starts\": \"npm\"}'", "silence": "",
     "setup.host": "codex", "trial.host": "codex",
     "shlex.quote(prompt)": "'the first'",
