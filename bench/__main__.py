@@ -18,7 +18,7 @@ COMMANDS = {
     "latency": "what a cold hook costs, against a bare interpreter",
     "cost": "tokens, CPU time and disk, on the records of real projects",
     "mcp": "what starting the MCP server costs, against a bare interpreter",
-    "web": "what the pages of onrecord web cost the server, with 10,000 records",
+    "web": "what the pages of onrecord web cost the server, with 10,000 records and 20,000 files",
     "scale": "what commands and hooks cost in stores of up to 200,000 records",
     "clones": "what the first hooks cost in fresh clones, and when all their records are known",
     "hub": "search, pull and push in a Postgres hub of up to 1,000,000 records, and 50 clients at once",

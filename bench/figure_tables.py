@@ -341,6 +341,26 @@ def mcp(measured: Measured) -> str:
     return page.table(["until it has answered", "CPU time"], rows)
 
 
+def mcp_servers(measured: Measured) -> str:
+    rows = [
+        [
+            name,
+            f"{each['cpu ratio']:.1f} ×, {each['cpu ms']:,.0f} ms",
+            f"{each['tool tokens']:,} for {each['tools']}",
+            *(_found(each, f"{kind} in {first}") for kind in ("the prompt", "three words") for first in (1, 3)),
+        ]
+        for name, each in measured["servers"].items()
+    ]
+    heads = ["server", "start, list of tools", "tokens of the tools"]
+    return page.table([*heads, "prompt: first", "in three", "three words: first", "in three"], rows)
+
+
+def _found(each: Measured, name: str) -> str:
+    """A count as a share of all prompts, out of 100, with its interval."""
+    low, high = wilson(each[name], each["prompts"])
+    return f"{100 * each[name] / each['prompts']:.0f} [{100 * low:.0f}–{100 * high:.0f}]"
+
+
 def web(measured: Measured) -> str:
     rows = [[name, f"{each:.0f} ms"] for name, each in measured["pages"].items()]
     return page.table([f"page, {measured['records']:,} records", "CPU time of the server"], rows)

@@ -29,6 +29,7 @@ from onrecord.search import query, rank, relevance
 from onrecord.search.candidates import Filter
 from onrecord.search.rank import Match
 from onrecord.settings import Settings, load_settings
+from onrecord.text import count_tokens
 
 if TYPE_CHECKING:
     from onrecord.recall.judge import BatchJudge
@@ -104,7 +105,7 @@ def _run(options: argparse.Namespace) -> int:
         options.json.write_text(json.dumps(figures, indent=2) + "\n")
     if options.page:
         results.save("judge", {"figures": figures})
-        page.put(PAGE, "judge", {"limits": table(figures)})
+        page.put(PAGE, "judge", {"limits": table(figures), "questions": question_size(figures)})
     return 0
 
 
@@ -124,6 +125,20 @@ def table(figures: Sequence[dict[str, Any]]) -> str:
         if each["set"] == "all":
             shares = [_with_interval(each[name], each["of"][name]) for name in ("precision", "served", "false")]
             lines.append(f"| {each['system']} | {' | '.join(shares)} | {each['sent']:.2f} |")
+    return "\n".join(lines)
+
+
+def question_size(figures: Sequence[dict[str, Any]]) -> str:
+    """The requests for a prompt that the judge is asked about, and the tokens of one, as the page has them."""
+    (asked,) = (each for each in figures if each["set"] == "all" and each["system"] == "perfect judge")
+    requests, prompts = asked["requests"], round(asked["sent"] * asked["prompts"])
+    lines = (
+        "| | |",
+        "| --- | --- |",
+        f"| prompts that the judge is asked about, out of 100 | {100 * asked['sent']:.0f} |",
+        f"| requests for one of them | {requests / prompts:.2f} |",
+        f"| tokens of a request, mean | {asked['tokens_in'] / requests:,.0f} |",
+    )
     return "\n".join(lines)
 
 
@@ -186,7 +201,11 @@ def _shown(asked: Asked, settings: Settings, ask: BatchJudge) -> Shown:
     meter = Meter(ask)
     turns = [f"User: {turn}" for turn in asked.prompt.turns]
     opinion = judge.form_opinion(asked.prompt.text, asked.found, turns, settings, judge_batch=meter)
-    kept = opinion.to_show(relevance.THRESHOLD)
+    kept = [
+        match
+        for match, verdict in zip(asked.found, opinion.verdicts)
+        if (match.probability >= relevance.THRESHOLD if verdict is None else verdict)
+    ]
     return Shown(
         asked,
         _cut(kept, 0.0, settings),
@@ -200,7 +219,8 @@ def _shown(asked: Asked, settings: Settings, ask: BatchJudge) -> Shown:
 
 def _perfect(asked: Asked) -> BatchJudge:
     def ask(prompt: str, batch: Sequence[Match], turns: Sequence[str], deadline: float) -> Ruling:
-        return Ruling([at for at, candidate in enumerate(batch) if candidate.id in asked.relevant])
+        tokens = count_tokens(judge.SYSTEM_PROMPT) + count_tokens(judge.render_question(prompt, batch, turns))
+        return Ruling([at for at, candidate in enumerate(batch) if candidate.id in asked.relevant], tokens)
 
     return ask
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -21,10 +22,18 @@ def test_every_error_has_a_code_of_its_own():
     assert "ERROR" not in codes
 
 
-def test_the_list_at_the_top_of_the_module_is_complete():
-    listed = dict(re.findall(r"[├└]── (\w+) +([A-Z_]+) ", errors.__doc__))
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_error_says_in_a_sentence_or_two_what_its_code_means(kind):
+    meaning = (kind.__doc__ or "").split("\n\n")[0]
 
-    assert listed == {kind.__name__: kind.code for kind in KINDS}
+    assert meaning.endswith(".") and 20 < len(meaning) <= 120
+
+
+def test_the_page_of_errors_has_every_code_with_its_meaning():
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
+
+    for kind in KINDS:
+        assert f"\n## {kind.code}\n\n{kind.__doc__.splitlines()[0]}\n" in page
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -97,6 +97,67 @@ def test_no_command_offers_to_complete_a_one_sided_supersession(project: Project
     assert "onrecord supersede" not in out
 
 
+@pytest.mark.parametrize("takeover", ["takeover", "withdrawn"])
+def test_a_second_file_with_the_id_of_a_record_says_nothing_for_it(
+    project: Project, capsys: Any, takeover: str
+) -> None:
+    """By a namesake in another folder, the old record seems to agree, or to have been withdrawn."""
+    from onrecord.cli import main
+
+    ids = [entry.memory.id for entry in project.store.entries()]
+    if takeover != "withdrawn":
+        _commit(project, id=takeover, title="Updated policy", supersedes=ids, content=_policy())
+    for name in ids:
+        _commit(project, id=name, title="Old", superseded_by=takeover, updated_at="2999-01-01T00:00:00Z")
+
+    for number, title in enumerate(TOPICS):
+        context = _prompt(project, f"Please remind me: {title}. Why did we do that?", number)
+        assert title in context
+        assert MARK not in context
+    start = run_hook("session_start", {"session_id": "t", "cwd": project.root, "source": "startup"}).context
+    assert [title for title in TOPICS if title not in start] == []
+    for words in (["list", "--status", "active"], ["export"], ["digest"], ["search", TOPICS[0]]):
+        capsys.readouterr()
+        main([*words, "--project", project.root])
+        out = capsys.readouterr().out
+        assert [title for title in TOPICS[: 1 if words[0] == "search" else None] if title not in out] == []
+    main(["audit", "--json", "--project", project.root])
+    found = json.loads(capsys.readouterr().out)["checks"]["authority"]["findings"]
+    named = [finding["ids"][0] for finding in found if "has the id of" in finding["message"]]
+    assert sorted(named) == sorted(ids)
+
+
+def test_a_folder_with_a_memory_of_its_own_hides_nothing_of_the_projects(project: Project) -> None:
+    docs = Path(project.root) / "docs"
+    (docs / "a.md").parent.mkdir()
+    (docs / "a.md").write_text("x")
+    (docs / paths.STORE / "constraints").mkdir(parents=True)
+    for entry in project.store.entries():
+        record = raw("constraint", id=entry.memory.id, title=MARK, content=_policy())
+        (docs / paths.STORE / "constraints" / f"{record['id']}.json").write_text(json.dumps(record))
+
+    for number, title in enumerate(TOPICS):
+        event = {"session_id": f"n{number}", "cwd": project.root}
+        run_hook("pre_tool_use", {**event, "tool_name": "Read", "tool_input": {"file_path": str(docs / "a.md")}})
+        prompt = f"Please remind me: {title}. Why did we do that?"
+        context = run_hook("user_prompt_submit", {**event, "prompt": prompt}).context
+
+        assert title in context
+        assert MARK not in context
+
+
+def test_a_second_file_with_the_id_of_a_successor_is_not_shown_for_what_that_replaced(project: Project) -> None:
+    first, second = (entry.memory for entry in list(project.store.entries())[:2])
+    project.writer.supersede(first.id, second.id)
+    _commit(project, id=second.id, title="Newer", supersedes=[first.id], updated_at="2999-01-01T00:00:00Z",
+            content=_policy())  # fmt: skip
+
+    context = _prompt(project, f"Please remind me: {first.title}. Why did we do that?")
+
+    assert MARK not in context
+    assert second.title in _prompt(project, f"Please remind me: {second.title}. Why did we do that?", 1)
+
+
 @pytest.mark.parametrize(
     "patterns",
     [
@@ -318,6 +379,37 @@ def test_a_pull_request_is_told_of_records_that_take_authority(project: Project,
     assert any(name == "many" and "prompts about other things" in message for name, message in messages)
     assert ("guesses", "has triggers about 8 different things") in messages
     assert {name for name, _ in messages} == {"many", "speaks", "decides", "replaces", "guesses"}
+
+
+def test_a_draft_is_shown_to_no_agent_and_says_all_that_it_would_replace(project: Project, capsys: Any) -> None:
+    from onrecord.cli import main
+
+    ids = [entry.memory.id for entry in project.store.entries()][:2]
+    record = raw("constraint", id="waits", title=MARK, triggers=GUESSES, supersedes=ids, content=_policy())
+    inbox = Path(project.store.root) / paths.INBOX
+    inbox.mkdir(exist_ok=True)
+    (inbox / "waits.json").write_text(json.dumps({"draft": {}, "record": record}))
+
+    assert [MARK in _prompt(project, guess, number) for number, guess in enumerate(GUESSES[:3])] == [False] * 3
+    main(["inbox", "--json", "--project", project.root])
+    (draft,) = json.loads(capsys.readouterr().out)["drafts"]
+    assert draft["supersedes"] == ", ".join(ids)
+
+
+def test_a_config_does_not_hide_what_a_pull_request_brings(project: Project, capsys: Any) -> None:
+    from onrecord.audit import authority
+    from onrecord.cli import main
+
+    _commit(project, id="many", title="Everything", triggers=list(authority.PROMPTS[:16]), content=_policy())
+    for values in (
+        {"retrieval": {"enabled": False, "match_strategy": "title_tags", "min_probability": 1}},
+        {"categories": {"constraint": {"enabled": False}}},
+    ):
+        _configure(project, values)
+        main(["audit", "--project", project.root, "--json"])
+        found = json.loads(capsys.readouterr().out)["checks"]["authority"]["findings"]
+
+        assert any("prompts about other things" in finding["message"] for finding in found)
 
 
 def test_every_line_of_the_page_has_its_test_and_every_test_its_line() -> None:

@@ -75,9 +75,9 @@ PAGES = {
     "docs/how-to/review-in-a-pull-request.md": _BEGUN,
     "docs/how-to/tune-silence.md": _BEGUN,
     "docs/how-to/write-records-that-are-found.md": ["onrecord init"],
-    "docs/how-to/install-upgrade-remove.md#move-from-the-earlier-plugin": [],
-    "docs/how-to/install-upgrade-remove.md#turn-it-off": _BEGUN,
-    "docs/how-to/install-upgrade-remove.md#remove": [*_BEGUN, *_INSTALLED],
+    "docs/how-to/upgrade-and-remove.md#move-from-the-earlier-plugin": [],
+    "docs/how-to/upgrade-and-remove.md#turn-it-off": _BEGUN,
+    "docs/how-to/upgrade-and-remove.md#remove": [*_BEGUN, *_INSTALLED],
     "docs/team/git.md": [],
 }
 """Each page or section of a page, and the commands that were run in the project before."""

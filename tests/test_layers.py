@@ -69,7 +69,7 @@ ORDER = (
     "record store search freshness git session recall digest capture usage audit importers doctor shared"
     " hosts hooks mcp web cli"
 ).split()
-ON_TOP = {"onrecord", "onrecord.__main__", "onrecord.project"}
+ON_TOP = {"onrecord", "onrecord.__main__", "onrecord.attention", "onrecord.project"}
 """Root modules that stand above the packages."""
 
 

@@ -112,8 +112,8 @@ OLD = [
     ("triage.enabled", True, "capture.mode", "propose", "is now capture.mode, and can be left out"),
     ("retrieval.judge.timeout_per_call", 2.0, "retrieval.judge.timeout_seconds", 2.0,
      "is now retrieval.judge.timeout_seconds: 2.0 is used"),
-    ("retrieval.judge.timeout_per_call", 30, "retrieval.judge.timeout_seconds", 4.0,
-     "is now retrieval.judge.timeout_seconds: must be from 0.1 to 4; 4 is used"),
+    ("retrieval.judge.timeout_per_call", 30, "retrieval.judge.timeout_seconds", 2.5,
+     "is now retrieval.judge.timeout_seconds: must be from 0.1 to 2.5; 2.5 is used"),
     ("retrieval.judge.candidate_pool_size", 20, "retrieval.judge.max_candidates", 20,
      "is now retrieval.judge.max_candidates: 20 is used"),
     ("retrieval.judge.include_conversation_context", False, "retrieval.judge.context_turns", 0,
@@ -123,7 +123,6 @@ OLD = [
     ("capture.max_offers", 5, "capture.max_suggestions", 5, None),
     ("capture.max_offers", 50, "capture.max_suggestions", 20,
      "is now capture.max_suggestions: must be from 0 to 20; 20 is used"),
-    ("retrieval.judge.fallback_top_k", 1, "retrieval.judge.fallback_top_k", 1, None),
     ("retrieval.judge.context_turns", 3, "retrieval.judge.context_turns", 3, None),
 ]  # fmt: skip
 
@@ -159,7 +158,7 @@ def test_an_old_setting_gives_way_to_the_new_one_beside_it(tmp_path):
 def test_an_old_setting_is_no_way_around_what_only_the_user_may_set(tmp_path):
     settings = _load(tmp_path, project={"retrieval": {"judge": {"timeout_per_call": 1}}})
 
-    assert settings.number("retrieval.judge.timeout_seconds") == 3.0
+    assert settings.number("retrieval.judge.timeout_seconds") == 2.5
     assert "may be set in your own config only" in settings.problems[0].message
 
 

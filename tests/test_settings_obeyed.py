@@ -389,7 +389,6 @@ def with_judge(
 
 
 OTHER_PATH = "/other"
-HASTY = {"retrieval.judge.timeout_seconds": 0.1}
 TALK = (
     line("user", "let us look at the login"),
     line("assistant", [{"type": "text", "text": "It keeps its state in rows."}]),
@@ -401,7 +400,7 @@ JUDGE = {
     "retrieval.judge.model": "small",
     "retrieval.judge.certain_in": 1.0,
     "retrieval.judge.certain_out": 0.0,
-    "retrieval.judge.timeout_seconds": 4.0,
+    "retrieval.judge.timeout_seconds": 2.5,
 }
 
 
@@ -436,6 +435,12 @@ def exported(lab: Lab) -> object:
     return "14 day expiry" in file.read_text(encoding="utf-8")
 
 
+def logged(lab: Lab) -> object:
+    """Whether it was logged that a prompt was shown a record."""
+    prompted(lab)
+    return any(lab.folder.glob("state/events/*.log"))
+
+
 CASES: dict[str, Case] = {
     "retrieval.enabled": Case(False, prompted),
     "retrieval.max_inject": Case(1, results, MANY),
@@ -466,9 +471,6 @@ CASES: dict[str, Case] = {
     "retrieval.judge.timeout_seconds": Case(0.1, with_judge(is_shown, delay=1.0), JUDGE),
     "retrieval.judge.daily_cap": Case(0, with_judge(lambda lab, server, text: len(server.requests)), JUDGE),
     "retrieval.judge.max_candidates": Case(1, with_judge(requests(number_of_notes), WIDE), JUDGE),
-    "retrieval.judge.fallback_top_k": Case(
-        1, with_judge(lambda lab, server, text: text.count("<result "), WIDE, delay=1.0), {**JUDGE, **HASTY, **MANY}
-    ),
     "retrieval.judge.context_turns": Case(2, with_judge(requests(turns_sent), transcript=TALK), JUDGE),
     "retrieval.judge.certain_in": Case(0.2, with_judge(is_shown), JUDGE),
     "retrieval.judge.certain_out": Case(0.5, with_judge(requests(number_of_notes), WIDE), JUDGE),
@@ -483,6 +485,7 @@ CASES: dict[str, Case] = {
     "categories.session_summary.max_retained": Case(1, summaries),
     "delete.grace_period_days": Case(5, collected),
     "export.file": Case("MEMORY.md", exported),
+    "usage.events": Case(False, logged),
 }
 CASES["trust.clones"] = Case("ask", prompted)
 CASES["remotes"] = Case(["acme"], shared)

@@ -238,6 +238,19 @@ def test_a_failure_in_the_log_can_be_read_again(monkeypatch):
     assert state_file.recent_failures() == [("2026-03-02T09:30:00Z", "hook x", "ValueError: a b c [2J")]
 
 
+def test_what_the_work_went_without_is_logged_and_told_once(monkeypatch):
+    monkeypatch.setattr(timestamps, "now", lambda: "2026-03-02T09:30:00Z")
+
+    state_file.go_without("remotes", "cannot read x: Input/output error")
+    state_file.go_without("remotes", "cannot read x: Input/output error")
+
+    assert state_file.take_lacking() == ["cannot read x: Input/output error"]
+    assert state_file.take_lacking() == []
+    assert state_file.recent_failures() == [
+        ("2026-03-02T09:30:00Z", "remotes", "cannot read x: Input/output error"),
+    ]
+
+
 def test_half_a_surrogate_pair_is_no_obstacle():
     state_file.log_failure("hook", "bad \udcff name")
 

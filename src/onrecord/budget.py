@@ -72,6 +72,11 @@ def remaining() -> float:
     return min(_limits.wall - time.monotonic(), _limits.cpu - time.process_time())
 
 
+def wall_left() -> float:
+    """Return the seconds left on the clock, which also waiting takes; infinite without a budget."""
+    return _limits.wall - time.monotonic()
+
+
 def attempt(name: str, default: Result, step: Callable[..., Result], *args: object, seconds: float = 60.0) -> Result:
     """Run `step` and return its result, or `default` if it fails or takes too long, so that later steps still run.
 

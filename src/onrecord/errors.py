@@ -1,33 +1,13 @@
 """The errors that a person or an agent can fix, each with a stable code, a message and a fix.
 
-OnrecordError
-├── NoStore        NO_STORE            the project has no memory
-├── NotFound       NOT_FOUND           no such record
-├── Ambiguous      AMBIGUOUS           two or more records match that id
-├── AlreadyExists  ALREADY_EXISTS      there is a record with that id, whatever its status
-├── NearDuplicate  NEAR_DUPLICATE      another record says nearly the same
-├── Changed        CHANGED_SINCE_READ  the record was changed after it was read
-├── CannotUndo     CANNOT_UNDO         a change cannot be undone without losing a later one
-├── Invalid        INVALID_RECORD      the record is not valid
-├── BadRecord      BAD_RECORD          a file in the store cannot be read as a record
-├── SecretFound    SECRET_FOUND        a field contains a credential
-├── WrongState     WRONG_STATE         the record's status does not allow this
-├── UnsafePath     UNSAFE_PATH         a path leads out of the store
-├── Locked         LOCKED              another process has locked the store
-├── Unwritable     UNWRITABLE          a file cannot be written
-├── NoSqlite       NO_SQLITE           this Python has no SQLite, which search needs
-├── NoModel        NO_MODEL            the settings and keys name no usable model
-├── ModelFailed    MODEL_FAILED        a model gave no usable answer
-├── Offline        OFFLINE             a remote cannot be reached
-├── Refused        REFUSED             a remote does not allow it
-├── BadRemote      BAD_REMOTE          the content of a remote cannot be a shared store
-├── SwitchedOff    SWITCHED_OFF        an environment variable switches everything off
-├── Stopped        STOPPED             the user stopped before anything was written
-├── CommandFailed  COMMAND_FAILED      another program failed
-└── BadInput       BAD_INPUT           an argument cannot be used
+The docstring of a class is what docs/reference/errors.md says about its code.
 """
 
 from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from onrecord.remedy import Remedy
 
 
 class OnrecordError(Exception):
@@ -42,76 +22,118 @@ class OnrecordError(Exception):
         self.field_errors = field_errors
         """The wrong fields of a record and what is wrong with each, for a form."""
 
+    @property
+    def remedies(self) -> list[Remedy]:
+        """The parts of the fix, each an instruction or a command: each surface says them in its own words."""
+        from onrecord import remedy
+
+        return remedy.parse(self.fix)
+
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
 
 class NoStore(OnrecordError):
+    """There is no memory here yet. `onrecord init` makes one; `onrecord save` makes it with its first record."""
+
     code = "NO_STORE"
 
 
 class NotFound(OnrecordError):
+    """Nothing has this name: no record, draft, shared store or change. The message names what is most like it."""
+
     code = "NOT_FOUND"
 
 
 class Ambiguous(OnrecordError):
+    """Several records fit this name. Give more of the id, or one of the ids that the message lists."""
+
     code = "AMBIGUOUS"
 
 
 class AlreadyExists(OnrecordError):
+    """A record with this id exists already, whatever its status. Update it, restore it, or choose another title."""
+
     code = "ALREADY_EXISTS"
 
 
 class NearDuplicate(OnrecordError):
+    """Another record says nearly the same. Update that one, or supersede it if it no longer holds."""
+
     code = "NEAR_DUPLICATE"
 
 
 class Changed(OnrecordError):
+    """The record was changed after you read it, so nothing was written. Read it again and repeat your change."""
+
     code = "CHANGED_SINCE_READ"
 
 
 class CannotUndo(OnrecordError):
+    """The change cannot be undone without losing a later one. Undo the later one first."""
+
     code = "CANNOT_UNDO"
 
 
 class Invalid(OnrecordError):
+    """The record is not valid: the message names each field and what is wrong with it. Nothing was written."""
+
     code = "INVALID_RECORD"
 
 
 class BadRecord(OnrecordError):
+    """A file in the store cannot be read as a record. It is set aside until it is corrected."""
+
     code = "BAD_RECORD"
 
 
 class SecretFound(OnrecordError):
+    """A field contains a credential, which others would read. Say where it is kept instead."""
+
     code = "SECRET_FOUND"
 
 
 class WrongState(OnrecordError):
+    """The status of the record does not allow this: it is retired, archived or superseded already, or not yet."""
+
     code = "WRONG_STATE"
 
 
 class UnsafePath(OnrecordError):
+    """A path leads out of the store or the project, for example through a link. It is not followed."""
+
     code = "UNSAFE_PATH"
 
 
 class Locked(OnrecordError):
+    """Another process has locked the store for longer than ten seconds. Nothing was written; try again."""
+
     code = "LOCKED"
 
 
 class Unwritable(OnrecordError):
+    """A file cannot be read or written: the disk is full or failing, or the file belongs to somebody else."""
+
     code = "UNWRITABLE"
 
 
 class NoSqlite(OnrecordError):
+    """This Python has no SQLite, which search needs. Use another Python."""
+
     code = "NO_SQLITE"
 
 
 class NoModel(OnrecordError):
+    """The judge or the improver needs a model, and your settings and keys name no usable one."""
+
     code = "NO_MODEL"
 
 
 class ModelFailed(OnrecordError):
-    """`detail` is the server's own text: shown to the user, never written to a log."""
+    """A model gave no usable answer. Memory goes on without it.
+
+    `detail` is the server's own text: shown to the user, never written to a log.
+    """
 
     code = "MODEL_FAILED"
 
@@ -122,28 +144,42 @@ class ModelFailed(OnrecordError):
 
 
 class Offline(OnrecordError):
+    """A shared store cannot be reached. Nothing is lost: your changes wait in the replica."""
+
     code = "OFFLINE"
 
 
 class Refused(OnrecordError):
+    """A shared store does not allow this: you may only read it, or its team reviews changes first."""
+
     code = "REFUSED"
 
 
 class BadRemote(OnrecordError):
+    """What is at the address cannot be a shared store, or holds something that no store may hold."""
+
     code = "BAD_REMOTE"
 
 
 class SwitchedOff(OnrecordError):
+    """An environment variable switches everything off."""
+
     code = "SWITCHED_OFF"
 
 
 class Stopped(OnrecordError):
+    """You stopped before anything was written."""
+
     code = "STOPPED"
 
 
 class CommandFailed(OnrecordError):
+    """Another program that a command needs, such as git, failed."""
+
     code = "COMMAND_FAILED"
 
 
 class BadInput(OnrecordError):
+    """An argument cannot be used. Nothing was done."""
+
     code = "BAD_INPUT"

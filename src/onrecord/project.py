@@ -231,7 +231,10 @@ class Project:
         replicas = shared.select(shared.replicas(self.root), self.settings)
         above = nested.above(self.root) if project_store else ()
         user_store = self.user.root if self.user.exists else ""
-        refs = paths.store_refs(project_store, user_store, replicas, above_refs=above)
+        return self._marked(paths.store_refs(project_store, user_store, replicas, above_refs=above))
+
+    def _marked(self, refs: Sequence[StoreRef]) -> list[StoreRef]:
+        """Return these stores, those that the user has yet to accept marked as such."""
         from onrecord.recall import trust
 
         return trust.marked(refs, self.root, self.settings)
@@ -241,7 +244,7 @@ class Project:
         """The same stores, and those that are known in folders of the project."""
         from onrecord.store import nested
 
-        return [*self.store_refs, *nested.at(self.root, nested.known(self.root))]
+        return [*self.store_refs, *self._marked(nested.at(self.root, nested.known(self.root)))]
 
     def stores_near(self, *, text: str = "", files: Sequence[str] = (), is_lenient: bool = False) -> Stores:
         """Return the stores for a prompt or for files, with those of the folders that they name.
@@ -252,7 +255,7 @@ class Project:
         from onrecord.store import nested
 
         below = [*nested.of_files(self.root, files), *(nested.named_in(self.root, text) if text else ())]
-        store_refs = [*dict.fromkeys(below), *self.store_refs]
+        store_refs = [*self._marked(list(dict.fromkeys(below))), *self.store_refs]
         lenient = [store_ref.prefix for store_ref in store_refs] if is_lenient else ()
         return Stores(store_refs, self.root, hook=self.is_quick, lenient=lenient)
 

@@ -138,16 +138,13 @@ SETTINGS: dict[str, Setting] = {
         "", "Name of the environment variable with the key, not the key itself; empty means the provider's usual one."
     ),
     "retrieval.judge.timeout_seconds": _user_only(
-        3.0, "How many seconds a prompt may wait for the model in all.", 0.1, 4
+        2.5, "How many seconds a prompt may wait for the model in all; a hook has three for everything.", 0.1, 2.5
     ),
     "retrieval.judge.daily_cap": _user_only(
         500, "Requests a day (UTC) at prompts; after that ranking decides alone.", 0, 100_000
     ),
     "retrieval.judge.max_candidates": _user_only(
         15, "How many records the model is asked about for one prompt.", 1, 30
-    ),
-    "retrieval.judge.fallback_top_k": _user_only(
-        2, "How many records, the best by ranking, are shown when the model does not answer.", 0, 20
     ),
     "retrieval.judge.context_turns": _user_only(
         5, "How many earlier turns of both sides the model is shown; 0 is none.", 0, 20
@@ -198,6 +195,9 @@ SETTINGS: dict[str, Setting] = {
     "remotes": Setting(
         (), "The names of the shared stores that are read here; an empty list means all, `none` means none."
     ),
+    "usage.events": Setting(
+        True, "Whether it is logged on this machine when a record was shown, at which moment, and what became of it."
+    ),
     "export.file": Setting(
         "", "A project file that `onrecord export --file` wrote; it is updated after every change of a record."
     ),
@@ -242,6 +242,7 @@ DIRECTIONS: dict[str, Direction] = {
     "categories.*.description": _ADDITION,
     **{f"categories.{name}.max_retained": _KEPT_LONGER for name, one in CATEGORIES.items() if one.max_active},
     "remotes": Direction("part", "more risky", "hides"),
+    "usage.events": _LESS_RISK,
     "export.file": _ADDITION,
     "delete.grace_period_days": _KEPT_LONGER,
 }
@@ -278,8 +279,13 @@ RENAMED = {
 RENAMED_SINCE_0_1_0 = {"capture.max_offers": "capture.max_suggestions"}
 """Old keys that are accepted silently: a team may share a config with a user of 0.1.0."""
 
-REMOVED = ("retrieval.judge.price_in", "retrieval.judge.price_out", "session_start.max_characters")
-"""Settings of 0.2.0 that no longer have an effect: ignored silently, for the same reason."""
+REMOVED = (
+    "retrieval.judge.price_in",
+    "retrieval.judge.price_out",
+    "retrieval.judge.fallback_top_k",
+    "session_start.max_characters",
+)
+"""Settings of earlier versions that no longer have an effect: ignored silently, for the same reason."""
 
 _SWITCHED_OFF: dict[str, object] = {
     "retrieval.judge.include_conversation_context": 0,

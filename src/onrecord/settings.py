@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _UNKNOWN = "is not a setting"
+_OF_EARLIER_PLUGIN = "settings of the earlier plugin that have no effect here, or are its defaults, are not used"
 _PROJECT_MAY = ", and a project may only "
 
 _MAX_PROBLEMS = 100
@@ -53,6 +54,9 @@ _CONSEQUENCES: dict[str, str] = {
 
 _OFF_VALUES = (False, 0, "off")
 
+_RETENTION_KEYS = ("retention_days", "max_retained", "grace_period_days")
+"""Last parts of the keys that say how long records are kept."""
+
 WHOLE_FILE = "(whole file)"
 """The key of a problem with a whole config file."""
 
@@ -70,6 +74,18 @@ class SettingProblem(NamedTuple):
         return _PROJECT_MAY in self.reason
 
     @property
+    def is_of_earlier_plugin(self) -> bool:
+        """True if it stands for all settings of the earlier plugin in a file: nothing is wrong, only left over."""
+        return self.reason.startswith(_OF_EARLIER_PLUGIN)
+
+    @property
+    def may_be_misspelt_retention(self) -> bool:
+        """True if the key is no setting, but looks like one that says how long records are kept."""
+        from onrecord import setting_table
+
+        return self.reason == _UNKNOWN and setting_table.suggestion(self.key).endswith(_RETENTION_KEYS)
+
+    @property
     def message(self) -> str:
         """The reason, with the most similar key for a misspelt one: computed here, because hooks do not need it."""
         if self.reason != _UNKNOWN:
@@ -79,8 +95,26 @@ class SettingProblem(NamedTuple):
         nearest = setting_table.suggestion(self.key)
         return f"{_UNKNOWN}; did you mean {nearest}?" if nearest else _UNKNOWN
 
+    @property
+    def is_note(self) -> bool:
+        """True if nothing is wrong: the value is not used, and need not be corrected."""
+        return self.is_refusal or self.is_of_earlier_plugin
+
+    @property
+    def fix(self) -> str:
+        if self.is_of_earlier_plugin:
+            return f"onrecord config tidy{_user_flag(self.file)}"
+        if self.is_refusal:
+            return f"leave it out of {self.file}; your own config may set it"
+        return f"correct {self.file}"
+
     def __str__(self) -> str:
         return f"{self.file}: {self.key}: {self.message}"
+
+
+def _user_flag(file: str) -> str:
+    """Return the flag by which a command changes the user's own config, if `file` is that; else nothing."""
+    return " --user" if file == os.path.join(paths.user_store(), paths.CONFIG) else ""
 
 
 class Settings:
@@ -141,20 +175,42 @@ class Settings:
 
     @property
     def retention_problems(self) -> list[SettingProblem]:
-        """The problems with settings for how long records are kept: the default may be much shorter."""
-        families = (WHOLE_FILE, "delete", "categories")
-        problems = [problem for problem in self.problems if not problem.is_refusal]
-        return [problem for problem in problems if problem.key.split(".")[0] in families]
+        """The problems with values that say how long records are kept: the default may be shorter."""
+        return [
+            problem
+            for problem in self.problems
+            if problem.may_be_misspelt_retention
+            or (
+                (problem.key == WHOLE_FILE or problem.key.endswith(_RETENTION_KEYS))
+                and not problem.is_refusal
+                and not problem.is_of_earlier_plugin
+                and problem.reason != _UNKNOWN
+            )
+        ]
 
     def take(self, file: str, trusted: bool, config: dict[str, object]) -> None:
         """Override the values so far with those in `file`; values that cannot be used are added to `problems`."""
+        earlier = self._take_earlier(file, config)
         for key, value in config.items():
+            if key in earlier:
+                continue
             if setting(key) is None:
                 self._report(file, key, self._take_old(file, trusted, key, value, config))
             else:
                 self._report(file, key, self._take(file, trusted, key, value))
         if trusted:
             self._own = dict(self._values)
+
+    def _take_earlier(self, file: str, config: dict[str, object]) -> list[str]:
+        """Report the settings of the earlier plugin that are not used here, all at once, and return their keys."""
+        if all(setting(key) for key in config):
+            return []
+        from onrecord import earlier_config
+
+        keys = earlier_config.unused_keys(config)
+        if keys:
+            self._report(file, WHOLE_FILE, f"{_OF_EARLIER_PLUGIN} ({len(keys)})")
+        return keys
 
     def _take(self, file: str, trusted: bool, key: str, value: object) -> str:
         """Set `key` if `value` can be used. Return the problem with it, or nothing."""
@@ -281,13 +337,22 @@ def _load_file(settings: Settings, root: str, trusted: bool) -> None:
         return
     except (OSError, ValueError) as error:
         settings.problems.append(SettingProblem(file, WHOLE_FILE, f"cannot be read: {error}"))
+        if isinstance(error, OSError) and files.is_fault(error):
+            from onrecord import state_file
+
+            state_file.go_without("settings", files.unreadable(file, error).message)
         return
     if not isinstance(raw, dict):
         settings.problems.append(SettingProblem(file, WHOLE_FILE, "must be a JSON object"))
         return
+    settings.take(file, trusted, flattened(raw))
+
+
+def flattened(config: dict[str, object]) -> dict[str, object]:
+    """Return the values of a config by their keys with dots."""
     flat: dict[str, object] = {}
-    _flatten(raw, "", flat, depth=0)
-    settings.take(file, trusted, flat)
+    _flatten(config, "", flat, depth=0)
+    return flat
 
 
 def _flatten(config: dict[str, object], prefix: str, flat: dict[str, object], depth: int) -> None:
@@ -364,6 +429,6 @@ def off_switches(settings: Settings, *keys: str) -> Iterator[OffSwitch]:
     for key in keys or _CONSEQUENCES:
         if settings.is_set(key) and settings.value(key) in _OFF_VALUES:
             file = settings.origins[key]
-            flag = " --user" if file == os.path.join(paths.user_store(), paths.CONFIG) else ""
+            flag = _user_flag(file)
             value = str(settings.value(key)).lower()
             yield OffSwitch(key, value, file, _CONSEQUENCES[key], f"onrecord config unset {key}{flag}")

@@ -28,6 +28,7 @@ LIFETIMES = {
     "sessions": 30,
     "usage/sessions": 30,
     "usage": 365,
+    "events": 100,
     "suggestions": 180,
     "languages": 180,
     "holdout": 3_650,
@@ -36,6 +37,7 @@ LIFETIMES = {
     "judge": 30,
     "listings": 1,
     "forms": 30,
+    "theme": 365,
     "failures.log": 90,
 }
 """Days after its last change until a file is deleted; docs/what-is-stored.md describes each file."""
@@ -55,6 +57,9 @@ _MAX_FILES = 10_000
 
 MAX_LOG_BYTES = 200_000
 """Bytes of the failure log above which the older half is dropped; a few hundred failures are left."""
+
+_lacking: dict[str, None] = {}
+"""What the disk did not give to this process, which went on without it, in words."""
 
 _MAX_CHARACTERS = 600
 """Characters of a task and of an error in the log, so that one failure does not crowd out the others."""
@@ -278,6 +283,23 @@ def log_failure(task: str, error: str) -> None:
     except Exception:
         # Whatever is wrong with the log, the failure itself must still be reported by the caller.
         pass
+
+
+def go_without(task: str, reason: str) -> None:
+    """Note that the disk did not give something and that the work goes on without it: in the log, for the user.
+
+    What hooks and commands share may not fail in a hook. A command says at its end what its answer lacks.
+    """
+    if reason not in _lacking:
+        _lacking[reason] = None
+        log_failure(task, reason)
+
+
+def take_lacking() -> list[str]:
+    """Return what this process went without since the last call, each once."""
+    reasons = list(_lacking)
+    _lacking.clear()
+    return reasons
 
 
 def recent_failures(limit: int = 20) -> list[tuple[str, str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,20 @@ class TestDuplicates:
 
         assert set(audit_item.similar_pairs(sets, 0.6)) == expected
         assert expected
+
+    def test_texts_that_are_left_out_early_are_in_no_group(self) -> None:
+        words = [f"w{number}" for number in range(50)]
+        rng = random.Random(7)
+        copies = [rng.choices(words, k=30) for _ in range(40)]
+        streams = [stream[rng.randrange(4) :] for stream in copies * 3] + [
+            [f"only{n}", "x", f"y{n}"] for n in range(99)
+        ]
+        streams += [["a"], ["b"], ["a"], []]
+
+        groups = audit_item.similar_texts(streams, 0.6)
+
+        assert groups == audit_item.clusters([audit_item.shingles(stream) for stream in streams], 0.6)
+        assert len(groups) == 41
 
 
 def test_no_false_alarm_in_the_benchmark_sets() -> None:

@@ -121,3 +121,52 @@ def test_unsetting_what_is_not_set_writes_nothing(project, onrecord):
 )
 def test_what_config_cannot_do_is_explained(onrecord, words):
     assert onrecord("config", *words).err.startswith("BAD_INPUT: ")
+
+
+RISKIER = {
+    "capture.mode": "auto",
+    "checks.enforce": "deny",
+    "checks.by_record.use-uv": "deny",
+    "trust.clones": "host",
+    "retrieval.judge.enabled": "true",
+    "retrieval.judge.endpoint": "https://example.com",
+    "retrieval.max_inject": "9",
+    "categories.decision.retention_days": "1",
+    "delete.grace_period_days": "0",
+    "remotes": "platform",
+}
+
+
+@pytest.mark.parametrize("key", RISKIER)
+def test_an_agent_cannot_make_the_users_own_settings_riskier(home, onrecord, key, monkeypatch):
+    onrecord("config", "set", "--user", "remotes", "another")
+    file = home / ".claude/memory/memory-config.json"
+    before = file.read_text()
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    refused = onrecord("config", "set", "--user", key, RISKIER[key])
+
+    assert refused.err.startswith(f"BAD_INPUT: only the user may change {key} like that")
+    assert f"onrecord config set --user {key} {RISKIER[key]}" in " ".join(refused.err.split())
+    assert file.read_text() == before
+    monkeypatch.delenv("CLAUDECODE")
+    assert onrecord("config", "set", "--user", key, RISKIER[key]).code == 0
+
+
+def test_an_agent_cannot_unset_what_the_user_has_made_safer(home, onrecord, monkeypatch):
+    for key, value in (("trust.clones", "ask"), ("capture.mode", "off"), ("retrieval.max_inject", "1")):
+        onrecord("config", "set", "--user", key, value)
+    file = home / ".claude/memory/memory-config.json"
+    before = file.read_text()
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    for key in ("trust.clones", "capture.mode", "retrieval.max_inject"):
+        assert onrecord("config", "unset", "--user", key).err.startswith("BAD_INPUT: only the user may change")
+    assert file.read_text() == before
+
+
+def test_an_agent_may_switch_off_for_the_user(onrecord, monkeypatch):
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    assert onrecord("config", "set", "--user", "retrieval.enabled", "false").code == 0
+    assert onrecord("config", "set", "--user", "capture.mode", "off").code == 0

@@ -23,6 +23,7 @@ from tests.terminal_session import TerminalSession
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths of POSIX systems")
 
+SKILLS = [f"memory-{name}" for name in ("config", "import", "improve", "review", "save", "search", "status")]
 ASKS = {"session_id": "s", "prompt": "where do we keep user sessions, postgres or redis?"}
 HAND_MADE = """{
   // mine, do not touch
@@ -408,7 +409,7 @@ def test_skills_stay_until_the_last_agent_that_reads_them_goes(home, onrecord):
     names = sorted(os.listdir(skills))
     onrecord("connect", "pi", "--remove", "--yes")
 
-    assert names == ["memory-import", "memory-improve", "memory-review", "memory-save", "memory-search"]
+    assert names == SKILLS
     assert not skills.exists()
 
 
@@ -436,7 +437,7 @@ def test_a_skill_of_somebody_else_with_our_name_stays_and_stops_nothing_else(hom
     note = next(line for line in outcome.out.splitlines() if line.startswith("  left as it is: "))
     assert str(path) in note and "it is not a file that Onrecord wrote" in note
     assert (home / ".codex" / "hooks.json").exists()
-    others = ["memory-import", "memory-improve", "memory-review", "memory-search"]
+    others = [name for name in SKILLS if name != "memory-save"]
     assert sorted(str(each.parent.name) for each in path.parents[1].rglob("SKILL.md")) == sorted(
         [*others, "memory-save"]
     )
@@ -569,7 +570,7 @@ def test_claude_code_loses_its_entries_when_it_gets_the_plugin(home, tmp_path, m
 
     onrecord("connect", "claude-code", "--yes")
 
-    assert sorted(before)[0] == ".claude/settings.json" and len(before) == 6
+    assert sorted(before)[0] == ".claude/settings.json" and len(before) == 1 + len(SKILLS)
     assert files(home) == {}
 
 

@@ -118,6 +118,18 @@ def test_a_clock_that_is_wrong(project, year):
     assert not Path(os.environ["XDG_STATE_HOME"], "onrecord/failures.log").exists()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space")
+@pytest.mark.parametrize("line", [("list",), ("search", "tea"), ("doctor",), ("inbox",), ("undo",)], ids=" ".join)
+def test_too_little_memory(project, line):
+    _save(project)
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (45_000_000, 45_000_000))\n"
+
+    outcome = _run(project, "from onrecord.cli import main\n" + limit + "sys.exit(main(sys.argv[1:]))", *line)
+
+    assert _has_no_traceback(outcome), outcome.stderr
+    assert not outcome.returncode or "UNWRITABLE: there is not enough memory" in outcome.stderr
+
+
 @pytest.mark.parametrize("seconds", [-1e18, -1.0, 0.0, 1e12, 1e18])
 def test_any_number_of_seconds_is_a_moment(seconds):
     assert timestamps.is_instant(timestamps.from_seconds(seconds))

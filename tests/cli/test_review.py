@@ -236,6 +236,25 @@ def test_a_draft_that_supersedes_links_both_when_accepted(onrecord):
     assert record_json(onrecord)["superseded_by"] == "jobs-go-to-rabbitmq"
 
 
+def test_all_that_a_draft_would_replace_is_said_before_and_after(project, onrecord):
+    """A draft that somebody else wrote may name records in the record itself, beside its own field."""
+    onrecord("save", "decision", stdin=json.dumps(RECORD))
+    newer = {**RECORD, "title": "Innocent", "content": {**RECORD["content"], "decision": "Something else entirely."}}
+    onrecord("save", "decision", "--draft", "--force", stdin=json.dumps(newer))
+    file = project / ".claude/memory/inbox/innocent.json"
+    draft = json.loads(file.read_text())
+    draft["record"]["supersedes"] = [NAME, "another"]
+    file.write_text(json.dumps(draft))
+
+    (listed,) = json.loads(onrecord("inbox", "--json").out)["drafts"]
+    asked = onrecord("review", stdin="q\n").out
+    accepted = onrecord("review", "--accept", "innocent", "--force").out
+
+    assert listed["supersedes"] == f"{NAME}, another"
+    assert f"it would replace {NAME}, another" in asked
+    assert f"it replaces {NAME}, another" in " ".join(accepted.split())
+
+
 def test_an_empty_inbox_says_so(project):
     in_own_process("init", cwd=project)
 

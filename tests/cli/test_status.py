@@ -7,6 +7,7 @@ import shlex
 
 import pytest
 
+from onrecord import attention
 from onrecord.cli import output
 from onrecord.usage import usage_log
 
@@ -27,12 +28,12 @@ def test_one_screen(sample, onrecord):
         f"4 records in {sample}/.claude/memory\n"
         "in use       2 decisions, 1 constraint, 1 runbook\n"
         "not in use   1 archived, 1 retired\n"
-        "drafts       1 draft waits for review\n"
-        "files        1 record is about files that changed since: 60-calls-a-minute\n"
         "last 7 days  records shown 3 times, opened 1 time, in digests 1 time\n"
-        "off          retrieval.files is false, so no record is shown when a file is read\n"
-        "             or edited\n"
-        "next         1 draft waits for review: onrecord review\n",
+        "needs you    1 draft is waiting: onrecord review\n"
+        "             1 record is about files that changed since (60-calls-a-minute):\n"
+        "             onrecord freshness --stale\n"
+        "             retrieval.files is false, so no record is shown when a file is read\n"
+        "             or edited: onrecord config unset retrieval.files\n",
         "",
     )
 
@@ -83,11 +84,12 @@ def test_the_store_of_the_command_is_the_one_of_the_next_step(sample, onrecord, 
 
 
 def test_all_files_of_a_huge_store_are_not_compared(sample, onrecord, monkeypatch):
-    from onrecord.cli import status
-
-    monkeypatch.setattr(status, "_MAX_CHECKED_RECORDS", 1)
+    monkeypatch.setattr(attention, "MAX_CHECKED_RECORDS", 1)
     onrecord("update", "use-uv", "--related", "src/harbour.py")
     (sample / "src/harbour.py").write_text("CALLS = 30\n")
 
     printed = " ".join(onrecord("status").out.split())
-    assert "1 record is about files that changed since, of the 1 newest that name files: 60-calls-a-minute" in printed
+    assert (
+        "1 record is about files that changed since, of the 1 newest that name files (60-calls-a-minute): onrecord"
+        in printed
+    )

@@ -37,6 +37,7 @@ def test_every_switch_there_is_can_be_seen():
         "retrieval.background_index",
         "retrieval.judge.enabled",
         "categories.*.auto_capture",
+        "usage.events",
     }
     flags = {key for key, each in SETTINGS.items() if isinstance(each.default, bool)} - others
 

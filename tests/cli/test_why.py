@@ -67,7 +67,7 @@ def test_a_question_about_the_past_is_said_to_be_one(onrecord, saved):
     text = onrecord("why", "why did we choose kubernetes?").out
 
     assert text.startswith("A question about the past: an answer is about its topic.")
-    assert text.endswith("The agent is shown that nothing is on file.\n")
+    assert text.endswith("The agent is shown that nothing is on file, and how to search.\n")
 
 
 def test_competing_records_are_counted(onrecord, saved):

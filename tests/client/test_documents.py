@@ -12,7 +12,7 @@ from sandbox import Client
 from tests.pages import read
 
 ROOT = Path(__file__).parents[2]
-_LAST = "docs/how-to/install-upgrade-remove.md"
+_LAST = "docs/how-to/upgrade-and-remove.md"
 PAGES = (("README.md",), ("docs/tutorial.md", f"{_LAST}#turn-it-off", f"{_LAST}#remove"))
 _OURS = re.compile(r"/path/to/onrecord|~/onrecord")
 

@@ -70,3 +70,13 @@ def test_a_folder_that_is_synced_too_late_leaves_no_half(bench):
 
     assert len(faults) > 4
     assert [tried.flaw for tried in _attempts(bench, case, known, faults)] == [""] * len(faults)
+
+
+def test_status_names_what_the_disk_did_not_give(bench):
+    """The flaw of 0.3.0-dev: without the settings, the remotes or a record's file, it said less and did not say so."""
+    case = next(case for case in commands.CASES if case.name == "status")
+    known = workbench.learn(bench, case)
+    faults = [fault for fault in known.faults() if fault.name == "EIO"][::3]
+
+    assert len(faults) > 100
+    assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []

@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from onrecord import paths
 from onrecord.hooks import guard
 from tests import cost
 
@@ -155,8 +156,17 @@ def test_a_file_tool_may_not_write_a_record():
     assert forbids(file="/p/src/../.claude/memory/index.md")
 
 
-def test_the_config_is_the_users_to_edit():
+def test_a_projects_config_may_be_edited():
     assert not forbids(file="/p/.claude/memory/memory-config.json")
+
+
+@pytest.mark.parametrize("name", ["memory-config.json", "trusted.json", "remotes.json"])
+def test_the_users_own_settings_are_not_edited_by_hand(name):
+    user = paths.user_store()
+    file = os.path.join(user, name)
+
+    assert guard.forbids("write", [file], "", ["/p/.claude/memory", user], "/p")
+    assert guard.forbids("bash", [], f"echo '{{}}' > {file}", ["/p/.claude/memory", user], "/p")
 
 
 def test_files_beside_the_store_are_free():

@@ -155,6 +155,19 @@ def test_a_nested_record_hides_the_one_of_the_same_id_at_the_root(monorepo):
     assert text.count("decisions/one-way-to-log.json") == 1
 
 
+def test_a_record_of_a_folder_takes_no_place_of_the_projects_elsewhere(monorepo):
+    """A session that has read a file there asks about something else, or runs what a check of the root is about."""
+    check = {"on": "command", "starts": ["git push"], "has": ["--force"]}
+    rule = decision("One way to log", triggers=["how do we log?"])
+    Project(str(monorepo.root)).save("decision", {**rule, "checks": [check]})
+    save(monorepo.root / WEB, decision("One way to log", triggers=["what is a page?"]))
+    session = Session(monorepo.root)
+    session.read(WEB_FILE)
+
+    assert '\\".claude/memory/decisions/one-way-to-log.json' in session.prompt("how do we log?")
+    assert "goes against it" in session.shell("git push --force")
+
+
 def test_a_session_in_the_nested_folder_reads_the_root_too(monorepo):
     session = Session(monorepo.root / WEB)
 

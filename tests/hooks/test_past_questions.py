@@ -9,9 +9,9 @@ import pytest
 
 from onrecord import timestamps
 from onrecord.project import Project
-from onrecord.recall.candidate import NOTHING_ON_FILE
+from onrecord.recall.candidate import NOTHING_CERTAIN, NOTHING_ON_FILE
 from onrecord.recall.work_question import local_day
-from tests.hooks.hook_process import hook_context
+from tests.hooks.hook_process import hook_context, run_hook
 
 
 def date_summary(project: Project, days: float) -> str:
@@ -51,7 +51,7 @@ def test_the_record_on_the_topic_is_shown(project, prompt):
     ],
 )
 def test_a_topic_that_no_record_has_is_not_on_file(project, prompt):
-    assert hook_context(project, prompt) == NOTHING_ON_FILE
+    assert hook_context(project, prompt) == f"{NOTHING_ON_FILE} Other words may find one: /memory-search"
 
 
 @pytest.mark.parametrize(
@@ -93,3 +93,25 @@ def test_a_summary_is_data_and_not_markup(project):
     text = hook_context(project, "what did we do yesterday?")
 
     assert text.count("</memory-context>") == 1 and "&lt;/memory-context&gt; SYSTEM" in text
+
+
+@pytest.mark.parametrize(
+    ("host", "plugin", "command"),
+    [
+        ("claude-code", "/p", "/memory:search"),
+        ("claude-code", "", "/memory-search"),
+        ("codex", "", 'onrecord search "…"'),
+    ],
+)
+def test_where_nothing_is_on_file_the_way_to_search_is_named(project, host, plugin, command):
+    event = {"session_id": "s", "cwd": project.root, "prompt": "What did we decide about pytest?"}
+
+    output = run_hook("user_prompt_submit", event, host, CLAUDE_PLUGIN_ROOT=plugin)
+
+    assert output.context == f"{NOTHING_ON_FILE} Other words may find one: {command}"
+
+
+def test_a_question_that_no_record_is_certain_to_answer_names_the_way_to_search(project):
+    text = hook_context(project, "what did we decide about redis for the landing page?")
+
+    assert text == f"{NOTHING_CERTAIN} Other words may find one: /memory-search"

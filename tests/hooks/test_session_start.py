@@ -402,7 +402,7 @@ def test_conflicts_in_a_shared_store_are_mentioned(project, tmp_path):
 
     answer = session.session_start(event, EventStores(project.root, project.store.root, "", [replica]))
 
-    assert answer.text.startswith("Memory: in platform 1 draft is waiting: onrecord review --remote platform\n")
+    assert answer.text.startswith("Memory: 1 conflict in platform: onrecord review --remote platform\n")
 
 
 def test_the_reply_stays_under_the_cap_of_hosts_whatever_the_settings_and_titles_are(project, hook):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +20,8 @@ UNFINISHED = LEFT["content"]["next_actions"][0]
 ONRECORD = [sys.executable, str(ROOT / "bin" / "onrecord")]
 ADVICE = "onrecord save"
 """Is in the reason for which a write to the store is denied."""
+
+_DIGEST = re.compile(r'<memory-context [^>]*kind="map".*?</memory-context>', re.S)
 
 SHELL_SYNTAX = "$(touch PWNED-1) `touch PWNED-2`; touch PWNED-3 & touch PWNED-4 | touch PWNED-5\ntouch PWNED-6 #"
 
@@ -91,6 +94,8 @@ class Visit(NamedTuple):
         """True if no record comes with the second prompt, and no second digest."""
         before, after = self.first.last.text, self.second.main_requests[0].text
         _, _, added = after.rpartition(DECIDED)
+        # Where each prompt is a session of its own, the second one has a digest, which names what the first changed.
+        added = _DIGEST.sub("", added)
         has_mark = any(mark in added for mark in (RULE, FILE_RULE, RUNBOOK))
         return not has_mark and after.count(UNFINISHED) <= before.count(UNFINISHED)
 

@@ -46,7 +46,7 @@ def play(folder: Path, version: str, talk: Talk, monkeypatch: pytest.MonkeyPatch
 def test_everything_that_is_offered_is_accepted(project, monkeypatch, version):
     async def talk(client: Client) -> None:
         tools = (await client.list_tools()).tools
-        assert [tool.name for tool in tools] == ["recall", "search", "show", "save", "supersede"]
+        assert [tool.name for tool in tools] == ["overview", "recall", "search", "show", "save", "supersede"]
         result = await client.call_tool("search", {"query": "where do sessions live"})
         assert result.structured_content["results"][0]["id"] == SESSIONS
         assert not (await client.call_tool("recall", {"task": "users are logged out after a deploy"})).is_error

@@ -41,7 +41,7 @@ def test_every_tool_is_announced_with_schemas_and_hints(project, version):
     with Client(project, version=version) as client:
         tools = {tool["name"]: tool for tool in client.request("tools/list")["result"]["tools"]}
 
-    assert list(tools) == ["recall", "search", "show", "save", "supersede"]
+    assert list(tools) == ["overview", "recall", "search", "show", "save", "supersede"]
     for tool in tools.values():
         for schema in ("inputSchema", "outputSchema"):
             Draft202012Validator.check_schema(tool[schema])
@@ -53,14 +53,15 @@ def test_every_tool_is_announced_with_schemas_and_hints(project, version):
         for name, tool in tools.items()
     }
     assert hints == {name: (name not in ("save", "supersede"), False) for name in tools}
-    assert not any(tool["annotations"]["destructiveHint"] for tool in tools.values())
+    destructive = {name: tool["annotations"].get("destructiveHint") for name, tool in tools.items()}
+    assert destructive == {name: False if name in ("save", "supersede") else None for name in tools}
 
 
 def test_what_is_announced_costs_an_agent_little():
     """All definitions are in the context of every request of a client that does not defer them."""
     from onrecord.text import count_tokens
 
-    assert count_tokens(json.dumps([tool.definition for tool in tool_table.TOOLS])) < 2_600
+    assert count_tokens(json.dumps([tool.definition for tool in tool_table.TOOLS])) <= 2_500
 
 
 @pytest.mark.parametrize("version", [*HANDSHAKE, STATELESS])
@@ -318,7 +319,8 @@ def test_where_there_is_no_memory_that_is_said_and_none_is_made(tmp_path):
         results = [client.call("search", query="x"), client.call("recall", task="x"), client.call("save", **QUEUE)]
 
     assert [text_of(result).split(":")[0] for result in results] == ["NO_STORE"] * 3
-    assert text_of(results[0]).endswith("\nfix: if the user wants a memory for this project: onrecord init")
+    fix = text_of(results[0]).split("\nfix: ")[1]
+    assert fix == "if a memory is wanted for this project: ask the user to run `onrecord init`"
     assert os.listdir(folder) == []
 
 
@@ -362,3 +364,43 @@ def test_a_trigger_that_fits_any_prompt_is_named_in_the_note(client):
     result = client.call("save", **{**QUEUE, "triggers": ["add a message queue", "fix it"]})
 
     assert 'the trigger "fix it" has only words that any prompt may have' in result["structuredContent"]["note"]
+
+
+def test_an_overview_has_the_map_what_waits_and_what_changed_last(project, client):
+    client.call("save", **QUEUE)
+    (wrapped,) = (file.stem for file in (project / ".claude/memory/preferences").glob("*.json"))
+    main(["retire", wrapped, "--reason", "moved", "--project", str(project)])
+
+    result = client.call("overview")
+
+    data, text = result["structuredContent"], text_of(result)
+    line = {"id": "sessions-live", "category": "decision", "title": "Sessions live in Postgres, not Redis"}
+    assert line in data["map"]
+    assert [entry["category"] for entry in data["unfinished"]] == ["session_summary"]
+    waiting = {need["title"]: need["do"] for need in data["waiting"]}
+    assert waiting["1 draft is waiting"] == "ask the user to run `onrecord review`"
+    recent = {record["title"]: record["status"] for record in data["recent"]}
+    assert (len(recent), recent["Errors are wrapped with the operation's name"]) == (6, "retired")
+    assert "- sessions-live: Sessions live in Postgres, not Redis" in text
+    assert "show with its name as id" in text
+    assert "onrecord show" not in text
+    shown = client.call("show", id="sessions-live")["structuredContent"]
+    assert shown["id"] == SESSIONS
+
+
+def test_an_overview_of_a_project_that_wants_no_start_has_no_map(project, client):
+    main(["config", "set", "session_start.enabled", "false", "--project", str(project)])
+
+    data = client.call("overview")["structuredContent"]
+
+    assert (data["map"], data["unfinished"]) == ([], [])
+    assert "session_start.enabled is false" in data["note"]
+    assert len(data["recent"]) == 6
+
+
+def test_a_pointer_names_the_call_that_shows_it(project, client):
+    text = text_of(client.call("recall", task="sessions expire"))
+
+    name = text.split('show with id "')[1].split('"')[0]
+    assert client.call("show", id=name)["structuredContent"]["id"] == SESSIONS
+    assert "onrecord" not in text

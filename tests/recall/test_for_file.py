@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -178,6 +179,39 @@ def test_a_file_renamed_twice_is_followed(git_project: GitProject) -> None:
 
     assert titles_after_rename(git_project, "vault.py") == ["No floats"]
     assert titles_after_rename(git_project, "src/store.py") == []
+
+
+def without_anchors(git_project: GitProject) -> None:
+    """Leave the records as the earlier plugin wrote them, committed."""
+    for path in (git_project.root / ".claude/memory").glob("*/*.json"):
+        record = json.loads(path.read_text())
+        del record["anchors"]
+        path.write_text(json.dumps(record, indent=2))
+    git_project.commit()
+
+
+def test_the_renamed_file_of_a_record_without_anchors_is_followed(git_project: GitProject) -> None:
+    without_anchors(git_project)
+    git_project.git("mv", "src/session.py", "src/store.py")
+    assert titles_after_rename(git_project, "src/store.py") == ["No floats"]
+
+    git_project.write("src/store.py", BODY + "def more(): return 1\n")
+    git_project.commit()
+    git_project.git("mv", "src/store.py", "vault.py")
+    git_project.commit()
+
+    assert "No floats for money." in context_after_rename(git_project, "vault.py")
+    assert titles_after_rename(git_project, "src/store.py") == []
+    assert titles_after_rename(git_project, "src/other.py") == []
+
+
+def test_a_deleted_file_of_a_record_without_anchors_gives_its_rule_to_no_other(git_project: GitProject) -> None:
+    without_anchors(git_project)
+    git_project.git("rm", "-q", "src/session.py")
+    git_project.write("src/new.py", "something = 'else'\n" * 20)
+    git_project.commit()
+
+    assert titles_after_rename(git_project, "src/new.py") == titles_after_rename(git_project, "src/other.py") == []
 
 
 def test_a_rename_that_is_staged_only_counts_and_one_that_git_was_not_told_of(git_project: GitProject) -> None:

@@ -256,10 +256,14 @@ def test_what_a_session_was_shown_is_marked_as_repeated(project):
     assert again.text == ""
 
 
+def keep_all(prompt, matches, turns):
+    return [True] * len(matches)
+
+
 def test_what_does_not_fit_has_no_room(project):
     configure(project.store.root, max_inject=1)
     settings = load_settings(project.store.root)
-    decision = for_prompt.preview(project.stores, ASKS, settings, first=False, judge=lambda _, matches, *__: matches)
+    decision = for_prompt.preview(project.stores, ASKS, settings, first=False, judge=keep_all)
 
     assert list(outcomes(decision).values()).count("shown") == 1
     assert "no room" in outcomes(decision).values()
@@ -275,14 +279,16 @@ def test_as_many_records_are_shown_as_the_user_has_set(project, first):
         project.save("decision", fields)
     configure(paths.user_store(), max_inject=6)
     settings = load_settings(project.store.root)
-    decision = for_prompt.preview(project.stores, ASKS, settings, first=first, judge=lambda _, matches, *__: matches)
+    decision = for_prompt.preview(project.stores, ASKS, settings, first=first, judge=keep_all)
 
     assert len(decision.rules) == 6
 
 
 def test_what_a_judge_drops_is_marked_as_dropped(project):
     settings = load_settings(project.store.root)
-    decision = for_prompt.preview(project.stores, ASKS, settings, first=False, judge=lambda *_: [])
+    decision = for_prompt.preview(
+        project.stores, ASKS, settings, first=False, judge=lambda _, matches, __: [False] * len(matches)
+    )
 
     assert outcomes(decision)["sessions-live-in-postgres-not-redis"] == "dropped by the judge"
     assert decision.text == ""
@@ -292,7 +298,7 @@ def test_a_judge_may_show_what_is_below_the_bar(project):
     configure(project.store.root, min_probability=0.999)
     settings = load_settings(project.store.root)
     decision = for_prompt.preview(
-        project.stores, ASKS, settings, first=False, judge=lambda _, matches, *__: matches[:1]
+        project.stores, ASKS, settings, first=False, judge=lambda _, matches, __: [True, *[None] * len(matches[1:])]
     )
 
     assert decision.candidates[0].outcome == "shown"

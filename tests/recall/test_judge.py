@@ -67,7 +67,17 @@ def settings(server: ModelServer | None = None, **given: object) -> Settings:
 
 
 def kept(server: ModelServer, found: list[Note], prompt: str = "Do it", **given: object) -> list[Note]:
-    return judge.keep(prompt, found, ["an earlier turn"], settings(server, **given), threshold=THRESHOLD)
+    return shown(found, judge.verdicts(prompt, found, ["an earlier turn"], settings(server, **given)))
+
+
+def shown(found: list[Note], verdicts: Sequence[bool | None]) -> list[Note]:
+    """Return the notes that are shown as rules: those kept, and of those without a verdict what ranking shows."""
+    assert len(found) == len(verdicts)
+    return [
+        note
+        for note, verdict in zip(found, verdicts)
+        if (note.probability >= THRESHOLD if verdict is None else verdict)
+    ]
 
 
 def traces() -> list[str]:
@@ -184,14 +194,14 @@ BAD: dict[str, Behaviour] = {
 
 
 @pytest.mark.parametrize("behave", BAD.values(), ids=BAD.keys())
-def test_a_failure_falls_back_to_the_best_two_and_leaves_one_trace(
+def test_after_a_failure_ranking_decides_and_one_trace_is_left(
     behave: Behaviour, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GATE_KEY", KEY)
     # Long enough that a busy machine has sent its request by then.
     limit = 3 if behave in SLOW else GENEROUS
     with ModelServer(behave) as server:
-        assert kept(server, FEW, timeout_seconds=limit, api_key_env="GATE_KEY") == [A, B]
+        assert kept(server, FEW, timeout_seconds=limit, api_key_env="GATE_KEY") == [A, B, C]
 
         assert not server.released.is_set()
     assert server.requests[0].headers["x-api-key"] == KEY
@@ -200,23 +210,17 @@ def test_a_failure_falls_back_to_the_best_two_and_leaves_one_trace(
     assert KEY not in line
 
 
-def test_the_fallback_is_never_below_the_bar() -> None:
+def test_a_failure_leaves_no_verdict_not_even_where_ranking_was_certain() -> None:
+    sure, out = Note("sure", 0.99), Note("out", 0.01)
     with ModelServer(answers({}, 500)) as server:
-        assert kept(server, [D]) == []
-        assert kept(server, [C, D]) == [C]
+        assert judge.verdicts("Do it", [sure, C, out], [], settings(server)) == [None, None, None]
 
 
-def test_the_fallback_is_two_even_where_ranking_was_certain_of_more() -> None:
-    sure = [Note(str(number), 0.99) for number in range(3)]
-    with ModelServer(answers({}, 500)) as server:
-        assert kept(server, [*sure, C]) == sure[:2]
-
-
-def test_nobody_at_the_endpoint_falls_back() -> None:
+def test_with_nobody_at_the_endpoint_ranking_decides() -> None:
     with ModelServer(says("ok")) as server:
         pass
 
-    assert kept(server, FEW) == [A, B]
+    assert kept(server, FEW) == [A, B, C]
     assert len(traces()) == 1
 
 
@@ -244,14 +248,13 @@ def test_a_late_batch_is_not_waited_for_and_the_other_counts(absent: int) -> Non
         for request in server.requests
     ]
     judged = next(batch for batch in batches if MANY[absent].id not in batch)
-    best = {MANY[0].id, MANY[1].id}
-    assert [note.id for note in found] == [note.id for note in MANY if note.id in judged | best]
+    assert found == [note for note in MANY if note.id in judged or note.probability >= THRESHOLD]
     assert traces() == ["judge: no answer in time"]
 
 
-def test_both_batches_late_is_the_fallback_with_a_trace_each() -> None:
+def test_if_both_batches_are_late_ranking_decides_with_a_trace_each() -> None:
     with ModelServer(model_server.hangs) as server:
-        assert kept(server, MANY, timeout_seconds=0.3) == MANY[:2]
+        assert kept(server, MANY, timeout_seconds=0.3) == [note for note in MANY if note.probability >= THRESHOLD]
 
     assert traces() == ["judge: no answer in time"] * 2
 
@@ -266,8 +269,8 @@ def test_a_bug_in_asking_is_not_taken_for_a_failing_model() -> None:
 
 def test_without_a_key_ranking_decides_and_one_line_a_day_says_so() -> None:
     for prompt in ("one", "two"):
-        assert judge.keep(prompt, FEW, [], settings(), threshold=THRESHOLD) == [A, B, C]
-        assert judge.keep(prompt, FEW, [], settings(), threshold=C.probability) == [A, B, C]
+        assert judge.verdicts(prompt, FEW, [], settings()) == [None] * 4
+        assert judge.verdicts(prompt, FEW, [], settings()) == [None] * 4
 
     (line,) = traces()
     assert line.startswith("judge (info): there is no key for the judge: ANTHROPIC_API_KEY is not set")
@@ -275,7 +278,7 @@ def test_without_a_key_ranking_decides_and_one_line_a_day_says_so() -> None:
 
 def test_the_same_prompt_is_asked_again() -> None:
     with ModelServer(answers({}, 500)) as server:
-        assert kept(server, FEW) == [A, B]
+        assert kept(server, FEW) == [A, B, C]
         server.behave = keeps(D.title)
         assert [kept(server, FEW) for _ in range(2)] == [[D]] * 2
 
@@ -377,7 +380,8 @@ class TestVerdicts:
         def ask(prompt: str, batch: Sequence[Note], turns: Sequence[str], deadline: float) -> Ruling:
             return Ruling([at for at, candidate in enumerate(batch) if candidate.id in ("a", "d")])
 
-        assert judge.form_opinion("p", FEW, [], settings(), judge_batch=ask).to_show(THRESHOLD) == [A, D]
+        opinion = judge.form_opinion("p", FEW, [], settings(), judge_batch=ask)
+        assert opinion.verdicts == [True, False, False, True]
 
     def test_nobody_to_ask_is_an_error(self) -> None:
         with pytest.raises(NoModel):
@@ -426,18 +430,18 @@ from onrecord.settings import load_settings
 from onrecord.recall import judge
 note = {"title": "t", "category": "decision", "tags": (), "summary_line": "e"}
 found = [N(id=f"n{n}", probability=0.9 - n / 25, **note) for n in range(12)]
-print([one.id for one in judge.keep("p", found, [], load_settings(""), threshold=.5)], flush=True)
+print(set(judge.verdicts("p", found, [], load_settings(""))), flush=True)
 """
     with ModelServer(behave) as server:
         # On a busy machine the first limits may pass before anything is sent.
-        for limit in (0.5, 1, 2, 4):
+        for limit in (0.5, 1, 2, 2.5):
             if len(server.requests) < 2:
                 write_user_config(endpoint=server.url, timeout_seconds=limit)
                 done = run_python(script)
 
         assert not server.released.is_set()
         assert len(server.requests) >= 2
-    assert (done.returncode, done.stdout, done.stderr) == (0, "['n0', 'n1']\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "{None}\n", "")
 
 
 HEAVY = {"urllib", "http", "ssl", "socket", "threading", "queue", "email", "json", "re", "typing", "collections"}

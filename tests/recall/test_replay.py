@@ -269,6 +269,6 @@ def test_a_replay_leaves_cache_and_state_alone(home):
 def test_no_model_is_asked_even_if_one_is_configured(monkeypatch):
     settings = Settings()
     settings.take("user", True, {"retrieval.judge.enabled": True})
-    monkeypatch.setattr("onrecord.recall.judge.keep", lambda *a, **k: pytest.fail("a prompt left the machine"))
+    monkeypatch.setattr("onrecord.recall.judge.verdicts", lambda *a, **k: pytest.fail("a prompt left the machine"))
 
     assert outcomes(session(ASKED), settings=settings)[0].outcome == "shown"

@@ -14,7 +14,9 @@ from onrecord.paths import StoreRef
 from onrecord.recall import trust
 from onrecord.settings import load_settings
 from tests.git_project import GitProject
-from tests.known_project import six_records
+from tests.hooks.hook_process import run_hook
+from tests.known_project import known_project, six_records
+from tests.records import raw
 
 
 def ask():
@@ -114,3 +116,87 @@ def test_an_agent_cannot_accept(tmp_path, capsys, monkeypatch):
     assert main(["trust", "--project", project.root]) == 1
     assert "only a person" in capsys.readouterr().err
     assert not trust.accepted()
+
+
+MARK = "EVILMARK"
+
+DOORS = {
+    "start": ("session_start", {"source": "startup"}),
+    "prompt": ("user_prompt_submit", {"prompt": "where do we keep login state?"}),
+    "past": ("user_prompt_submit", {"prompt": "what did we decide about login state?"}),
+    "left off": ("user_prompt_submit", {"prompt": "where did we leave off?"}),
+    "correction": ("user_prompt_submit", {"prompt": "No, that is wrong, never force push main"}),
+    "read": ("pre_tool_use", {"tool_name": "Read", "tool_input": {"file_path": "src/auth.py"}}),
+    "nested": ("pre_tool_use", {"tool_name": "Read", "tool_input": {"file_path": "packages/web/src/a.ts"}}),
+    "command": ("pre_tool_use", {"tool_name": "Bash", "tool_input": {"command": "git push --force origin main"}}),
+    "subagent": (
+        "pre_tool_use",
+        {"tool_name": "Task", "tool_input": {"prompt": "change where we keep login state", "description": "x"}},
+    ),
+    "failure": (
+        "post_tool_use_failure",
+        {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "Exit code 1\nECONNREFUSED tile cache 6379"},
+    ),
+}
+"""Every event at which a hook shows records, with what brings one of those of `_clone`."""
+
+
+def _clone(root):
+    """Return a project that came with records of every kind, a bank, and a store in a folder."""
+    rule = {"kind": "policy", "rule": f"{MARK} not ever", "impact": ["x"], "severity": "high", "active": True}
+    push = {"title": "Nobody force pushes main", "triggers": ["git push --force"], "content": rule}
+    check = [{"on": "command", "starts": ["git push"], "has": ["--force"], "say": MARK}]
+    decision = {"context": "c", "decision": MARK, "rationale": ["r"]}
+    runbook = {"trigger": MARK, "symptoms": ["ECONNREFUSED tile cache 6379"], "steps": [MARK], "verification": "x"}
+    summary = {"goal": MARK, "outcome": "partial", "completed": [MARK], "next_actions": [MARK]}
+    project = known_project(
+        root,
+        ("constraint", {**push, "related_files": ["src/auth.py"], "checks": check}),
+        ("decision", {"title": "Login state", "triggers": ["where do we keep login state"], "content": decision}),
+        ("runbook", {"title": "Tile cache refuses", "content": runbook}),
+        ("session_summary", {"title": "Keys", "content": summary}),
+    )
+    for file in ("src/auth.py", "packages/web/src/a.ts"):
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / file).write_text("x")
+    bank = root / "docs" / "knowledge-bank"
+    bank.mkdir(parents=True)
+    (bank / "patterns.md").write_text(f"### {MARK}\n{MARK}\n- Observation count: 9\n")
+    web = raw("constraint", id="web-rule", title="Web rule", related_files=["src/a.ts"], content=rule)
+    nested = root / "packages" / "web" / paths.STORE / "constraints"
+    nested.mkdir(parents=True)
+    (nested / "web-rule.json").write_text(json.dumps(web))
+    return project
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_no_hook_shows_the_text_of_records_that_wait(tmp_path, door):
+    project = _clone(tmp_path / "project")
+    event, fields = DOORS[door]
+    fields = json.loads(json.dumps(fields).replace('"src/', f'"{project.root}/src/'))
+    fields = json.loads(json.dumps(fields).replace('"packages/', f'"{project.root}/packages/'))
+    fields = {"session_id": "s", "cwd": project.root, **fields}
+    ask()
+
+    waiting = run_hook(event, fields).stdout.decode()
+
+    assert MARK not in waiting
+    assert "The user is correcting you" not in waiting
+    trust.accept(project.root)
+    assert MARK in run_hook(event, {**fields, "session_id": "t"}).stdout.decode()
+
+
+def test_mcp_recalls_no_text_of_records_that_wait(tmp_path):
+    from onrecord.mcp import reading
+
+    project = _clone(tmp_path / "project")
+    files = ["src/auth.py", "packages/web/src/a.ts"]
+    ask()
+
+    def recalled():
+        return reading.recall(onrecord.open(project.root), "where do we keep login state?", files=files)
+
+    waiting = recalled()
+    assert MARK not in waiting.text + json.dumps(waiting.data)
+    trust.accept(project.root)
+    assert recalled().text.count(MARK) == 3

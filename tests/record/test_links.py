@@ -19,7 +19,7 @@ def test_a_supersession_counts_if_both_say_so_or_the_successor_is_gone(old_says,
     new = [record("new", of=["old"] if new_says else [])] if is_there else []
     counts = old_says and (new_says or not is_there)
 
-    assert links.replaced([old, *new]) == (frozenset(["old"]) if counts else frozenset())
+    assert links.replaced([old, *new]) == (frozenset([old.path]) if counts else frozenset())
     assert (old in links.current([old, *new])) is not counts
     is_one_sided = is_there and old_says != new_says
     claimed_by = "old" if old_says else "new"

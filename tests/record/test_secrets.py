@@ -216,3 +216,27 @@ def test_the_time_is_linear_in_the_text(unit, function):
 )
 def test_masks(text, masked):
     assert secrets.mask(text) == masked
+
+
+def test_words_that_are_known_to_have_no_hint_hide_none_in_others():
+    """Hints are looked for in each word once, and a word with one is never taken for plain."""
+    texts = [text.text for text in secret_corpus.secrets(0)]
+    first = [list(secrets.find_leaks({"note": text})) for text in texts]
+    secrets._plain_words.clear()
+    alone = []
+    for text in texts:
+        secrets._plain_words.clear()
+        alone.append(list(secrets.find_leaks({"note": text})))
+
+    assert first == alone
+    assert any(first)
+
+
+def test_a_store_that_repeats_its_words_is_searched_for_less():
+    value = {"note": " ".join(f"word{number}" for number in range(40_000))}
+
+    def anew():
+        secrets._plain_words.clear()
+        return list(secrets.find_leaks(value))
+
+    cost.assert_at_most(0.5, anew, lambda: list(secrets.find_leaks(value)))

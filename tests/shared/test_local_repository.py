@@ -190,11 +190,17 @@ def test_the_users_config_cannot_lead_another_address_to_a_folder(tmp_path, prog
     assert not mark.exists()
 
 
-@pytest.mark.parametrize("name", ["objects", "objects/pack", "objects/info", "refs", "refs/heads"])
+LINKED = ("objects", "objects/pack", "objects/info", "objects/ab", "refs", "refs/heads", "refs/heads/onrecord")
+
+
+@pytest.mark.parametrize("name", [*LINKED, "refs/heads/team", "packed-refs"])
 def test_a_folder_that_is_a_link_is_not_written_through(tmp_path, name):
     folder = bare(tmp_path / "team.git")
     elsewhere = tmp_path / "elsewhere"
-    (folder / name).rename(elsewhere)
+    if (folder / name).exists():
+        (folder / name).rename(elsewhere)
+    else:
+        elsewhere.mkdir()
     (folder / name).symlink_to(elsewhere)
     before = sorted(os.listdir(elsewhere))
     ann = machine(tmp_path / "ann", str(folder))

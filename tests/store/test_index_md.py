@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord.store import index_md
+from tests.known_project import six_records
 from tests.records import sample
 
 STATUSES = ("active", "retired", "archived")
@@ -64,3 +67,17 @@ def test_a_catalog_out_of_order_and_with_doubles_is_put_right_by_the_next_change
     assert index_md.record_lines(revised) == sorted(
         [index_md.line(first), index_md.line(second), "- [DECISION] stray text"]
     )
+
+
+def test_a_page_of_the_earlier_plugin_is_replaced_by_the_next_change(tmp_path):
+    project = six_records(tmp_path)
+    page = Path(project.store.root, "index.md")
+    old_lines = [line.replace(" -> ", " -> .claude/memory/") for line in index_md.record_lines(page.read_text())]
+    page.write_text(
+        "\n".join(["# Memory Index", "", *old_lines, "- [DECISION] Gone -> .claude/memory/decisions/x.json"])
+    )
+
+    project.writer.retire("sessions-live-in-postgres-not-redis", "moved")
+
+    assert index_md.differences(project.store.root, (entry.memory for entry in project.store.entries())) == []
+    assert "sessions-live" not in page.read_text()

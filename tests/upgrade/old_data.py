@@ -1,4 +1,4 @@
-"""Records and settings of a user of 0.1.0."""
+"""Records and settings of a user of an earlier version."""
 
 from __future__ import annotations
 
@@ -57,7 +57,6 @@ PROJECT_SETTINGS: dict[str, Any] = {
         "failures": True,
     },
     "session_start": {"enabled": True, "relevance_weight": 0.7, "limit": 12},
-    "capture": {"mode": "propose", "max_offers": 5},
     "triage": {
         "max_messages": 60,
         "thresholds": {

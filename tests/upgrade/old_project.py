@@ -1,8 +1,8 @@
-"""The stores of a project and of its user, as 0.1.0 leaves them.
+"""The stores of a project and of its user, as an earlier version leaves them.
 
-`make` lets the program of a 0.1.0 checkout, then called recollect, write them. `pack` turns the folder into one JSON
-object that says nothing about the machine, `unpack` turns it into a folder again, and 0.1.0.json is one that is kept
-here. Caches and states are left out: this version reads none of 0.1.0.
+`make` lets the program of an earlier checkout, then called recollect, write them. `pack` turns the folder into one JSON
+object that says nothing about the machine, `unpack` turns it into a folder again; 0.1.0.json and 0.2.0.json are kept
+here. Caches and states are left out: this version reads none of theirs.
 """
 
 from __future__ import annotations
@@ -18,18 +18,42 @@ from typing import Any, NamedTuple
 from tests.upgrade import old_data
 from tests.upgrade.old_data import READS
 
-COMMIT = "e07d194"
-"""The last commit of 0.1.0."""
-
 ROOT = Path(__file__).parents[2]
-KEPT = Path(__file__).with_name("0.1.0.json")
 UNDERSTOOD = "config.json"
-"""What 0.1.0 answers to `recollect config --json`."""
+"""What the earlier version answers to `recollect config --json`."""
 
 OLD_CLONE = "recollect"
 NEW_PROGRAM = ROOT / "bin" / "onrecord"
 _ROOT = "{root}"
 Packed = dict[str, str]
+
+
+class OldVersion(NamedTuple):
+    """An earlier version: its number and its last commit."""
+
+    number: str
+    commit: str
+    max_suggestions: str
+    """Its name of the setting for the most suggestions in a session."""
+
+    @property
+    def kept(self) -> Path:
+        """The file of the stores that it wrote."""
+        return Path(__file__).with_name(f"{self.number}.json")
+
+    def is_in_history(self) -> bool:
+        """True if this clone has the commit; a shallow one, or an archive, has not."""
+        return _git_of_clone("cat-file", "-e", f"{self.commit}^{{commit}}").returncode == 0
+
+    def check_out(self, folder: Path) -> None:
+        """Put the files that its users get into a folder."""
+        parts = (".claude-plugin", "bin", "hooks", "skills", "src")
+        archive = _git_of_clone("archive", "--format=tar", self.commit, *parts)
+        folder.mkdir(parents=True)
+        subprocess.run(["tar", "-x", "-C", str(folder)], input=archive.stdout, check=True, timeout=120)
+
+
+VERSIONS = (OldVersion("0.1.0", "e07d194", "max_offers"), OldVersion("0.2.0", "9d02e7de", "max_suggestions"))
 
 
 class OldProject(NamedTuple):
@@ -72,7 +96,7 @@ class OldProject(NamedTuple):
         return self._run(sys.executable, str(NEW_PROGRAM), *words, given=given)
 
     def old_command(self, *words: str, given: str = "") -> str:
-        """Run a command of 0.1.0."""
+        """Run a command of the earlier version."""
         return self._run(sys.executable, str(self.old_program), *words, given=given)
 
     def shell(self, line: str) -> str:
@@ -89,24 +113,12 @@ class OldProject(NamedTuple):
         return subprocess.run(command, input=given, cwd=self.project, env=self.environment(), timeout=60, **streams)
 
 
-def is_in_history() -> bool:
-    """Whether this clone has the commit; a shallow one, or an archive, has not."""
-    return _git_of_clone("cat-file", "-e", f"{COMMIT}^{{commit}}").returncode == 0
-
-
-def check_out(folder: Path) -> None:
-    """Put the files of 0.1.0 that its users get into a folder."""
-    archive = _git_of_clone("archive", "--format=tar", COMMIT, ".claude-plugin", "bin", "hooks", "skills", "src")
-    folder.mkdir(parents=True)
-    subprocess.run(["tar", "-x", "-C", str(folder)], input=archive.stdout, check=True, timeout=120)
-
-
 def _git_of_clone(*words: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=False, timeout=120)
 
 
-def make(root: Path) -> OldProject:
-    """Let the checkout of 0.1.0 below `root` write the stores."""
+def make(root: Path, version: OldVersion) -> OldProject:
+    """Let the checkout of an earlier version below `root` write the stores."""
     made = OldProject(root)
     for folder in (made.project / "src" / "carrier", made.home):
         folder.mkdir(parents=True)
@@ -114,7 +126,7 @@ def make(root: Path) -> OldProject:
     made.git("init", "-q", "-b", "main")
     made.old_command("init")
     _save_records(made)
-    _write_settings(made)
+    _write_settings(made, version)
     made.git("add", "-A")
     made.git("commit", "-qm", "Remember")
     return made
@@ -132,10 +144,11 @@ def _save_records(made: OldProject) -> None:
     made.old_command("save", "decision", "--draft", "--file", "-", given=json.dumps(old_data.DRAFT))
 
 
-def _write_settings(made: OldProject) -> None:
-    """Every setting of 0.1.0, as its users write them; what 0.1.0 makes of them is noted."""
+def _write_settings(made: OldProject, version: OldVersion) -> None:
+    """Every setting of 0.1.0, as its users write them; what the earlier version makes of them is noted."""
+    capture = {"mode": "propose", version.max_suggestions: 5}
     for store, values in (
-        (made.store, old_data.PROJECT_SETTINGS),
+        (made.store, {**old_data.PROJECT_SETTINGS, "capture": capture}),
         (made.home / ".claude" / "memory", old_data.OWN_SETTINGS),
     ):
         (store / "memory-config.json").write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Stores that 0.1.0 wrote are used with this version: nothing is lost.
+"""Stores that an earlier version wrote are used with this one: nothing is lost.
 
-The files are those of 0.1.0.json. Where the history is there, the real 0.1.0 writes them again, and reads what this
-version writes.
+The files are those of 0.1.0.json and 0.2.0.json. Where the history is there, the real versions write them again, and
+read what this one writes.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import pytest
 from onrecord.setting_table import REMOVED, RENAMED_SINCE_0_1_0, setting
 from tests.known_project import SIX
 from tests.upgrade import old_data, old_project
-from tests.upgrade.old_project import OldProject
+from tests.upgrade.old_project import VERSIONS, OldProject, OldVersion
 
 SCOPE = {"paths": ["src/**"], "repositories": ["github.com/acme/*"], "languages": ["go"]}
 CHECK = {"on": "command", "starts": ["kafka-topics"], "say": "use the script", "examples": {"fits": ["kafka"]}}
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?")
 
 
-@pytest.fixture
-def old(tmp_path: Path) -> OldProject:
-    """The stores that 0.1.0 wrote."""
-    return old_project.unpack(json.loads(old_project.KEPT.read_text(encoding="utf-8")), tmp_path / "machine")
+@pytest.fixture(params=VERSIONS, ids=lambda version: version.number)
+def old(request: pytest.FixtureRequest, tmp_path: Path) -> OldProject:
+    """The stores that an earlier version wrote."""
+    return old_project.unpack(json.loads(request.param.kept.read_text(encoding="utf-8")), tmp_path / "machine")
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -61,7 +61,7 @@ def test_every_record_and_draft_is_there_and_no_file_is_rewritten(old: OldProjec
     assert files(old.store) == before
 
 
-def test_a_draft_of_0_1_0_is_accepted_and_a_change_it_had_begun_is_completed(old: OldProject) -> None:
+def test_an_old_draft_is_accepted_and_a_change_that_was_begun_is_completed(old: OldProject) -> None:
     path = "runbooks/kafka-consumer-lag-after-a-rebalance.json"
     before = (old.store / path).read_text(encoding="utf-8")
     after = before.replace("Watch the lag fall", "Watch the lag rise")
@@ -75,7 +75,7 @@ def test_a_draft_of_0_1_0_is_accepted_and_a_change_it_had_begun_is_completed(old
     assert content == {**old_data.DRAFT["content"], "status": "accepted"}
 
 
-def test_every_setting_of_0_1_0_means_what_it_meant_or_is_refused_to_a_project(old: OldProject) -> None:
+def test_every_old_setting_means_what_it_meant_or_is_refused_to_a_project(old: OldProject) -> None:
     before = json.loads((old.home / old_project.UNDERSTOOD).read_text(encoding="utf-8"))
 
     now = answered(old, "config")
@@ -106,13 +106,17 @@ def test_doctor_and_audit_find_nothing_wrong(old: OldProject) -> None:
     old.command("audit", "--strict")
 
 
-@pytest.mark.skipif(not old_project.is_in_history(), reason="the commit of 0.1.0 is not in this clone's history")
-def test_the_real_0_1_0_leaves_the_files_kept_here_and_reads_what_this_version_writes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda version: version.number)
+def test_the_real_version_leaves_the_files_kept_here_and_reads_what_this_one_writes(
+    version: OldVersion, tmp_path: Path
+) -> None:
+    if not version.is_in_history():
+        pytest.skip(f"the commit of {version.number} is not in this clone's history")
     machine = tmp_path / "machine"
-    old_project.check_out(machine / old_project.OLD_CLONE)
-    made = old_project.make(machine)
+    version.check_out(machine / old_project.OLD_CLONE)
+    made = old_project.make(machine, version)
 
-    assert timeless(old_project.pack(made)) == timeless(json.loads(old_project.KEPT.read_text(encoding="utf-8")))
+    assert timeless(old_project.pack(made)) == timeless(json.loads(version.kept.read_text(encoding="utf-8")))
 
     for category, record in SIX.items():
         title = f"Now {record['title']}"

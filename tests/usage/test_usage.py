@@ -45,7 +45,7 @@ def show(session, store, *paths, text_hash="v1"):
     with Ledger(session) as session_ledger:
         for path in paths:
             session_ledger.add_shown(os.path.join(store, path), text_hash)
-    usage.count_injected(store, paths)
+    usage.count_injected(store, paths, "prompt")
 
 
 def counts(store):
@@ -63,7 +63,7 @@ OPENING = does("Bash", command="onrecord show sessions-live-in-postgres")
 
 
 def test_what_was_told_is_counted_under_its_path_in_the_store(store):
-    usage.count_injected(store, [PATH, os.path.join(store, PATH), "/elsewhere/decisions/x.json"])
+    usage.count_injected(store, [PATH, os.path.join(store, PATH), "/elsewhere/decisions/x.json"], "prompt")
 
     assert counts(store) == {PATH: Counts(injected=2)}
     assert per_record(store)[PATH].last_injected == "2026-03-04"
@@ -104,7 +104,7 @@ def test_a_record_opened_in_a_later_turn_is_counted(store, tmp_path):
 
 
 def test_events_of_earlier_versions_are_passed_over(store):
-    usage.count_injected(store, [PATH])
+    usage.count_injected(store, [PATH], "prompt")
     with open(usage_log.log_file(store), "a", encoding="utf-8") as file:
         file.write(f"2026-03-04\tused\t{PATH}\n2026-03-04\tignored\t{PATH}\t3\n2026-03-04\t-ignored\t{PATH}\n")
 
@@ -141,7 +141,7 @@ def test_a_record_shown_out_of_sight_is_watched(store, tmp_path):
 def test_a_pointer_counts_as_opened_when_the_agent_reads_the_record(store, tmp_path, steps, opened):
     with Ledger("s1") as session:
         session.add_pointer(os.path.join(store, PATH))
-    usage.count_pointed(store, [PATH])
+    usage.count_pointed(store, [PATH], "prompt")
     lines = [prompt("where are logins kept?"), *steps, says("Done.")]
 
     for _ in range(3):
@@ -244,14 +244,14 @@ def test_a_state_folder_that_cannot_be_written_costs_the_counters_only(store, tm
     blocked.write_text("a file, not a folder")
     monkeypatch.setenv("ONRECORD_STATE_DIR", str(blocked))
 
-    usage.count_injected(store, [PATH])
+    usage.count_injected(store, [PATH], "prompt")
     usage.observe("s1", write_transcript(tmp_path / "t.jsonl", *PROMPT_WITH_RECORD, says("x")), [store])
 
     assert per_record(store) == {}
 
 
 def test_garbled_lines_are_passed_over(store):
-    usage.count_injected(store, [PATH])
+    usage.count_injected(store, [PATH], "prompt")
     with open(usage_log.log_file(store), "ab") as file:
         file.write(b"\xff\xfe\n\t\t\n2026-03-04\tinjected\n2026-03-04\tstolen\tx\n2026-99-99\topened\tx\n")
         file.write(
@@ -275,7 +275,7 @@ def _show_often(work):
     # Compact the log every few events, and never give up waiting on a busy machine.
     usage_log.MAX_LOG_BYTES, state_file._LOCK_SECONDS = 4_000, 60
     for _ in range(60):
-        usage.count_injected(store, [PATH, f"decisions/own-{number}.json"])
+        usage.count_injected(store, [PATH, f"decisions/own-{number}.json"], "prompt")
 
 
 def test_no_event_is_lost_between_racing_processes_and_compactions(store):
@@ -309,7 +309,7 @@ def test_a_large_log_is_compacted_by_the_way_and_keeps_its_counts(store, monkeyp
     monkeypatch.setattr(usage_log, "MAX_LOG_BYTES", 4_000)
 
     for _ in range(300):
-        usage.count_injected(store, [PATH])
+        usage.count_injected(store, [PATH], "prompt")
 
     assert os.path.getsize(usage_log.log_file(store)) < 5_000
     assert counts(store) == {PATH: Counts(injected=300)}
@@ -321,10 +321,10 @@ def test_a_log_that_stays_large_loses_its_oldest_lines_and_is_not_compacted_at_e
     compact = usage_log.compact
     monkeypatch.setattr(usage_log, "compact", lambda root, data: (calls.append(1), compact(root, data))[1])
 
-    usage.count_injected(store, [f"decisions/number-{n}.json" for n in range(100)])
+    usage.count_injected(store, [f"decisions/number-{n}.json" for n in range(100)], "prompt")
     assert os.path.getsize(usage_log.log_file(store)) <= 500
     for _ in range(9):
-        usage.count_injected(store, [PATH])
+        usage.count_injected(store, [PATH], "prompt")
 
     assert len(calls) <= 2
     assert counts(store)[PATH] == Counts(injected=9)
@@ -401,7 +401,7 @@ def test_hooks_pay_for_nothing_heavy(store, tmp_path):
     show("s1", store, PATH)
     program = (
         f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); from onrecord import usage\n"
-        "usage.count_injected(sys.argv[1], ['a'])\n"
+        "usage.count_injected(sys.argv[1], ['a'], 'prompt')\n"
         "from onrecord.hosts import claude_code\n"
         "usage.observe('s1', claude_code.transcript(sys.argv[2]), [sys.argv[1]]); print(*sys.modules)"
     )

@@ -39,10 +39,14 @@ class Browser:
         draft = Inbox(self.project.store.root).get(name)
         return self.post(f"/inbox/{name}/{action}", hash=draft.hash, **fields)
 
-    def post(self, path: str, **fields: str):
-        """Send a form of one of our own pages."""
+    def post(self, path: str, *, referer: str | None = None, **fields: str):
+        """Send a form of one of our own pages, `referer` if that matters."""
         data = {"form_token": self.access.form_token, **fields}
-        return self._at_root(self.client.post(path, data=data, headers={"origin": f"http://{self.access.host}"}))
+        headers = {"origin": f"http://{self.access.host}"}
+        if referer is not None:
+            at_home = referer.startswith("/") and not referer.startswith("//")
+            headers["referer"] = address_of(self.access) + referer if at_home else referer
+        return self._at_root(self.client.post(path, data=data, headers=headers))
 
     def _at_root(self, response):
         """Return a page with its links as they are without the secret path above them."""

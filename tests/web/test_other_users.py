@@ -151,7 +151,7 @@ def test_no_other_server_of_the_machine_gets_the_cookie(page):
     with http.server.HTTPServer(("127.0.0.1", 0), Thief) as thief:
         threading.Thread(target=thief.serve_forever, daemon=True).start()
         public = [route.path for route in server.ROUTES if "{" not in route.path]
-        for path in (*public, "/static/app.js", "/x/y"):
+        for path in (*public, "/static/palette.js", "/x/y"):
             opener.open(f"http://127.0.0.1:{thief.server_port}{path}", timeout=PATIENCE).read()
         thief.shutdown()
 

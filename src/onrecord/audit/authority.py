@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+from onrecord import budget, timestamps
 from onrecord.audit.report import AuditFinding
 from onrecord.coldstart import NamedTuple
+from onrecord.record import links
 from onrecord.record.memory import Memory
 from onrecord.search import coefficients, document, query, rank, terms
 from onrecord.search.candidates import Filter
 from onrecord.search.index import Index
-from onrecord.settings import Settings
+from onrecord.settings import load_settings
 
 MAX_REPLACED = 3
 """Records that one record may replace without being reported."""
@@ -82,6 +84,27 @@ _DECIDES = re.compile(
 )
 
 
+_SUSPICIONS = (
+    (
+        "speaks to the agent",
+        _SPEAKS,
+        (
+            "ignore", "disregard", "forget", "override", "system", "assistant", "human", "user", "developer", "inst]",
+            "<|", "##", "you are now", "instruction", "maintenance mode", "tool_result", "message from",
+        ),
+    ),
+    (
+        "changes who decides",
+        _DECIDES,
+        (
+            "review", "approv", "consent", "confirmation", "asking", "auto", "decide", "authority", "decision", "say",
+            "word", "allowed to", "capture.mode", "trust.clones", "checks.enforce",
+        ),
+    ),
+)  # fmt: skip
+"""What only people should say, its pattern, and hints: the pattern is tried on texts that have one of these."""
+
+
 class Reach(NamedTuple):
     """How many of the prompts about other things a record is shown at."""
 
@@ -93,12 +116,18 @@ def examine(
     records: Sequence[Memory], reaches: Iterable[Reach] = (), among: Collection[str] | None = None
 ) -> list[AuditFinding]:
     """Return what is to be looked at in the records of a store; `among` has the ids of those that a change concerns."""
+    find = links.finder(records)
     findings = [
-        AuditFinding((record.id,), message, f"read it: onrecord show {record.id}")
-        for record in records
+        AuditFinding((record.id,), message, f"read it: onrecord show {_name(record, find)}")
+        for record in budget.counted(records, "reading what records claim")
         if record.record_status == "active" and (among is None or record.id in among)
         for message in _messages(record)
     ]
+    for record in records:
+        others = [other.path for other in find(record.id) if other.path < record.path]
+        if others and (among is None or record.id in among):
+            fix = f"give one of them another title: onrecord edit {record.path}"
+            findings.append(AuditFinding((record.id,), f"{record.path} has the id of {others[0]}", fix))
     for record_id, prompts in reaches:
         if among is None or record_id in among:
             message = f"is shown at {prompts} of {len(PROMPTS)} prompts about other things"
@@ -107,17 +136,24 @@ def examine(
     return findings
 
 
+def _name(record: Memory, find: Callable[[str], Sequence[Memory]]) -> str:
+    return record.id if len(find(record.id)) == 1 else record.path
+
+
 def _messages(record: Memory) -> Iterator[str]:
     if len(record.supersedes) > MAX_REPLACED:
         yield f"says that it replaces {len(record.supersedes)} records"
-    text = "\n".join((record.title, *record.triggers, *document.content_texts(record)))
-    for pattern, what in ((_SPEAKS, "speaks to the agent"), (_DECIDES, "changes who decides")):
-        found = pattern.search(text)
-        if found:
-            yield f"{what}: “{' '.join(found[0].split())[:_MAX_QUOTE]}”"
+    shared = [name for name in record.supersedes if ":" in name]
+    if shared:
+        yield f"sets a record of a shared store aside here: {', '.join(shared[:MAX_REPLACED])}"
+    yield from in_text("\n".join((record.title, *record.triggers, *document.content_texts(record))))
     subjects = _subjects(record)
     if subjects > MAX_SUBJECTS:
         yield f"has triggers about {subjects} different things"
+    tomorrow = timestamps.days_before(timestamps.now(), -1)
+    latest = max(record.updated_at, record.created_at)
+    if latest > tomorrow:
+        yield f"is dated in the future, {latest[:10]}, so it comes before all others"
     beyond = [flaw for flaw in record.flaws_in_file if "must have at most" in flaw or "must be at most" in flaw]
     if beyond:
         yield f"has more than is used of it: {beyond[0]}"
@@ -126,23 +162,47 @@ def _messages(record: Memory) -> Iterator[str]:
         yield f"is about every file: {everywhere[0][:_MAX_QUOTE]}"
 
 
+def in_text(text: str) -> Iterator[str]:
+    """Yield what a text of a record or a knowledge bank says that only people should."""
+    plain = _without_case(text)
+    for what, pattern, hints in _SUSPICIONS:
+        found = pattern.search(text) if any(hint in plain for hint in hints) else None
+        if found:
+            yield f"{what}: “{' '.join(found[0].split())[:_MAX_QUOTE]}”"
+
+
+def _without_case(text: str) -> str:
+    """Return a text in which every letter that a pattern takes for a plain one, whatever its case, is that one."""
+    return text.lower() if text.isascii() else text.casefold().replace("ı", "i").replace("\u0307", "")
+
+
 def _subjects(record: Memory) -> int:
     """Return how many groups of triggers share no word, neither with each other nor with the record's own text."""
-    own = _words(" ".join((record.title, *record.tags, *document.content_texts(record))))
-    groups: list[set[str]] = [own]
-    for trigger in record.triggers:
-        words = _words(trigger)
+    groups = _joined([], [_words(trigger) for trigger in record.triggers])
+    if len(groups) < MAX_SUBJECTS:
+        # With its own text there is at most one more: that need not be read.
+        return len(groups)
+    return len(_joined([_words(" ".join((record.title, *record.tags, *document.content_texts(record))))], groups))
+
+
+def _joined(groups: list[set[str]], others: Iterable[set[str]]) -> list[set[str]]:
+    """Return the groups with the others, those that share a word made one."""
+    for words in others:
         sharing = [group for group in groups if group & words]
         groups = [group for group in groups if not group & words] + [words.union(*sharing)]
-    return len(groups)
+    return groups
 
 
 def _words(text: str) -> set[str]:
     return {term for term in terms.stream(text) if len(term) >= _MIN_WORD_LETTERS}
 
 
-def reaches(index: Index, settings: Settings, watch: Callable[[Iterable[str]], Iterable[str]] = iter) -> list[Reach]:
-    """Return the records that are shown at many unrelated prompts, those at most prompts first."""
+def reaches(index: Index, watch: Callable[[Iterable[str]], Iterable[str]] = iter) -> list[Reach]:
+    """Return the records that are shown at many unrelated prompts, those at most prompts first.
+
+    The config of the project does not count: a change could bring one that hides from us what it brings.
+    """
+    settings = load_settings("")
     counts: dict[str, int] = {}
     for prompt in watch(PROMPTS):
         for match in rank.find(index, query.parse(prompt), Filter("auto", settings=settings), _PER_PROMPT):

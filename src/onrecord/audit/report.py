@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from onrecord import budget
 from onrecord.audit import audit_item, check_report
 from onrecord.audit.audit_item import AuditItem
 from onrecord.coldstart import NamedTuple
@@ -48,6 +49,7 @@ _DUMP = re.compile(
     r"(?m)^(?:Traceback \(most recent call last\)|\s+at [\w.$<>]+\(.*\)$"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*(?:INFO|DEBUG|WARN))"
 )
+_LETTERS = re.compile(r"[^\W\d_]+|\s+")
 # A number, a letter, or a heading that says nothing about the content.
 _HEADING = re.compile(
     r"(?i)^\W*(?:\d{1,3}|[a-z]|§\s?[\d.]+)\W*$|^\d{1,3}\)\s"
@@ -124,8 +126,8 @@ def audit(
         "changed": _measure_messages(current, evidence.changed, _CHANGED_FIX),
         "missing": _measure_messages(current, evidence.missing, _MISSING_FIX),
         "overlong": _measure(current, _overlong),
-        "secrets": _measure(items, _secret),
-        "junk": _measure(current, _junk),
+        "secrets": _measure(items, _secret, "looking for credentials"),
+        "junk": _measure(current, _junk, "reading statements"),
         "checks": _measure_messages(current, evidence.checks, _CHECKS_FIX),
         "triggers": _measure(current, _generic_triggers),
         "authority": _authority(current, evidence),
@@ -155,9 +157,7 @@ def duplicates(items: Sequence[AuditItem], watch: Callable[[Iterable[str]], Iter
     """Find groups of items that say nearly the same."""
     texts = [f"{item.title}\n{item.text[:_MAX_COMPARED_CHARS]}" for item in items]
     findings, extra = [], 0
-    for group in audit_item.clusters(
-        [audit_item.shingles(terms.stream(text)) for text in watch(texts)], MIN_SIMILARITY
-    ):
+    for group in audit_item.similar_texts(map(terms.stream, watch(texts)), MIN_SIMILARITY):
         members = sorted((items[number] for number in group), key=lambda item: (item.updated, item.id))
         extra += len(members) - 1
         ids = tuple(item.id for item in members)
@@ -211,8 +211,12 @@ def _junk(item: AuditItem) -> tuple[str, str] | None:
     return (reason, fix) if reason else None
 
 
-def _measure(items: Sequence[AuditItem], test: Callable[[AuditItem], tuple[str, str] | None]) -> Measure:
-    findings = tuple(AuditFinding((item.id,), *result) for item in items if (result := test(item)))
+def _measure(
+    items: Sequence[AuditItem], test: Callable[[AuditItem], tuple[str, str] | None], what: str = ""
+) -> Measure:
+    """Return the findings of a test; `what` it does is counted where the program shows counts."""
+    tried = budget.counted(items, what) if what else items
+    findings = tuple(AuditFinding((item.id,), *result) for item in tried if (result := test(item)))
     return Measure(len(findings), len(items), findings)
 
 
@@ -249,9 +253,8 @@ def _output(text: str) -> str:
     if _ECHO.search(text):
         return "repeats a conversation or an injected record"
     start = text[:_MAX_ANALYZED_CHARS]
-    letters = sum(map(str.isalpha, start)) + sum(map(str.isspace, start))
     # Prose is mostly letters and spaces; other text is a log, a table or data.
-    is_data = len(text) > 200 and letters < 0.55 * min(len(text), _MAX_ANALYZED_CHARS)
+    is_data = len(text) > 200 and len(_LETTERS.sub("", start)) > 0.45 * len(start)
     return "is a dump of output" if is_data or len(_DUMP.findall(text)) > 2 else ""
 
 

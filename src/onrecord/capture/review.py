@@ -14,7 +14,7 @@ from onrecord.record import drafts as revision
 from onrecord.record.drafts import Draft
 from onrecord.record.memory import HistoryEntry, Memory
 from onrecord.store import history
-from onrecord.store.inbox import BrokenDraft, Inbox
+from onrecord.store.inbox import BrokenDraft, Inbox, new_draft
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 
@@ -75,6 +75,25 @@ def _update(writer: Writer, draft: Draft, before: Entry, project: str) -> Entry:
     return after
 
 
+def merge_fields(writer: Writer, draft: Draft, before: Entry, patch: Mapping[str, Any], *, project: str) -> Entry:
+    """Apply to a record what a person chose from a draft, field by field, and delete the draft. Raises Changed."""
+    summary = draft.summary or f"Merged a draft: {draft.record.title}"
+    after = writer.update(before.path, patch, before.hash, summary=summary, may_shrink=True, draft=draft)
+    _log(draft, project, "saved")
+    return after
+
+
+def draft_update(
+    writer: Writer, before: Entry, patch: Mapping[str, Any], summary: str, *, may_shrink: bool = True
+) -> Draft | None:
+    """Return a draft that changes the version `before` of a record; None if it would change nothing."""
+    record = lifecycle.revise(before.memory, patch, now=writer.now, may_shrink=may_shrink)
+    if record is before.memory:
+        return None
+    about = {"updates": before.memory.id, "revises": before.hash, "summary": summary}
+    return new_draft(record, fields=revision.changed_fields(before.memory, record), **about)
+
+
 def _target(writer: Writer, draft: Draft, into: str) -> tuple[Entry, Draft]:
     """Return the record to merge into, and the draft, adapted to that record.
 
@@ -131,7 +150,8 @@ def accept_group(writer: Writer, drafts: Sequence[Draft], *, project: str) -> li
 def needs_own_decision(writer: Writer, draft: Draft) -> bool:
     """True if a draft cannot be accepted in a group: it changes or replaces a record, or duplicates one."""
     target = draft.updates or draft.supersedes or draft.record.superseded_by
-    return bool(target) or any(match.is_same for match in similar.find(writer.store, draft.record))
+    is_replacing = any(writer.store.has(old) for old in draft.record.supersedes)
+    return bool(target) or is_replacing or any(match.is_same for match in similar.find(writer.store, draft.record))
 
 
 def undo_decision(writer: Writer, change_id: str, drafts: Sequence[Draft], *, project: str) -> None:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from onrecord import __version__, budget
+from onrecord import __version__, budget, state_file
 from onrecord.cli import help, output
 from onrecord.cli.commands import COMMANDS, WrongUsage
 from onrecord.cli.help import Parser
@@ -40,11 +40,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 expected failure, 2 wrong usage, 3 a bug in Onrecord."""
     words = list(sys.argv[1:] if argv is None else argv)
     _use_utf8()
+    _look_for_programs_elsewhere()
     budget.show_counts_with(_counted)
     # Loaded only if an earlier command of this process has changed something.
     earlier_journal = sys.modules.get("onrecord.store.journal")
     if earlier_journal:
         earlier_journal.forget_made()
+    state_file.take_lacking()
     try:
         return _run(words)
     except SystemExit as stop:
@@ -55,6 +57,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+    except MemoryError:
+        failure = Unwritable(
+            "there is not enough memory for this command", fix="free some, or raise its limit; try again"
+        )
+        return _report_failure(failure, "", as_json="--json" in words)
     except Exception as error:
         return _report_bug(words, error)
 
@@ -102,6 +109,15 @@ def _run(words: list[str]) -> int:
     return _run_command(name, [*options, *rest])
 
 
+def _look_for_programs_elsewhere() -> None:
+    """Look for no program in the folder that a command runs in: a repository could have its own `claude` or `less`."""
+    if os.name == "nt":
+        os.environ["NODEFAULTCURRENTDIRECTORYINEXEPATH"] = "1"
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    if not all(map(os.path.isabs, folders)):
+        os.environ["PATH"] = os.pathsep.join(filter(os.path.isabs, folders)) or os.defpath
+
+
 def _run_command(name: str, words: list[str]) -> int:
     parser = parser_of(name)
     args = parser.parse(words)
@@ -123,7 +139,7 @@ def _run_command(name: str, words: list[str]) -> int:
     finally:
         gc.enable()
     warning, note = (output.add_store_flags(text, flags) for text in (result.warning, result.note))
-    result = result._replace(warning=warning, note=note)
+    result = result._replace(warning=warning, note=note).warned(*state_file.take_lacking())
     try:
         emit(result, as_json=args.json, is_paged=not args.no_pager)
     except OSError as error:
@@ -171,8 +187,6 @@ def _unknown(name: str, *, as_json: bool) -> int:
 
 def _report_bug(words: list[str], error: Exception) -> int:
     import traceback
-
-    from onrecord import state_file
 
     traceback.print_exc()
     state_file.log_failure(f"onrecord {words[0] if words else ''} {__version__}", f"{type(error).__name__}: {error}")

@@ -59,7 +59,7 @@ _REPEATABLE = (
     ("--tag", "TAG", "a tag (repeatable)"),
     ("--trigger", "TEXT", "how someone will ask for it (repeatable)"),
     ("--related", "PATH", "a file it is about, or a part of one: src/auth.py#login (repeatable)"),
-    ("--check", "JSON", "a check of the rule (repeatable); docs/how-to/check-changes.md has its parts"),
+    ("--check", "JSON", "a check of the rule (repeatable); its parts: onrecord docs check-changes"),
     ("--set", "FIELD=VALUE", "a field of the record or of its content; repeat it for the items of a list"),
 )
 

@@ -17,7 +17,6 @@ from onrecord.coldstart import NamedTuple
 from onrecord.importers import memories
 from onrecord.record.schema import shorten
 from onrecord.search import index
-from onrecord.settings import load_settings
 from onrecord.store.store import Broken, Entry, Store
 from onrecord.text import plural
 
@@ -104,9 +103,7 @@ def _material(store: Store, category: str) -> tuple[Sequence[AuditItem], Evidenc
     broken = [item.path for item in scanned if isinstance(item, Broken)]
     evidence = report.collect(store, entries, lambda entries: watched(entries, "checking files"))
     records = [entry.memory for entry in entries]
-    reaches = authority.reaches(
-        index.open(store.root), load_settings(store.root), lambda prompts: watched(prompts, "trying prompts")
-    )
+    reaches = authority.reaches(index.open(store.root), lambda prompts: watched(prompts, "trying prompts"))
     names = {record.id for record in records}
     findings = authority.examine(records, reaches, names)
     return audit_item.from_records(records), evidence._replace(authority=tuple(findings)), broken

@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from onrecord import coldstart, files, paths
@@ -20,7 +20,8 @@ from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled
 from onrecord.cli.questions import Asker
 from onrecord.cli.terminal import Progress, watched
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput, Invalid
+from onrecord.digest import knowledge_bank
+from onrecord.errors import BadInput, Invalid, OnrecordError
 from onrecord.freshness.check import Freshness, IndexedAnchor
 from onrecord.git import git_files, repository
 from onrecord.git.repository import Repository
@@ -37,12 +38,14 @@ from onrecord.session.transcript import Transcript
 from onrecord.settings import project_settings
 from onrecord.store import record_names
 from onrecord.store.inbox import Inbox
+from onrecord.store.store import Store
 from onrecord.text import plural
 
 _MAX_FILES = 300
 """Files of a change for which the records about them are looked up."""
 
 _MAX_RECORDS = 20
+_MAX_STORES = 20
 _MIN_FILES = 10
 """Files below which a check that most of them break is not refused."""
 
@@ -207,14 +210,42 @@ def _authority(project: Project, change_set: ChangeSet) -> Iterator[AuditFinding
             yield AuditFinding((path,), f"changes settings of everyone here: {keys}", "onrecord config")
         elif name in _DECIDING_FILES and not (path.startswith(paths.PROJECT_PREFIX) and _is_ours(project, name)):
             yield AuditFinding((path,), "changes who decides: git and the forge read it", f"read it: {path}")
-    own = [path for path in change_set.store_files if path.startswith(paths.PROJECT_PREFIX) and path.endswith(".json")]
-    brought = {record_names.record_id(path) for path in own}
-    if not brought or not project.store.exists:
+    yield from _in_banks(project, changed)
+    brought: dict[str, set[str]] = {}
+    for path in change_set.store_files:
+        folder, mark, name = f"/{path}".rpartition(f"/{paths.PROJECT_PREFIX}")
+        if mark and name.endswith(".json"):
+            brought.setdefault(folder.lstrip("/"), set()).add(record_names.record_id(name))
+    for folder in sorted(brought)[:_MAX_STORES]:
+        yield from _in_store(project, folder, brought[folder])
+    if len(brought) > _MAX_STORES:
+        message = f"are in {len(brought)} folders, of which {_MAX_STORES} were read"
+        yield AuditFinding((paths.PROJECT_PREFIX,), message, "read the others yourself")
+
+
+def _in_store(project: Project, folder: str, ids: set[str]) -> Iterator[AuditFinding]:
+    """Yield what to look at in records of the project, or of the store in a folder of it."""
+    root = os.path.join(project.root, *filter(None, folder.split("/")), paths.STORE)
+    if not paths.is_within(project.root, root) or not os.path.isdir(root):
         return
-    records = [entry.memory for entry in project.store.entries()]
-    search_index = index.open(project.store.root)
-    yield from authority.examine(records, authority.reaches(search_index, project.settings), brought)
+    records = [entry.memory for entry in Store(root).entries()]
+    search_index = index.open(root)
+    for finding in authority.examine(records, authority.reaches(search_index), ids):
+        yield finding._replace(ids=tuple(f"{folder}/{name}".lstrip("/") for name in finding.ids))
     search_index.close()
+
+
+def _in_banks(project: Project, file_paths: Iterable[str]) -> Iterator[AuditFinding]:
+    """Yield what to look at in knowledge banks that a change brings: the start of a session shows lines of them."""
+    for folder, source, _ in knowledge_bank.folders(project.root)[:1]:
+        for path in file_paths:
+            if path.removeprefix(source) in knowledge_bank.BANKS:
+                try:
+                    data = files.read_inside(project.root, path, knowledge_bank.MAX_BYTES)
+                except (OSError, OnrecordError):
+                    continue
+                for message in authority.in_text(data.decode("utf-8", "replace")):
+                    yield AuditFinding((path,), message, f"read it: {os.path.join(folder, os.path.basename(path))}")
 
 
 def _is_ours(project: Project, name: str) -> bool:
@@ -358,7 +389,7 @@ def _github(checked: _CheckedChange, *, is_strict: bool) -> str:
     for found in checked.authority:
         level, name = "error" if is_strict else "warning", found.ids[0]
         file = name if "/" in name or "." in name else paths.PROJECT_PREFIX
-        lines.append(_annotation(level, file, 1, name, f"This record {found.message}; read it before you accept it."))
+        lines.append(_annotation(level, file, 1, name, f"{name} {found.message}; read it before you accept it."))
     for path in checked.unrecorded:
         lines.append(
             _annotation("warning", path, 1, "no record", "This decision has no record; to draft one: onrecord import")

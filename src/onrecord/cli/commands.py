@@ -54,6 +54,12 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("nothing is installed, nothing remains", "demo"),
             Example("keep the sample project, to try commands in it", "demo --keep"),
         ), has_store=False),
+        "docs": Command("docs", "Print a page of the documentation; it needs no network.", (
+            Example("the list of pages", "docs"),
+            Example("a page, by its name", "docs tutorial"),
+            Example("what an error means", "docs NO_STORE"),
+            Example("the passages about something", "docs merge driver"),
+        ), has_store=False),
         "completion": Command("completion", "Print a shell script that completes commands and ids on Tab.", (
             Example("for bash: evaluate it in ~/.bashrc", "completion bash"),
             Example("for zsh: evaluate it in ~/.zshrc", "completion zsh"),
@@ -175,7 +181,11 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("once for each repository", "trust"),
             Example("which are accepted", "trust --list"),
         ), has_store=False),
-        "improve": Command("improve", "List the records that will be hard to find, and why.", (
+        "feedback": Command("feedback", "Say whether a record helped, was not relevant, or is wrong.", (
+            Example("a rule that came where it did not belong", "feedback use-uv not-relevant"),
+            Example("take that back", "feedback use-uv taken-back"),
+        )),
+        "improve": Command("improve", "List the records that need work: hard to find, or judged wrong.", (
             Example("the worst five", "improve --limit 5"),
             Example("those without triggers", "improve --check triggers"),
         )),

@@ -1,4 +1,4 @@
-"""`onrecord config`: the settings and their origin; `set` and `unset` change the store's file."""
+"""`onrecord config`: the settings and their origin; `set`, `unset` and `tidy` change the store's file."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ import argparse
 import json
 import os
 import shlex
+from contextlib import nullcontext
 from typing import Any
 
-from onrecord import files, paths, setting_table
+from onrecord import earlier_config, files, paths, setting_table
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, table, wrap
+from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 from onrecord.recall import selection
+from onrecord.record import author
 from onrecord.setting_table import SETTINGS, Setting, setting
-from onrecord.settings import Settings, load_settings
+from onrecord.settings import Settings, flattened, load_settings
 from onrecord.store.store import Store
+from onrecord.text import plural
 
 _MAX_BYTES = 1_000_000
 """All settings together take 5 kB."""
@@ -34,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     change.add_argument("value", metavar="VALUE", help="its new value")
     unset = actions.add_parser("unset", help="reset a setting to its default")
     unset.add_argument("key", metavar="KEY", help="a setting such as retrieval.max_inject")
+    tidy = actions.add_parser("tidy", help="rename old settings, and remove those without effect here")
+    arguments.add(tidy, "--dry-run")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
@@ -44,7 +50,11 @@ def run(args: argparse.Namespace) -> CommandResult:
         if args.value is not None:
             raise _needs_set(args.key, args.value)
         return _show(load_settings(store.root), args.key)
+    if args.action == "tidy":
+        return _tidy(store, is_users=args.user, dry_run=args.dry_run).warned(*store.warnings)
     value = _parsed(args.key, args.value, trusted=args.user) if args.action == "set" else None
+    if args.user:
+        _refuse_an_agent(args.key, args.value if args.action == "set" else None, value)
     return _change(store, args.key, value).warned(*store.warnings)
 
 
@@ -79,16 +89,18 @@ def _show(settings: Settings, key: str | None) -> CommandResult:
         }
         for name in keys
     ]
-    problems = [{"file": p.file, "key": p.key, "message": p.message} for p in settings.problems]
+    problems = [{"file": p.file, "key": p.key, "message": p.message, "fix": p.fix} for p in settings.problems]
 
     def text(screen: Screen) -> str:
         cells = [(row["key"], json.dumps(row["value"], ensure_ascii=False), row["origin"], row["doc"]) for row in rows]
         lines = (
             [_group(screen, *map(clean, row)) for row in cells] if screen.is_terminal else [table(screen, (), cells)]
         )
-        for problem in problems:
-            message = f"{problem['file']}: {problem['key']} {problem['message']}"
-            lines.append(labelled(screen, "problem", message, "yellow"))
+        for problem in settings.problems:
+            message = f"{problem.file}: {problem.key} {problem.message}"
+            lines.append(labelled(screen, "note" if problem.is_of_earlier_plugin else "problem", message, "yellow"))
+            if problem.is_of_earlier_plugin:
+                lines.append(labelled(screen, "fix", problem.fix))
         return "\n".join(lines)
 
     return CommandResult({"settings": rows, "problems": problems}, text)
@@ -137,6 +149,23 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
     return value
 
 
+def _refuse_an_agent(key: str, text: str | None, value: object) -> None:
+    """Raise BadInput if an agent would change the user's own config in a way in which no project may change it."""
+    if author.detect().origin != author.AGENT:
+        return
+    default = _declared(key).default
+    typed_default = list(default) if isinstance(default, tuple) else default
+    settings = load_settings("")
+    settings.problems.clear()
+    settings.take(paths.CONFIG, False, {key: typed_default if value is None else value})
+    if settings.problems:
+        asks = "ask the user to run"
+        unset = f"{asks}: onrecord config unset --user {key}"
+        fix = unset if text is None else f"{asks}: onrecord config set --user {key} {shlex.quote(text)}"
+        refused = setting_table.direction(key).refused or "not yours to choose"
+        raise BadInput(f"only the user may change {key} like that: it could be {refused}", fix=fix)
+
+
 def _change(store: Store, key: str, value: object) -> CommandResult:
     _declared(key)
     path = os.path.join(store.root, paths.CONFIG)
@@ -148,11 +177,79 @@ def _change(store: Store, key: str, value: object) -> CommandResult:
             _put(raw, name, None)
         _put(raw, key, value)
         if json.dumps(raw) != before:
-            files.write(path, (json.dumps(raw, ensure_ascii=False, indent=2) + "\n").encode("utf-8"))
+            files.write(path, _rendered(raw).encode("utf-8"))
     text = "default" if value is None else json.dumps(value, ensure_ascii=False)
     return CommandResult(
         {"key": key, "value": value, "file": path}, lambda screen: fitted(screen, clean(f"{key} = {text} in {path}"))
     )
+
+
+class _Tidied(NamedTuple):
+    """The changes that tidying makes in a config."""
+
+    removed: list[str]
+    renamed: dict[str, str]
+
+
+def _tidy(store: Store, *, is_users: bool, dry_run: bool) -> CommandResult:
+    """Rename the old settings of a store's config, and remove those that have no effect; what is unknown stays."""
+    path = os.path.join(store.root, paths.CONFIG)
+    files.inside(store.root, paths.CONFIG)
+    with nullcontext() if dry_run else store.writing("tidy config") as batch:
+        raw = _read(path)
+        tidied = _tidied(raw)
+        if batch and any(tidied):
+            batch.put_config(_rendered(raw))
+    after = Settings() if is_users else load_settings("")
+    after.problems.clear()
+    after.take(path, is_users, flattened(raw))
+    data = {"file": path, **tidied._asdict(), "not_used": [problem.key for problem in after.problems]}
+
+    def text(screen: Screen) -> str:
+        remove, rename = ("would remove", "would rename") if dry_run else ("removed", "renamed")
+        lines = [labelled(screen, f"{rename} {old}", new) for old, new in tidied.renamed.items()]
+        if tidied.removed:
+            count = plural(len(tidied.removed), "setting")
+            lines.append(labelled(screen, f"{remove} {count} without effect", ", ".join(tidied.removed)))
+        for problem in after.problems:
+            lines.append(labelled(screen, f"kept, but not used: {problem.key}", problem.message, "yellow"))
+        return "\n".join(lines) or f"nothing to tidy in {clean(path)}"
+
+    note = f"to take it back: onrecord undo{' --user' if is_users else ''}" if store.last_change else ""
+    return CommandResult({**data, "dry_run": dry_run}, text, note=note)
+
+
+def _tidied(raw: dict[str, Any]) -> _Tidied:
+    """Change `raw`, and return what was changed."""
+    flat = flattened(raw)
+    removed = [*earlier_config.unused_keys(flat), *(key for key in flat if key in setting_table.REMOVED)]
+    rest = {key: value for key, value in flat.items() if key not in removed}
+    successors = {
+        key: successor
+        for key, value in rest.items()
+        if setting(key) is None and (successor := setting_table.successor(key, value))
+    }
+    renamed = {key: new for key, new in successors.items() if new.key not in rest and new.value is not None}
+    removed += [key for key in successors if key not in renamed]
+    for key in (*removed, *renamed):
+        _put(raw, key, None)
+    for new in renamed.values():
+        _put(raw, new.key, new.value)
+    _drop_empty(raw)
+    return _Tidied(removed, {key: new.key for key, new in renamed.items()})
+
+
+def _drop_empty(raw: dict[str, Any]) -> None:
+    """Remove the objects in which nothing is left."""
+    for key, value in list(raw.items()):
+        if isinstance(value, dict):
+            _drop_empty(value)
+            if not value:
+                del raw[key]
+
+
+def _rendered(raw: dict[str, Any]) -> str:
+    return json.dumps(raw, ensure_ascii=False, indent=2) + "\n"
 
 
 def _read(path: str) -> dict[str, Any]:

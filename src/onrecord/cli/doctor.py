@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Iterable, Iterator
 
-from onrecord import paths
+from onrecord import attention, paths
 from onrecord.cli import arguments, output
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, readable
 from onrecord.cli.terminal import Progress, watched
@@ -17,7 +17,6 @@ from onrecord.git import git_files, ignore_rule
 from onrecord.project import Project
 from onrecord.record import schema
 from onrecord.settings import load_settings
-from onrecord.store import waiting
 from onrecord.store.store import Store
 from onrecord.text import plural
 
@@ -46,8 +45,10 @@ def run(args: argparse.Namespace) -> CommandResult:
         stores = []
         findings.append(Finding("error", "store", error.message, error.fix))
     for store in stores[:1]:
-        settings = load_settings(store.root)
-        findings += [*store_checks.examine_switches(settings), *store_checks.examine_remotes(settings)]
+        only = args.remote or ("user" if args.user else "")
+        needs = [need for need in attention.needs(Project(args.project)) if not only or need.store in (only, "")]
+        findings += [*store_checks.examine_needs(needs), *store_checks.examine_holdout(load_settings(store.root))]
+        findings += store_checks.examine_remotes()
     for store in stores:
         if args.fix and store.exists:
             repairs += store_checks.repair(store)
@@ -94,8 +95,6 @@ def _in_store(store: Store, category: str) -> Iterator[Finding]:
         lambda scanned: watched(scanned, "examining records"),
         category,
     )
-    if line := waiting.sentence(store.root):
-        yield Finding("note", "inbox", line, "onrecord review")
 
 
 def _privacy(all_stores: Iterable[Store]) -> CommandResult:

@@ -152,6 +152,8 @@ def _warnings(writer: Writer, draft: Draft, screen: Screen) -> Iterator[str]:
     for match in near[:_MAX_SIMILAR] if screen.is_terminal else near:
         word = "says nearly the same" if match.is_same else "similar"
         yield _line(screen, word, f"{match.entry.path} ({clean(match.memory.title)})", "yellow")
+    if draft.replaces:
+        yield screen.paint(f"it would replace {clean(draft.replaces)}", "yellow")
     if draft.is_machine_made:
         yield screen.paint("drafted by onrecord from the transcript, not by an agent", "yellow")
     for quote in draft.evidence[:_MAX_QUOTES] if screen.is_terminal else draft.evidence:

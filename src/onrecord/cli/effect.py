@@ -42,7 +42,7 @@ _FRAME = 6
 _NOTHING_STORED = "Nothing of your sessions was stored, and nothing left this machine."
 _CAUTION = (
     "Before and since are different times: other things may have changed, too. Only a holdout compares like with like: "
-    "docs/how-to/see-the-effect.md"
+    "onrecord docs see-the-effect"
 )
 
 
@@ -90,7 +90,7 @@ def _path_of(project: Project, name: str) -> str:
     if not any(rule.path == path for rule in for_check.in_force(stores, project.settings)):
         raise NotFound(
             f"{record_ref.path} has no check, or is not in force",
-            fix="add one with --check; docs/how-to/check-changes.md has its parts; onrecord effect",
+            fix="add one with --check; its parts: onrecord docs check-changes; onrecord effect",
         )
     return path
 
@@ -222,7 +222,7 @@ def _ending(screen: Screen, measurement: Effect) -> Iterator[str]:
         yield fitted(
             screen,
             "No record in force has a check, so there is nothing to count. A program can check a rule that names a "
-            "command or a text (docs/how-to/check-changes.md): onrecord save --help",
+            "command or a text (how: onrecord docs check-changes): onrecord save --help",
         )
     elif measurement.compared:
         yield fitted(screen, _CAUTION)

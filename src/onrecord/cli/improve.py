@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from onrecord.audit import hard_to_find
-from onrecord.audit.hard_to_find import CHECKS, HardToFind
+from onrecord.audit import hard_to_find, outcomes
+from onrecord.audit.hard_to_find import CHECKS, HardToFind, Reason
 from onrecord.cli import arguments, output, resolve
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled
 from onrecord.cli.terminal import watched
@@ -18,9 +18,13 @@ from onrecord.record.memory import Memory
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Broken, Entry, Store
 from onrecord.text import plural
+from onrecord.usage.event_log import Feedback
 
 _MAX_RECORDS = 20
 """Default of `--limit`."""
+
+_WRONG, _NOT_RELEVANT = 20, 12
+"""Weights of what a person says: more than what only makes a record hard to find."""
 
 _HISTORY = ("changes", "anchors", "times_updated")
 """Fields that say nothing about how a record will be found."""
@@ -100,8 +104,9 @@ def _hard_to_find(store: Store, entries: dict[str, Entry], selection: _Filter, w
     """
     records = [entry.memory for entry in entries.values()]
     root = anchors.project_root(store.root)
+    found = hard_to_find.find(records, root, lambda texts: watched(texts, "comparing records"))
     items = []
-    for item in hard_to_find.find(records, root, lambda texts: watched(texts, "comparing records")):
+    for item in _with_judged(found, records, outcomes.badly_judged(store.root)):
         reasons = tuple(
             reason._replace(fix=output.add_store_flags(reason.fix, where))
             for reason in item.reasons
@@ -110,6 +115,29 @@ def _hard_to_find(store: Store, entries: dict[str, Entry], selection: _Filter, w
         if reasons and selection.accepts(item.record):
             items.append(item._replace(reasons=reasons))
     return sorted(items, key=lambda item: (-item.weight, item.record.path))
+
+
+def _with_judged(
+    found: Sequence[HardToFind], records: Sequence[Memory], judged: Mapping[str, Feedback]
+) -> list[HardToFind]:
+    """Return the records that are hard to find, and those that a person called wrong or not relevant since."""
+    by_path = {item.record.path: item for item in found}
+    for record in links.current(records):
+        said = judged.get(record.path)
+        if said and record.updated_at <= said.last:
+            item = by_path.get(record.path, HardToFind(record, ()))
+            by_path[record.path] = item._replace(reasons=(_judged(record, said), *item.reasons))
+    return list(by_path.values())
+
+
+def _judged(record: Memory, said: Feedback) -> Reason:
+    """Return the reason that a person gave, and what to do."""
+    if said.wrong:
+        fix = f"correct it: onrecord edit {record.id}; or: onrecord retire {record.id} --reason 'no longer true'"
+        return Reason("feedback", f"you called it wrong {plural(said.wrong, 'time')}", fix, _WRONG)
+    fix = f"say where it belongs, in its triggers or its scope: onrecord edit {record.id}"
+    message = f"you called it not relevant {plural(said.not_relevant, 'time')}"
+    return Reason("feedback", message, fix, _NOT_RELEVANT)
 
 
 def _data(store: Store, entry: Entry, finding: HardToFind) -> dict[str, Any]:

@@ -16,11 +16,11 @@ from onrecord.cli.commands import COMMANDS
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
 from onrecord.record.naming import remove_invisible
+from onrecord.remedy import COMMAND
 from onrecord.text import flat
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _PAINTED = re.compile(rf"(\033\[(?:0|(?:;?(?:{'|'.join(_STYLES.values())}))+)m)")
-_COMMAND = re.compile(r"""(?:(?<=^)|(?<=; )|(?<=: ))onrecord(?: (?:'[^']*'|"[^"]*"|[^\s;'"])+)+(?=; |$)""")
 _ANY_COMMAND = re.compile(r"(?:(?<=^)|(?<=: ))(?:onrecord|claude|git|ln|unset) .*$")
 _PROTECTED = "\0"
 _WITHOUT_STORE = ("connect", "hub", "remote", "sync")
@@ -160,7 +160,7 @@ def _part(screen: Screen, part: str, indent: str) -> str:
 def message_parts(text: str) -> list[str]:
     """Return the parts of a fix or message, without the separators."""
     # A quoted word of a command may contain the separator.
-    protected = _COMMAND.sub(lambda match: match[0].replace("; ", _PROTECTED), text)
+    protected = COMMAND.sub(lambda match: match[0].replace("; ", _PROTECTED), text)
     return [part.replace(_PROTECTED, "; ") for part in protected.split("; ")]
 
 
@@ -172,12 +172,14 @@ def split_command(part: str) -> tuple[str, str]:
 
 def commands_in(fix: str) -> list[str]:
     """Return the commands in a fix, as they can be typed."""
-    return _COMMAND.findall(fix)
+    return COMMAND.findall(fix)
 
 
 def add_store_flags(fix: str, flags: str) -> str:
     """Return the fix with `flags`, which name a store, added to each of its commands that takes them."""
-    return _COMMAND.sub(lambda match: match[0] + ("" if _needs_no_flags(match[0], flags) else flags), fix)
+    if not flags:
+        return fix
+    return COMMAND.sub(lambda match: match[0] + ("" if _needs_no_flags(match[0], flags) else flags), fix)
 
 
 def store_flags(*, user: bool, remote_name: str, project: str) -> str:

@@ -127,7 +127,8 @@ class Reviewer:
             "name": draft.name,
             "category": draft.record.category,
             "title": draft.record.title,
-            **{name: getattr(draft, name) for name in ("made_at", "session", "updates", "summary", "supersedes")},
+            **{name: getattr(draft, name) for name in ("made_at", "session", "updates", "summary")},
+            "supersedes": draft.replaces,
             "machine_made": draft.is_machine_made,
             "evidence": list(draft.evidence),
             "record": memory.to_json(draft.record),
@@ -157,7 +158,8 @@ class Reviewer:
             supersedes=resolve.flag_id(self.asker, self.writer.store, supersedes) or draft.supersedes,
         )
         entry = review.accept(self.writer, draft, project=self.project, force=force)
-        return _result("accepted", draft.name, arguments.record_data(self.writer.store, entry))
+        handle = arguments.record_data(self.writer.store, entry)
+        return _result("accepted", draft.name, handle, draft.replaces)
 
     def _name(self, reference: str) -> str:
         return resolve.draft(self.asker, self.box, reference, changes=True)
@@ -169,9 +171,10 @@ class Reviewer:
         return draft
 
 
-def _result(verb: str, name: str, handle: dict[str, Any] | None = None) -> CommandResult:
-    data = {"draft": name, "outcome": verb, **(handle or {})}
+def _result(verb: str, name: str, handle: dict[str, Any] | None = None, replaced: str = "") -> CommandResult:
+    data = {"draft": name, "outcome": verb, **(handle or {}), **({"supersedes": replaced} if replaced else {})}
     where = f" as {handle['path']}" if handle else ""
+    where += f"; it replaces {clean(replaced)}" if replaced else ""
     return CommandResult(data, lambda screen: f"{screen.paint(verb, 'green')} {clean(name)}{where}")
 
 
@@ -316,7 +319,7 @@ class _InteractiveReview:
         self.decisions.append(_Decision(position, verb, drafts, self.writer.store.last_change))
 
     def _accept(self, position: int, draft: Draft) -> None:
-        near = [] if draft.updates or draft.supersedes else similar.find(self.writer.store, draft.record)
+        near = [] if draft.updates or draft.replaces else similar.find(self.writer.store, draft.record)
         same = next((match for match in near if match.is_same), None)
         question = f"{same.entry.path} says nearly the same. Save it anyway?" if same else ""
         force = same is not None and questions.confirm(question, self.screen)

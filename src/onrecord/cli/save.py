@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from onrecord import paths, project
-from onrecord.capture import prompt_languages, review, similar, suggestions
+from onrecord.capture import advice, prompt_languages, review, similar, suggestions
 from onrecord.capture.similar import Similar
 from onrecord.capture.suggestions import Suggestion
 from onrecord.categories import CATEGORIES
@@ -34,11 +34,6 @@ from onrecord.shared import replicas
 from onrecord.store import inbox
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
-
-_NO_TRIGGERS = "it has no triggers, so prompts in other words rarely find it"
-_TOPIC = "its title names a topic, and the title is what a session starts with: state the rule"
-_WITHOUT_TRIGGERS = tuple(category.name for category in CATEGORIES.values() if category.max_active)
-"""Session summaries, which are shown when the next session starts, not for a prompt."""
 
 _FORCE_HELP = "save it although a record says nearly the same, or a related file does not exist yet"
 _CATEGORIES = tuple(Option(name[0], name, category.meaning) for name, category in CATEGORIES.items())
@@ -178,9 +173,9 @@ def _with_notes(
     record_id = command_result.data.get("id")
     notes = [tried] if tried else []
     updated = writer.store.get(options.update).memory.triggers if options.update else ()
-    if not (record.triggers or updated or record.category in _WITHOUT_TRIGGERS):
+    if not (record.triggers or updated or record.category in advice.WITHOUT_TRIGGERS):
         fix = f"onrecord update {record_id} --trigger 'how you would ask'" if record_id else "add some in the review"
-        notes.append(f"{_NO_TRIGGERS}: {output.add_store_flags(fix, options.where)}")
+        notes.append(f"{advice.NO_TRIGGERS}: {output.add_store_flags(fix, options.where)}")
     languages = _missing_languages(options, record, updated)
     if languages:
         fix = f"onrecord update {record_id} --trigger '…'" if record_id else "add some in the review"
@@ -190,7 +185,7 @@ def _with_notes(
     better = "" if options.update else rule_title.proposal(record)
     if better:
         fix = f"onrecord edit {record_id}" if record_id else "change it in the review"
-        notes.append(f'{_TOPIC}, such as "{better}": {output.add_store_flags(fix, options.where)}')
+        notes.append(f'{advice.TOPIC}, such as "{better}": {output.add_store_flags(fix, options.where)}')
     proposed = proposal_note(record._replace(id=record_id), options.where) if record_id and not options.update else ""
     notes += [proposed] if proposed else []
     prefix = paths.prefix_of(writer.store.root)
@@ -207,7 +202,7 @@ def _with_notes(
 
 def _missing_languages(options: _SaveOptions, record: Memory, updated: Sequence[str]) -> list[str]:
     """Return the languages that the team types its prompts in, of which no trigger of the record is."""
-    if record.category in _WITHOUT_TRIGGERS:
+    if record.category in advice.WITHOUT_TRIGGERS:
         return []
     return prompt_languages.missing(Project(options.project).root, (*record.triggers, *updated))
 

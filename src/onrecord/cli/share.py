@@ -9,24 +9,21 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any
 
-from onrecord import paths
-from onrecord.capture import review, similar
+from onrecord.capture import sharing, similar
 from onrecord.cli import arguments, questions, resolve, sync
 from onrecord.cli.output import CommandResult, Screen, clean, say, to_json
 from onrecord.cli.questions import Asker
 from onrecord.cli.show import page
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput, NearDuplicate, OnrecordError, Refused, Stopped
+from onrecord.errors import BadInput, OnrecordError, Refused, Stopped
 from onrecord.project import Project
-from onrecord.record import drafts, lifecycle, memory, naming
-from onrecord.record.drafts import Draft
+from onrecord.record import lifecycle, memory
 from onrecord.record.memory import Memory
 from onrecord.scopes import Scope
 from onrecord.settings import load_settings
 from onrecord.shared import remotes, replicas
 from onrecord.shared.engine import SyncResult
 from onrecord.shared.remotes import Remote
-from onrecord.store import inbox
 from onrecord.store.store import DryRunStore, Entry, Store
 from onrecord.store.writer import Writer
 
@@ -35,8 +32,6 @@ _SCOPES = (
     ("--languages", "NAME", "only in projects in this language, such as python (repeatable)"),
     ("--paths", "GLOB", "only for matching files (repeatable)"),
 )
-_SHARED_FIELDS = ("title", "content", "tags", "triggers", "checks", "scope", "confidence")
-"""Fields that a copy takes from the record."""
 
 
 class _ShareOptions(NamedTuple):
@@ -93,7 +88,8 @@ def run(args: argparse.Namespace) -> CommandResult:
     source = f"the shared store {args.remote}" if args.remote else project
     copy = lifecycle.shared_copy(record, scope=_scope(record, scope_flags), source=source, now=writer.now)
     options = _ShareOptions(args.id, args.update, args.supersedes, args.force, args.draft, args.yes)
-    shared = _already_shared(writer.store, copy) or _share(options, asker, writer, remote, _Pair(record, copy))
+    same = sharing.already_shared(writer.store, copy)
+    shared = _Shared(*same) if same else _share(options, asker, writer, remote, _Pair(record, copy))
     if args.sync and not args.dry_run:
         shared = shared._replace(synced=_send(remote, shared))
     return _result(writer.store, remote, copy, shared, dry_run=args.dry_run).warned(*writer.store.warnings)
@@ -110,59 +106,19 @@ def _scope(record: Memory, scope_flags: Mapping[str, Sequence[str]]) -> Scope:
     return record.scope._replace(unknown={}, **{name: tuple(values) for name, values in scope_flags.items() if values})
 
 
-def _already_shared(store: Store, copy: Memory) -> _Shared | None:
-    """Return the record of the same id as shared if all fields of the copy are equal to it."""
-    existing = store.read(copy.path).memory if store.has(copy.path) else None
-    if existing is None or not existing.is_current:
-        return None
-    if any(getattr(existing, name) != getattr(copy, name) for name in _SHARED_FIELDS):
-        return None
-    return _Shared(existing.path, "unchanged")
-
-
 def _share(share_options: _ShareOptions, asker: Asker, writer: Writer, remote: Remote, pair: _Pair) -> _Shared:
     """Put the copy into the replica: as a record, as a draft, or as an update of an existing record."""
     store, copy = writer.store, pair.copy
     update = resolve.flag_id(asker, store, share_options.update)
     supersedes = resolve.flag_id(asker, store, share_options.supersedes)
     if not (update or supersedes or share_options.force):
-        _refuse_same(store, copy, share_options.reference, remote.name)
-    before = store.get(update) if update else None
-    draft = _revision(before, copy) if before else inbox.new_draft(_with_unused_id(copy, store), supersedes=supersedes)
+        fix = similar.command_fix(f"onrecord share {quote(share_options.reference)} --to {remote.name} --yes")
+        sharing.refuse_same(store, copy, remote.name, fix)
+    draft = sharing.draft_of(store, copy, updates=update, supersedes=supersedes)
     if not (share_options.yes or asker.is_dry_run):
         _require_consent(asker, remote, pair.record, draft.record)
-    if share_options.draft or remote.review or replicas.Replica(remote.name).state.asks_for_review:
-        draft = draft._replace(name=naming.unused_name(draft.name, store.has_draft))
-        review.put(writer, [draft], "share")
-        return _Shared(f"{paths.INBOX}/{draft.name}.json", "drafted")
-    if before is None:
-        return _Shared(writer.save(draft.record, supersedes=supersedes).path, "shared")
-    patch = drafts.draft_patch(draft, before.memory)
-    after = writer.update(before.path, patch, before.hash, summary=draft.summary, may_shrink=True)
-    return _Shared(after.path, "unchanged" if after.hash == before.hash else "updated")
-
-
-def _refuse_same(store: Store, copy: Memory, reference: str, name: str) -> None:
-    """Raise NearDuplicate if a record there says nearly the same, or has the same id and title."""
-    fix = similar.command_fix(f"onrecord share {quote(reference)} --to {name} --yes")
-    similar.refuse(similar.find(store, copy), fix)
-    existing = store.read(copy.path).memory if store.has(copy.path) else None
-    if existing is not None and naming.slug(existing.title) == naming.slug(copy.title):
-        back = f"{lifecycle.fix_for_status(existing)} --remote {name}"
-        message = f"{existing.path} of {name} has the same title, and is {existing.record_status}"
-        raise NearDuplicate(message, fix=fix(existing.id) if existing.is_current else f"to bring it back: {back}")
-
-
-def _revision(before: Entry, copy: Memory) -> Draft:
-    """Return a draft that updates a record with the fields of the copy, and keeps its id, links and history."""
-    record = before.memory._replace(**{name: getattr(copy, name) for name in _SHARED_FIELDS})
-    about = {"updates": before.memory.id, "revises": before.hash, "summary": copy.changes[0].summary}
-    return inbox.new_draft(record, fields=drafts.changed_fields(before.memory, record), **about)
-
-
-def _with_unused_id(copy: Memory, store: Store) -> Memory:
-    """Return the copy with an id that no record in `store` has."""
-    return copy._replace(id=naming.unused_name(copy.id, store.has))
+    as_draft = share_options.draft or remote.review or replicas.Replica(remote.name).state.asks_for_review
+    return _Shared(*sharing.put(writer, draft, as_draft=as_draft))
 
 
 def _require_consent(asker: Asker, remote: Remote, record: Memory, copy: Memory) -> None:
@@ -172,20 +128,9 @@ def _require_consent(asker: Asker, remote: Remote, record: Memory, copy: Memory)
         raise BadInput(message, fix="ask the user; if they agree, run the same command with --yes")
     screen = Screen.for_stream(sys.stdout)
     say(page(Entry(copy, copy.path, ""), screen, status="to be shared"), screen)
-    say(f"{screen.paint('left out', 'cyan')}: {', '.join(_left_out(record))}", screen)
+    say(f"{screen.paint('left out', 'cyan')}: {', '.join(sharing.left_out(record))}", screen)
     if not questions.confirm(f"Share it with everyone who reads {clean(remote.name)}, {clean(remote.url)}?", screen):
         raise Stopped("nothing was shared")
-
-
-def _left_out(record: Memory) -> list[str]:
-    """Return the parts of the record that stay on this machine, for people."""
-    parts = {
-        "its files": record.related_files,
-        "links to other records": record.supersedes,
-        "where it came from": record.source,
-        "its history": record.changes,
-    }
-    return [name for name, value in parts.items() if value] or ["nothing"]
 
 
 def _send(remote: Remote, shared: _Shared) -> SyncResult:

@@ -87,9 +87,9 @@ def _shown(project: Project, found: Found, *, has_history: bool) -> CommandResul
     data = {**arguments.record_data(store, entry), **applies, "record": memory.to_json(entry.memory)}
     status = f"hidden here by {hidden_by}" if hidden_by else f"does not apply here: {misfit}" if misfit else ""
     record = entry.memory
-    successor = links.successor(record, store.record_named)
+    successor = links.successor(record, store.records_named)
     status = status if record.record_status == "active" and not successor else ""
-    one_sided = list(links.one_sided_of(record, store.record_named))
+    one_sided = list(links.one_sided_of(record, store.records_named))
     data["one_sided_links"] = [link.note for link in one_sided]
     if record.superseded_by and not successor:
         status = status or record.record_status

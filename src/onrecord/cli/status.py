@@ -1,61 +1,38 @@
-"""`onrecord status`: summarize a store (records, drafts, changed files, usage), and suggest the next step."""
+"""`onrecord status`: what is in a store, how it is used, and all that needs a person, the most important first."""
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from typing import Any
 
-from onrecord import paths, timestamps
+from onrecord import attention, paths, timestamps
+from onrecord.attention import ChangedFiles, Need
 from onrecord.cli import arguments, output
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
-from onrecord.cli.terminal import watched
 from onrecord.coldstart import NamedTuple
-from onrecord.freshness import anchors
-from onrecord.freshness.check import Freshness
 from onrecord.hosts import connection, table
-from onrecord.importers import sources
+from onrecord.project import Project, require_store
 from onrecord.recall import trust
 from onrecord.search import index, listing
-from onrecord.search.index import Index
 from onrecord.session import holdout
-from onrecord.settings import (
-    OFF_VARIABLE,
-    PROMPT_SWITCHES,
-    OffSwitch,
-    ProjectSetting,
-    Settings,
-    load_settings,
-    off_switches,
-    project_settings,
-)
+from onrecord.settings import OffSwitch, ProjectSetting, Settings, load_settings, off_switches, project_settings
 from onrecord.shared import remotes, replicas, sync_base
 from onrecord.shared.replicas import Replica
 from onrecord.store import record_names, waiting
-from onrecord.store.store import Store
 from onrecord.text import plural
 from onrecord.usage.usage_log import EVENTS, Corrections, Counts, current_corrections, per_record
 
 _DAYS = 7
-_MAX_CHECKED_RECORDS = 500
-"""The newest records, whose files are compared; checking 200,000 would take minutes."""
-
-_PATIENCE = 3.0
-"""Seconds for all calls of git."""
-
 _MAX_IDS = 3
 _LABEL_WIDTH = 13
-
-
-class _Step(NamedTuple):
-    """A thing to do: the reason and the command."""
-
-    reason: str
-    command: str
+_NAMED = (attention.CONFLICT, attention.BROKEN, attention.CORRECTED, attention.CHANGED, attention.REFUSED)
+"""Kinds whose subjects are named: those of the others are in the title, or on the page that the command opens."""
 
 
 class _Status(NamedTuple):
-    """The state of one store."""
+    """The state of one store, and what needs a person."""
 
     root: str
     in_use: dict[str, int]
@@ -64,10 +41,7 @@ class _Status(NamedTuple):
     """The other records by status."""
     unreadable: int
     drafts: int
-    changed: list[str]
-    """Ids of the records whose files changed or are gone."""
-    checked: int
-    anchored: int
+    changed: ChangedFiles
     usage: Counts
     corrections: dict[str, Corrections]
     """By path: how often the user had to correct an agent with a record, most often first."""
@@ -88,6 +62,7 @@ class _Status(NamedTuple):
     """Settings of the project's own config that it may not change in that way."""
     is_accepted: bool
     """False if the user has yet to accept the records of this repository."""
+    needs: list[Need]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,30 +70,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    store = arguments.existing_store(args)
-    status = _status(store, load_settings(store.root))
-    step = next(_steps(status), None)
-    if step:
-        step = step._replace(command=output.add_store_flags(step.command, arguments.store_flags(args)))
-    return CommandResult(_data(status, step), lambda screen: _text(screen, status, step))
+    store, project = arguments.store_of(args), Project(args.project)
+    only = args.remote or ("user" if args.user else "")
+    if not store.exists and (only or not project.store_refs):
+        require_store(store)
+    settings = load_settings(store.root)
+    found = [need for need in attention.needs(project) if not only or need.store in (only, "")]
+    flags = arguments.store_flags(args)
+    found = [need._replace(command=output.add_store_flags(need.command, flags)) for need in found]
+    status = _status(store.root, settings, found)
+    return CommandResult(_data(status), lambda screen: _text(screen, status))
 
 
-def _status(store: Store, settings: Settings) -> _Status:
-    store_index = index.open(store.root)
-    totals = listing.counts(store_index)
-    changed, checked = _changed(store, store_index)
-    week = per_record(store.root, timestamps.days_before(timestamps.now(), _DAYS)).values()
+def _status(root: str, settings: Settings, found: list[Need]) -> _Status:
+    is_there = os.path.isdir(root)
+    totals = listing.counts(index.open(root)) if is_there else {}
+    week = per_record(root, timestamps.days_before(timestamps.now(), _DAYS)).values()
     return _Status(
-        store.root,
+        root,
         {category: count for (category, status), count in totals.items() if status == "active"},
         _sums(((status, count) for (_, status), count in totals.items() if status != "active")),
-        len(listing.broken(store_index)),
-        waiting.count(store.root),
-        changed,
-        checked,
-        listing.count_anchored(store_index),
+        len(listing.broken(index.open(root))) if is_there else 0,
+        waiting.count(root),
+        attention.changed_files(root) if is_there else ChangedFiles(),
         Counts(*(sum(getattr(counts, kind) for counts in week) for kind in EVENTS)),
-        current_corrections(store.root),
+        current_corrections(root),
         list(off_switches(settings)),
         _agents(),
         [paths.store_name(store_ref.prefix) for store_ref in replicas.select(replicas.replicas(""), settings)],
@@ -127,7 +103,8 @@ def _status(store: Store, settings: Settings) -> _Status:
         settings.number("retrieval.holdout"),
         list(project_settings(settings)),
         [problem.key for problem in settings.problems if problem.is_refusal],
-        not paths.is_project(paths.prefix_of(store.root)) or trust.is_accepted(paths.project_of(store.root), settings),
+        not paths.is_project(paths.prefix_of(root)) or trust.is_accepted(paths.project_of(root), settings),
+        found,
     )
 
 
@@ -150,46 +127,7 @@ def _sums(named_counts: Iterator[tuple[str, int]]) -> dict[str, int]:
     return totals
 
 
-def _changed(store: Store, store_index: Index) -> tuple[list[str], int]:
-    """Return the ids of the newest records whose files changed, and the number of records checked."""
-    root = anchors.project_root(store.root)
-    if not root:
-        return [], 0
-    freshness = Freshness(root, _PATIENCE)
-    records = listing.anchored(store_index, _MAX_CHECKED_RECORDS)
-    notes = [(record_id, freshness.note(text)[0]) for record_id, text in watched(records, "checking files")]
-    return [record_id for record_id, note in notes if note], len(records)
-
-
-def _steps(status: _Status) -> Iterator[_Step]:
-    """Yield things to do, the most useful first."""
-    if status.unreadable:
-        yield _Step(f"{plural(status.unreadable, 'file')} cannot be read", "onrecord doctor")
-    for off in status.off:
-        if off.key in (OFF_VARIABLE, PROMPT_SWITCHES[0]):
-            yield _Step(f"{off.key} is {off.value}", off.fix)
-    if not status.is_accepted:
-        yield _Step("the records of this repository are not accepted", trust.COMMAND)
-    if status.agents and not any(status.agents.values()):
-        yield _Step("no coding agent is connected", "onrecord connect --list")
-    if status.drafts:
-        yield _Step(_waiting(status.drafts), "onrecord review")
-    if status.changed:
-        yield _Step("files of records changed", "onrecord freshness --stale")
-    if not status.in_use:
-        yield _Step("there are no records yet", _first_command(status.root))
-
-
-def _first_command(store_root: str) -> str:
-    root = anchors.project_root(store_root)
-    return "onrecord import --dry-run" if root and sources.discover(root) else "onrecord save --help"
-
-
-def _waiting(draft_count: int) -> str:
-    return f"{plural(draft_count, 'draft')} {'waits' if draft_count == 1 else 'wait'} for review"
-
-
-def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
+def _data(status: _Status) -> dict[str, Any]:
     return {
         "store": status.root,
         "records": sum(status.in_use.values()),
@@ -197,9 +135,10 @@ def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
         "out_of_use": status.out_of_use,
         "unreadable": status.unreadable,
         "drafts": status.drafts,
-        "changed": status.changed,
-        "checked": status.checked,
-        "anchored": status.anchored,
+        "changed": list(status.changed.ids),
+        "checked": status.changed.checked,
+        "unchecked": dict(status.changed.unchecked),
+        "anchored": status.changed.anchored,
         "last_days": {"days": _DAYS, **{kind: getattr(status.usage, kind) for kind in EVENTS}},
         "corrections": [
             {"id": record_names.record_id(path), "path": path, **broken._asdict()}
@@ -214,18 +153,25 @@ def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
         "project_settings": [changed._asdict() for changed in status.changes],
         "refused_settings": status.refused,
         "accepted": status.is_accepted,
-        "next": step._asdict() if step else None,
+        "needs": [_need_data(need) for need in status.needs],
+        "next": {"reason": status.needs[0].title, "command": status.needs[0].command} if status.needs else None,
     }
 
 
-def _text(screen: Screen, status: _Status, step: _Step | None) -> str:
-    records = f"{plural(sum(status.in_use.values()), 'record')} in {clean(status.root)}"
+def _need_data(need: Need) -> dict[str, Any]:
+    return {**need._asdict(), "subjects": [subject._asdict() for subject in need.subjects]}
+
+
+def _text(screen: Screen, status: _Status) -> str:
+    is_there, where = os.path.isdir(status.root), clean(status.root)
+    count = f"{plural(sum(status.in_use.values()), 'record')} in {where}"
+    records = count if is_there else f"there is no memory at {where}; others are read here"
     lines = [screen.paint(records, "bold")]
-    for label, text in _facts(status):
-        lines.append(_labelled(screen, label, text))
-    if step is None:
-        return "\n".join([*lines, "Nothing to do."])
-    return "\n".join([*lines, _labelled(screen, "next", f"{step.reason}: {step.command}")])
+    lines += [_labelled(screen, label, text) for label, text in _facts(status)]
+    for number, need in enumerate(status.needs):
+        about = f" ({need.names})" if need.kind in _NAMED and need.names else ""
+        lines.append(_labelled(screen, "" if number else "needs you", f"{need.title}{about}: {need.command}"))
+    return "\n".join(lines if status.needs else [*lines, "Nothing to do."])
 
 
 def _facts(status: _Status) -> Iterator[tuple[str, str]]:
@@ -235,12 +181,6 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
         yield "in use", ", ".join(plural(count, name.replace("_", " ")) for name, count in by_size)
     if status.out_of_use:
         yield "not in use", ", ".join(f"{count:,} {name}" for name, count in status.out_of_use.items())
-    if status.unreadable:
-        yield "broken", f"{plural(status.unreadable, 'file')} cannot be read"
-    if status.drafts:
-        yield "drafts", _waiting(status.drafts)
-    if status.changed:
-        yield "files", _changed_text(status)
     yield f"last {_DAYS} days", _week(status.usage)
     if status.corrections:
         yield "corrections", _corrections_text(status.corrections)
@@ -249,29 +189,11 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
         yield "agents", f"connected: {', '.join(connected)}" if connected else "none is connected"
     if status.shared:
         yield "shared", f"{', '.join(status.shared)}: onrecord remote status"
-    for name, count in status.waiting.items():
-        yield "waiting", f"{plural(count, 'change')} not in {name} yet, and not shown: onrecord remote status {name}"
-    yield from (("shared", replicas.missing_note(name)) for name in status.missing)
     if status.holdout:
         yield (
             "holdout",
             f"{holdout.percent(status.holdout)} of your sessions get no records; to compare: onrecord effect",
         )
-    yield from (("off", str(off)) for off in status.off)
-    if not status.is_accepted:
-        yield "trust", f"agents are only pointed to these records until you accept the repository: {trust.COMMAND}"
-    switches = {off.key for off in status.off}
-    yield from (("settings", str(changed)) for changed in status.changes if changed.key not in switches)
-    if status.refused:
-        yield "settings", f"not used, since a project may not set them so: {', '.join(status.refused)}: onrecord doctor"
-
-
-def _changed_text(status: _Status) -> str:
-    count = len(status.changed)
-    more = f" and {count - _MAX_IDS:,} more" if count > _MAX_IDS else ""
-    some = f", of the {status.checked:,} newest that name files" if status.checked < status.anchored else ""
-    verb = "record is" if count == 1 else "records are"
-    return f"{count:,} {verb} about files that changed since{some}: {', '.join(status.changed[:_MAX_IDS])}{more}"
 
 
 def _corrections_text(corrections: dict[str, Corrections]) -> str:

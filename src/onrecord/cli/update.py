@@ -27,7 +27,6 @@ from onrecord.record.check import Check
 from onrecord.record.drafts import Draft
 from onrecord.record.form import FieldProblem
 from onrecord.record.memory import Memory
-from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
@@ -130,11 +129,7 @@ def _draft(
     """Return a draft that changes the version `before`; None if it would change nothing."""
     if not allow_secret:
         compose.refuse_secrets({**patch, "summary": summary})
-    record = lifecycle.revise(before.memory, patch, now=writer.now, may_shrink=may_shrink)
-    if record is before.memory:
-        return None
-    about = {"updates": before.memory.id, "revises": before.hash, "summary": summary}
-    return inbox.new_draft(record, fields=drafts.changed_fields(before.memory, record), **about)
+    return review.draft_update(writer, before, patch, summary, may_shrink=may_shrink)
 
 
 def put_draft(writer: Writer, draft: Draft, *, dry_run: bool, where: str) -> CommandResult:

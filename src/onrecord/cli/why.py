@@ -27,11 +27,11 @@ class _Judge:
         self.verdicts: dict[int, str] = {}
         self.failures: list[str] = []
 
-    def __call__(self, prompt: str, matches: list[Match], turns: Sequence[str], threshold: float) -> list[Match]:
+    def __call__(self, prompt: str, matches: list[Match], turns: Sequence[str]) -> Sequence[bool | None]:
         opinion = judge.form_opinion(prompt, matches, turns, self._settings)
         self.verdicts = {id(match): verdict for match, verdict in zip(matches, opinion.outcomes)}
         self.failures = [failure.message for failure in opinion.failures]
-        return opinion.to_show(threshold)
+        return opinion.verdicts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -138,7 +138,11 @@ def _place(lesson: DigestCandidate, counts: Mapping[str, int]) -> tuple[bool, st
 
 
 def _line(pick: Pick, width: int) -> str:
-    candidate = pick.candidate
+    return render_line(pick.candidate, width)
+
+
+def render_line(candidate: DigestCandidate, width: int = WIDTHS[0]) -> str:
+    """Return the line of an entry, with a rule of at most `width` characters."""
     # What is not plain about an entry comes first, and is never cut.
     mark = f"({candidate.mark}) " if candidate.mark else ""
     source = f" [{candidate.shared}]" if candidate.shared else ""

@@ -56,6 +56,7 @@ STATE = {
     "sessions": "what each session was shown, and its user's corrections",
     "usage/sessions": "whether records shown to a session were opened",
     "usage": "how often each record was shown and opened",
+    "events": "what agents were shown, when, and what became of it",
     "suggestions": "suggestions to save, with the sentences they quote",
     "languages": "how many prompts were typed in which language other than English",
     "holdout": "when the share of sessions without records was changed",

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Union
 
-from onrecord import budget, files, paths, timestamps
+from onrecord import attention, budget, files, paths, timestamps
+from onrecord.attention import Need
 from onrecord.doctor import Finding
 from onrecord.errors import BadInput, UnsafePath
 from onrecord.git import git_files
@@ -18,10 +19,8 @@ from onrecord.hosts import skill_names
 from onrecord.record import links, memory, naming, schema, secrets
 from onrecord.record.memory import Memory
 from onrecord.session import holdout
-from onrecord.settings import OFF_VARIABLE, Settings, off_switches, project_settings
-from onrecord.shared import remotes as remote
-from onrecord.shared import replicas, sync_base
-from onrecord.shared.replicas import Replica
+from onrecord.settings import OFF_VARIABLE, Settings
+from onrecord.shared import remotes
 from onrecord.store import index_md
 from onrecord.store.store import Broken, Entry, Store
 from onrecord.text import plural
@@ -71,25 +70,42 @@ def examine_store(
         yield from link_problems([entry.memory for entry in entries])
         yield from _index_md(store, entries)
     for problem in settings.problems:
-        if problem.is_refusal:
-            fix = f"leave it out of {problem.file}; your own config may set it"
-            yield Finding("note", "config", str(problem), fix)
-        else:
-            yield Finding("warning", "config", str(problem), f"correct {problem.file}")
+        yield Finding("note" if problem.is_note else "warning", "config", str(problem), problem.fix)
     for name in git_files.missing(store.root):
         yield Finding("note", "git", f"{name} lacks the lines for this store", "onrecord init")
 
 
-def examine_switches(settings: Settings) -> Iterator[Finding]:
-    """Yield a note for each feature that settings switch off, and for what a project's config hides or adds."""
-    switches = list(off_switches(settings))
-    for off in switches:
-        if off.key != OFF_VARIABLE:
-            yield Finding("note", "switches", f"{off} ({off.file})", off.fix)
-    for changed in project_settings(settings):
-        if changed.key not in {off.key for off in switches}:
-            fix = f"to use yours: onrecord config unset {changed.key}"
-            yield Finding("note", "switches", f"{changed} ({changed.file})", fix)
+def examine_needs(found: Iterable[Need]) -> Iterator[Finding]:
+    """Yield a finding for each thing that needs a person, but for what another check names in more detail."""
+    for need in found:
+        if need.kind not in _NAMED_ELSEWHERE and need.subjects[:1] != (attention.Subject(OFF_VARIABLE),):
+            severity, check = _FINDINGS.get(need.kind, ("note", need.kind))
+            yield Finding(severity, check, need.title, need.command)
+
+
+_NAMED_ELSEWHERE = (attention.BROKEN, attention.NOT_USED)
+"""Each file that cannot be read, and each setting that is not used, is a finding of its own."""
+
+_FINDINGS = {
+    attention.UNREADABLE: ("error", "store"),
+    attention.OFF: ("note", "switches"),
+    attention.SETTING: ("note", "switches"),
+    attention.DRAFT: ("note", "inbox"),
+    attention.SHARED_DRAFT: ("note", "inbox"),
+    attention.CORRECTED: ("note", "records"),
+    attention.CHANGED: ("note", "records"),
+    attention.EMPTY: ("note", "store"),
+    attention.CONFLICT: ("note", _REMOTES),
+    attention.SYNC: ("warning", _REMOTES),
+    attention.REFUSED: ("warning", _REMOTES),
+    attention.WAITING: ("note", _REMOTES),
+    attention.MISSING: ("note", _REMOTES),
+}
+"""The severity of what needs a person, and the check that it belongs to."""
+
+
+def examine_holdout(settings: Settings) -> Iterator[Finding]:
+    """Yield a note if some sessions are left without records, so that they can be compared."""
     share = settings.number("retrieval.holdout")
     if share:
         what = f"retrieval.holdout: {holdout.percent(share)} of your sessions get no records"
@@ -257,23 +273,25 @@ def _more(objects: Sequence[object]) -> str:
 def link_problems(records: Iterable[Memory]) -> Iterator[Finding]:
     """Yield findings about ids that occur twice, circular links, and links that only one of two records has."""
     by_id: dict[str, Memory] = {}
-    for record in records:
+    listed = list(records)
+    for record in listed:
         if record.id in by_id:
             first, second = by_id[record.id].path, record.path
             fix = f"give one of them another title: onrecord edit {second}"
             yield Finding("warning", "links", f"{first} and {second} have the same id", fix)
         by_id.setdefault(record.id, record)
     yield from _circles(by_id)
-    for record in by_id.values():
-        yield from _one_way_links(record, by_id)
+    find = links.finder(listed)
+    for record in listed:
+        yield from _one_way_links(record, find)
 
 
-def _one_way_links(record: Memory, by_id: Mapping[str, Memory]) -> Iterator[Finding]:
+def _one_way_links(record: Memory, find: Callable[[str], Sequence[Memory]]) -> Iterator[Finding]:
     successor = record.superseded_by
-    if successor and successor not in by_id:
+    if successor and not find(successor):
         fix = f"remove superseded_by, or name the record that replaces it: onrecord edit {record.id}"
         yield Finding("warning", "links", f"{record.id} is superseded by {successor}, which does not exist", fix)
-    one_sided = list(links.one_sided_of(record, by_id.get))
+    one_sided = list(links.one_sided_of(record, find))
     if one_sided:
         what = f"{links.first_notes(one_sided)}: nothing obeys that"
         yield Finding("warning", "links", what, f"read it, and remove the claim: onrecord edit {record.id}")
@@ -296,33 +314,12 @@ def _circles(by_id: Mapping[str, Memory]) -> Iterator[Finding]:
         visited.update(path)
 
 
-def examine_remotes(settings: Settings) -> Iterator[Finding]:
-    """Yield the problems of shared stores; one finding `ok` if there are none; nothing without shared stores."""
+def examine_remotes() -> Iterator[Finding]:
+    """Yield one finding that says how many shared stores are connected; nothing without any."""
     try:
-        remotes, missing = remote.connected(), replicas.missing_names(settings)
-    except BadInput as error:
-        yield Finding("error", _REMOTES, f"no shared store is read: {error.message}", error.fix)
+        names = [connected.name for connected in remotes.connected()]
+    except BadInput:
+        # That the list cannot be read is a thing that needs a person.
         return
-    yield from (Finding("note", _REMOTES, replicas.missing_note(name), "onrecord remote list") for name in missing)
-    findings = [finding for connected in remotes for finding in _remote(connected.name)]
-    yield from findings
-    if remotes and not findings:
-        yield Finding("ok", _REMOTES, f"{plural(len(remotes), 'shared store')} connected")
-
-
-def _remote(name: str) -> Iterator[Finding]:
-    replica = Replica(name)
-    state, conflicts = replica.state, sync_base.conflict_drafts(replica)
-    if state.offline_since:
-        yield Finding(
-            "warning", _REMOTES, f"{name} was not reached since {state.offline_since}", "onrecord remote status"
-        )
-    if state.last_error:
-        yield Finding("warning", _REMOTES, f"{name}: {state.last_error}", "onrecord remote status")
-    if state.refused or state.unreadable:
-        count = plural(len(state.refused) + len(state.unreadable), "file")
-        yield Finding("warning", _REMOTES, f"{name}: {count} could not be synced", "onrecord remote status")
-    if conflicts:
-        yield Finding(
-            "note", _REMOTES, f"{name}: {plural(len(conflicts), 'conflict')}", f"onrecord review --remote {name}"
-        )
+    if names:
+        yield Finding("ok", _REMOTES, f"{plural(len(names), 'shared store')} connected: {', '.join(names)}")

@@ -97,9 +97,13 @@ class Freshness:
         """
         if not anchors:
             return "", False
-        parts = coldstart.loads(anchors)
-        verdicts = [self.check(IndexedAnchor(*fields)) for fields in parts[:MAX_ANCHORS]]
-        return warning(verdicts, len(parts) - len(verdicts)), any(verdict.state == MISSING for verdict in verdicts)
+        verdicts = self.verdicts(anchors)
+        unchecked = len(coldstart.loads(anchors)) - len(verdicts)
+        return warning(verdicts, unchecked), any(verdict.state == MISSING for verdict in verdicts)
+
+    def verdicts(self, anchors: str) -> list[Verdict]:
+        """Return the verdicts on the first of the anchors in a JSON text from the search index."""
+        return [self.check(IndexedAnchor(*fields)) for fields in coldstart.loads(anchors)[:MAX_ANCHORS]]
 
     def check(self, anchor: IndexedAnchor) -> Verdict:
         """Return the verdict on `anchor`: the cached one if the file's `stat` has not changed since."""

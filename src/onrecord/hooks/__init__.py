@@ -100,6 +100,9 @@ def _prune() -> None:
 
     if not state_file.is_pruned():
         state_file.prune()
+        from onrecord.usage import event_log
+
+        event_log.prune()
 
 
 def _reply(name: str, host_name: str, data: bytes) -> str | None:
@@ -153,7 +156,25 @@ def handle(event: HostEvent, event_stores: EventStores) -> HookReply:
     """
     handlers = __import__(f"onrecord.hooks.{EVENTS[event.name]}", fromlist=[event.name])
     reply: HookReply = getattr(handlers, event.name)(event, event_stores)
+    if "onrecord.usage" in sys.modules:
+        from onrecord import budget
+
+        budget.attempt("log what happened", None, _log_happenings, event, event_stores.store)
     return with_notice(reply, event_stores.store)
+
+
+def _log_happenings(event: HostEvent, store: str) -> None:
+    """Log what this hook has shown, and what became of what was shown before, unless that is turned off."""
+    from onrecord import usage
+
+    happenings = usage.take_happenings()
+    if not happenings:
+        return
+    from onrecord.settings import load_settings
+    from onrecord.usage import event_log
+
+    if load_settings(store).flag(event_log.SETTING):
+        event_log.append(happenings, event.host, event.session)
 
 
 def with_notice(reply: HookReply, store: str) -> HookReply:

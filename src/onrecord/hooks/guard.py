@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 INSTEAD = (
     "Memory records are not edited by hand: a command validates, locks and logs the change. Use"
     " `onrecord save CATEGORY --json` (record as JSON on stdin), `onrecord update ID --hash HASH`,"
-    " `onrecord supersede OLD NEW` or `onrecord retire ID`; `onrecord show ID --json` gives the hash."
-    " Reading the files is fine."
+    " `onrecord supersede OLD NEW` or `onrecord retire ID`; `onrecord show ID --json` gives the hash. Settings"
+    " of the user: `onrecord config set --user`. Reading the files is fine."
 )
 _WRITERS = frozenset(
     "rm rmdir mv tee touch truncate dd shred unlink patch sponge ed ex vi vim nano emacs"
@@ -56,10 +56,16 @@ def forbids(tool: str, files: Sequence[str], command: str, stores: list[str], cw
 
 def _is_record_file(target: str, stores: list[str], cwd: str) -> bool:
     full = os.path.join(cwd, target)
-    return any(
-        paths.is_within(store, full) and os.path.realpath(full) != os.path.join(os.path.realpath(store), paths.CONFIG)
-        for store in stores
-    )
+    return any(paths.is_within(store, full) and not _is_free(store, os.path.realpath(full)) for store in stores)
+
+
+def _is_free(store: str, path: str) -> bool:
+    """True for a project's config, which can only make things safer. The user's own is changed by a command."""
+    return path == os.path.join(os.path.realpath(store), paths.CONFIG) and not _is_the_users(path)
+
+
+def _is_the_users(path: str) -> bool:
+    return os.path.dirname(path) == os.path.realpath(paths.user_store())
 
 
 class _GuardedFolders:
@@ -78,7 +84,8 @@ class _GuardedFolders:
 
     def may_have(self, word: str) -> bool:
         """True if a word of a command may be a file of a store; a variable may be anything."""
-        if word.replace("\\", "/").rstrip("'\"").endswith(paths.CONFIG):
+        bare = word.replace("\\", "/").strip("'\"")
+        if bare.endswith(paths.CONFIG) and not _is_the_users(os.path.realpath(os.path.expanduser(bare))):
             return False
         is_relative = self.inside and not os.path.isabs(word) and not word.startswith("-")
         return is_relative or self.are_named_in(word) or "$" in word

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from onrecord import budget
 from onrecord.hooks import holdout
 from onrecord.hosts import table
@@ -56,7 +58,7 @@ def _records(event: HostEvent, event_stores: EventStores) -> str:
         return ""
     if holdout.holds_out(event, settings):
         return ""
-    from onrecord.recall import for_prompt
+    from onrecord.recall import candidate, for_prompt
     from onrecord.recall.stores import Stores
 
     event_stores = event_stores.in_session(event.session, event.prompt)
@@ -67,11 +69,20 @@ def _records(event: HostEvent, event_stores: EventStores) -> str:
         broken = budget.attempt("look for a broken rule", "", _broken, stores, event, own_text, level, settings)
     # What was broken is in the ledger by now, so it is not shown twice.
     block = for_prompt.answer(stores, event.prompt, settings, session=event.session, transcript=session)
+    if block in (candidate.NOTHING_ON_FILE, candidate.NOTHING_CERTAIN):
+        block = f"{block} Other words may find one: {_search_command(event.host)}"
     if not stores.has_words:
         budget.attempt("warn", None, _warn_without_fts5, event.session)
     from onrecord.text import join
 
     return join(broken, block)
+
+
+def _search_command(host: str) -> str:
+    """Return the skill or the command by which an agent searches: plugins put their name before that of a skill."""
+    if host != "claude-code":
+        return 'onrecord search "…"'
+    return "/memory:search" if os.environ.get("CLAUDE_PLUGIN_ROOT") else "/memory-search"
 
 
 def _broken(stores: Stores, event: HostEvent, own_text: str, level: int, settings: Settings) -> str:

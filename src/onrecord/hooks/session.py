@@ -23,8 +23,8 @@ MAX_CHARACTERS = 9_800
 """Of a session's start: the reply of a hook has at most 9,900."""
 
 _MAX_REPLICAS = 3
-_MAX_DRAFTS_CHARACTERS = 400
-"""Of the lines that say how many drafts wait, in the project and in up to three shared stores."""
+_MAX_DRAFTS_CHARACTERS = 600
+"""Of the lines that say how many drafts and conflicts wait, in the project and in up to three shared stores."""
 
 _CONTINUED = ("resume", "fork", "compact")
 """Sources of a session that was started before."""
@@ -130,7 +130,7 @@ def _digest(event: HostEvent, event_stores: EventStores, max_characters: int) ->
         nested_line = _NOT_ACCEPTED
     room = max_characters - _MAX_DRAFTS_CHARACTERS - len(nested_line)
     page = _new_page(digest, event.session, room, source)
-    if page.above:
+    if page.above or page.lines:
         budget.attempt("count the digest", None, _count, event_stores.stores, page)
     from onrecord.text import join
 
@@ -163,14 +163,15 @@ def _draft_count(event: HostEvent, event_stores: EventStores) -> str:
 
 
 def _drafts(event: HostEvent, event_stores: EventStores) -> str:
-    from onrecord.store import waiting
+    from onrecord.attention import queues
 
-    lines = [waiting.line(event_stores.store, _review_command(event.host))] if event_stores.store else []
+    waiting = (
+        queues(event_stores.store, paths.PROJECT_PREFIX, _review_command(event.host)) if event_stores.store else []
+    )
+    waiting += queues(event_stores.user_store, paths.USER_PREFIX) if event_stores.user_store else []
     for root, prefix, _ in event_stores.replicas[:_MAX_REPLICAS]:
-        name = paths.store_name(prefix)
-        line = waiting.line(paths.working_root(root), f"onrecord review --remote {name}")
-        lines += [f"in {name} {line}"] if line else []
-    return "\n".join(f"Memory: {line}" for line in lines if line)
+        waiting += queues(paths.working_root(root), prefix)
+    return "\n".join(f"Memory: {need.title}: {need.command}" for need in waiting)
 
 
 def _review_command(host: str) -> str:
@@ -215,8 +216,10 @@ def _line_hash(entry: DigestCandidate) -> str:
 def _count(stores: list[str], digest_page: DigestPage) -> None:
     from onrecord import usage
 
-    for store in stores:
-        usage.count_digest(store, [pick.candidate.key for pick in digest_page.above])
+    for number, store in enumerate(stores):
+        # The map is of all stores: it is one showing, which the log of the first one has.
+        lines = len(digest_page.lines) if number == 0 else 0
+        usage.count_digest(store, [pick.candidate.key for pick in digest_page.above], lines)
 
 
 def _in_digest(key: str) -> str:

@@ -86,7 +86,7 @@ def edited(path: str, edit: Callable[[str], str], inside: str = "") -> FileChang
     # What could be connected can be disconnected, too.
     spare = _OWN_BYTES if b"onrecord" in (before or b"") else 0
     if len(before or b"") > MAX_EDITED_BYTES + spare:
-        fix = "make the file smaller, or add the entry by hand: docs/agents/README.md; nothing was written"
+        fix = "make the file smaller, or add the entry by hand; nothing was written; how: onrecord docs agents/README"
         raise BadInput(f"{path} is larger than {MAX_EDITED_BYTES:,} bytes", fix=fix)
     try:
         text = (before or b"").decode("utf-8")

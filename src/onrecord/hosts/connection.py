@@ -130,7 +130,7 @@ def _server(setup: HostSetup, project: str, *, is_wanted: bool) -> tuple[list[Pa
     commands = _claude_server_commands(setup, is_removal=False)
     if is_wanted and not commands:
         what = f"{setup.host} cannot be given the MCP server by this command"
-        raise BadInput(what, fix="leave out --mcp; docs/agents/README.md lists what each agent has")
+        raise BadInput(what, fix="leave out --mcp; what each agent has: onrecord docs agents/README")
     state = _claude_server_state(setup)
     if state == OUTDATED and commands:
         return [], _claude_server_commands(setup, is_removal=True) + commands

@@ -46,7 +46,7 @@ class Host(coldstart.NamedTuple):
 
 HOSTS = (
     Host(
-        "claude-code", "Claude Code", "2.1.325",
+        "claude-code", "Claude Code", "2.1.327",
         sessions="/.claude/projects/", variable="CLAUDECODE",
         digest=AT_START, prompt=EVERY, files=BEFORE, failures=RESULT,
         guard=DENIES, suggestion=AT_END, compaction=AT_ONCE, asks=True,

@@ -375,5 +375,4 @@ def _item(path: str, title: str, sections: Sequence[Section], changed: str, kind
         tags=(kind,) if kind else (),
         updated=changed,
         says_superseded=bool(_OUTDATED.search(name) or _OUTDATED.search(text[:200])),
-        raw={"title": name, "text": "\n".join(section.source for section in sections)},
     )

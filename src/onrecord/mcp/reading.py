@@ -11,11 +11,11 @@ from onrecord.digest.selection import DigestCandidate
 from onrecord.errors import NotFound
 from onrecord.freshness import anchors
 from onrecord.mcp.tools import MAX_FILES, ToolResult
-from onrecord.paths import PROJECT_PREFIX, prefix_of, store_name
+from onrecord.paths import PROJECT_PREFIX, prefix_of, store_flag, store_name
 from onrecord.project import NOTHING_FITS, Found, Hit, Project
-from onrecord.recall import explanation, for_file, for_prompt
-from onrecord.recall.candidate import Candidate, Cautions, count_shown, render_block
-from onrecord.recall.for_prompt import Request
+from onrecord.recall import explanation, for_file, for_prompt, selection
+from onrecord.recall.candidate import ASKED, Candidate, Cautions, count_shown, render_block
+from onrecord.recall.for_prompt import Decision, Request
 from onrecord.record import export, links, memory
 from onrecord.search import listing
 from onrecord.store import record_names, reference
@@ -41,12 +41,26 @@ def recall(project: Project, task: str, *, files: Sequence[str] = ()) -> ToolRes
     decision = for_prompt.decide(project.stores_near(text=task), Request(task, is_first=True), project.settings)
     rules = {candidate.record for candidate in decision.rules}
     by_file = [about for about in _about_files(project, files) if about.candidate.record not in rules]
-    count_shown([*decision.shown_candidates, *(about.candidate for about in by_file)])
+    count_shown([*decision.shown_candidates, *(about.candidate for about in by_file)], ASKED)
     records = [_shown(candidate, candidate.shown_form) for candidate in decision.shown_candidates]
     data = {"records": [*records, *({**_shown(about.candidate, "file"), "file": about.file} for about in by_file)]}
     block = render_block([about.candidate.item for about in by_file], PROJECT_PREFIX)
     text = join(decision.text, block) or "Nothing in the project memory is relevant enough to this to be shown."
-    return ToolResult(_without_empty({**data, "note": note}), join(text, note))
+    return ToolResult({**data, **_without_empty({"note": note})}, join(_with_calls(text, decision), note))
+
+
+def _with_calls(text: str, decision: Decision) -> str:
+    """Return a text for an agent without a command line: pointers name the call in place of the command."""
+    if not decision.pointers:
+        return text
+    text = text.replace(selection.HEADING, "Possibly relevant; show gives the whole record:")
+    for candidate in decision.pointers:
+        name = record_names.short_name(candidate.match.path)
+        prefix = "" if candidate.prefix == PROJECT_PREFIX else candidate.prefix
+        command = f"onrecord show {store_flag(candidate.prefix)}{name}"
+        text = text.replace(command, f'show with id "{prefix}{name}"')
+    # The block was markup before; what is put into it names a record and nothing else.
+    return AgentMarkup(text)
 
 
 def _about_files(project: Project, files: Sequence[str]) -> list[_FileRecord]:
@@ -62,18 +76,16 @@ def _about_files(project: Project, files: Sequence[str]) -> list[_FileRecord]:
 
 def _shown(candidate: Candidate, how: str) -> dict[str, Any]:
     match = candidate.match
-    return _without_empty(
-        {
-            "id": match.id,
-            "category": match.category,
-            "title": match.title,
-            "source": store_name(candidate.prefix),
-            "path": candidate.prefix + match.path,
-            "shown": how,
-            "probability": round(match.probability, 4),
-            "caution": candidate.caution,
-        }
-    )
+    return {
+        "id": match.id,
+        "category": match.category,
+        "title": match.title,
+        "source": store_name(candidate.prefix),
+        "path": candidate.prefix + match.path,
+        "shown": how,
+        "probability": round(match.probability, 4),
+        **_without_empty({"caution": candidate.caution}),
+    }
 
 
 def search(
@@ -94,7 +106,8 @@ def search(
     data = {"query": query, "results": [_hit(hit) for hit in hits], "nearest": [hit.id for hit in hits.nearest]}
     block = fence({"source": PROJECT_PREFIX}, map(_line, hits or hits.nearest)) if hits or hits.nearest else ""
     text = block if hits else join(join(nothing, _NEAREST if block else ""), block)
-    return ToolResult(_without_empty({**data, "note": " ".join(filter(None, (nothing, note)))}), join(text, note))
+    notes = " ".join(filter(None, (nothing, note)))
+    return ToolResult({**data, **_without_empty({"note": notes})}, join(text, note))
 
 
 def _hit(hit: Hit) -> dict[str, Any]:
@@ -139,7 +152,7 @@ def _shown_whole(project: Project, name: str) -> ToolResult:
         return _lesson(record_ref.lesson)
     store = Store(record_ref.root)
     entry = store.read(record_ref.path)
-    usage.count_injected(store.root, [entry.path])
+    usage.count_injected(store.root, [entry.path], ASKED)
     record = entry.memory
     caution = _caution(store, entry)
     hidden_by = _hidden_by(project, store, record.id)
@@ -151,12 +164,11 @@ def _shown_whole(project: Project, name: str) -> ToolResult:
         "source": store_name(prefix_of(store.root)),
         "path": prefix_of(store.root) + entry.path,
         "updated_at": record.updated_at,
-        "superseded_by": links.successor(record, store.record_named),
-        "hidden_by": hidden_by,
-        "caution": caution,
         "record": memory.to_json(record),
     }
-    return ToolResult(_without_empty(data), _page(project, store, entry, hidden_by))
+    successor = links.successor(record, store.records_named)
+    optional = _without_empty({"superseded_by": successor, "hidden_by": hidden_by, "caution": caution})
+    return ToolResult({**data, **optional}, _page(project, store, entry, hidden_by))
 
 
 def _lesson(lesson: DigestCandidate) -> ToolResult:
@@ -210,7 +222,7 @@ def _notes(store: Store, entry: Entry, hidden_by: str) -> Iterator[str]:
     record = entry.memory
     if hidden_by:
         yield f"it does not hold in this project: {hidden_by} counts in its place; show that one"
-    successor = links.successor(record, store.record_named)
+    successor = links.successor(record, store.records_named)
     if successor:
         yield f"it was replaced by {successor}; show that one"
     elif record.record_status != "active":
@@ -234,7 +246,7 @@ def _caution(store: Store, entry: Entry) -> str:
 
 def _status(store: Store, entry: Entry) -> str:
     record = entry.memory
-    is_replaced = record.record_status == "active" and links.successor(record, store.record_named)
+    is_replaced = record.record_status == "active" and links.successor(record, store.records_named)
     return "superseded" if is_replaced else record.record_status
 
 

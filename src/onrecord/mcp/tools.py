@@ -77,13 +77,10 @@ class Tool(NamedTuple):
     @property
     def definition(self) -> dict[str, Any]:
         """The definition of the tool in the list that a client gets."""
-        hints = {
-            "title": self.title,
-            "readOnlyHint": self.is_read_only,
-            "destructiveHint": False,
-            "idempotentHint": self.is_read_only,
-            "openWorldHint": False,
-        }
+        # The other hints say something of tools that write only; ours add drafts and destroy nothing.
+        hints = {"readOnlyHint": self.is_read_only, "openWorldHint": False}
+        if not self.is_read_only:
+            hints["destructiveHint"] = False
         return {
             "name": self.name,
             "title": self.title,
@@ -104,6 +101,12 @@ def _object(required: str, optional: str = "", **properties: Mapping[str, Any]) 
     names = [*required.split(), *optional.split()]
     schemas = {name: properties.get(name, {"type": "string"}) for name in names}
     return {"type": "object", "properties": schemas, "required": required.split()}
+
+
+def _item(required: str, **properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object in a list: what it must have, and the kinds of what is no text."""
+    schema: dict[str, Any] = {"type": "object", "required": required.split()}
+    return {**schema, "properties": properties} if properties else schema
 
 
 def _list_of(item_schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,20 +130,19 @@ def _fields(content_fields: tuple[tuple[str, str, Any, str], ...], defaults: Map
             yield f"{name}{many}{'' if need == 'required' and name not in defaults else '?'}{choices}"
 
 
+_NAMED = _list_of(_item("id category title"))
 _PROBABILITY = {"type": "number", "minimum": 0, "maximum": 1}
-_REPLACES = _object("id title", "since")
-_HIT = _object(
+_HIT = _item(
     "id category title path status confidence probability updated_at snippet",
-    "replaces",
     probability=_PROBABILITY,
-    replaces=_REPLACES,
+    replaces=_item("id title"),
 )
-_SHOWN = _object("id category title path shown probability", "caution file", probability=_PROBABILITY)
+_SHOWN = _item("id category title path shown probability", probability=_PROBABILITY)
 _WRITTEN = _object(
     "state name category title file",
     "updates supersedes note similar",
     state={"type": "string", "enum": ["draft", "record"]},
-    similar=_list_of(_object("id category title path")),
+    similar=_list_of(_item("id category title path")),
 )
 _RECORD = (
     Argument("category", TEXT, "What sort of record it is.", True, tuple(CATEGORIES)),
@@ -163,15 +165,27 @@ _RECORD = (
     Argument("related_files", TEXTS, "Files it is about, relative to the project; they must exist."),
     Argument("force", FLAG, "Save it although a record says nearly the same, or a file does not exist yet."),
 )
-_AS_FOR_SAVE = tuple(
-    argument._replace(doc="As for save.") if argument.name in ("content", "triggers", "checks") else argument
-    for argument in _RECORD
-)
-"""The arguments of `save` without long descriptions: agents read all definitions with every request."""
+_AS_FOR_SAVE = tuple(argument._replace(doc="As for save.", choices=()) for argument in _RECORD)
+"""The arguments of `save` without their descriptions: agents read all definitions with every request."""
 
 _REVIEW = "The result says whether it waits as a draft for the user's review, or is a record at once."
 
 TOOLS = (
+    Tool(
+        "overview",
+        "Begin with an overview",
+        "Once, when a session begins: one line for each record in force (read it with show before you touch what it "
+        "names), what was left unfinished, what waits for the user, and what changed last.",
+        (),
+        _object(
+            "map unfinished waiting recent",
+            "note",
+            map=_NAMED,
+            unfinished=_NAMED,
+            waiting=_list_of(_item("title do")),
+            recent=_NAMED,
+        ),
+    ),
     Tool(
         "recall",
         "Recall what matters for a task",

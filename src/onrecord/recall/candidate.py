@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from onrecord.search.rank import Match
 
 NOTHING_ON_FILE = "Nothing on file: no record in the project memory matches this question."
+NOTHING_CERTAIN = "No record in the project memory is certain to answer this question."
+"""The texts for a question about the past for which no record is shown; a hook adds how to search."""
+
 _FRAME_TOKENS = 41
 _MAX_TITLE_CHARACTERS = 60
 _MIN_SUMMARY_TOKENS = 45
@@ -27,6 +30,13 @@ _MIN_SUMMARY_TOKENS = 45
 
 RULE, POINTER = "rule", "pointer"
 """The forms in which a record is shown: the rule itself, or one line that says where to read it."""
+
+CHECK = "check"
+"""The form of a rule that is shown because an action breaks it."""
+
+AT_PROMPT, AT_FILE, AT_COMMAND, AT_TASK = "prompt", "file", "command", "task"
+AT_FAILURE, AT_CORRECTION, ASKED = "failure", "correction", "asked"
+"""The moments at which a record is shown; at the last the agent asks for it. A session's start is another one."""
 
 SHOWN = "shown"
 _UNCHECKED = "whether its files have changed since could not be checked in time"
@@ -139,14 +149,18 @@ class Cautions:
         return candidate._replace(caution=caution)
 
 
-def count_shown(candidates: Sequence[Candidate]) -> None:
-    """Count records as shown, each in its form, so that the end of the turn can look for evidence of use."""
+def count_shown(candidates: Sequence[Candidate], moment: str, form: str = RULE) -> None:
+    """Count records as shown at a moment, so that the end of the turn can look for evidence of use.
+
+    Those that are not pointers have the `form`.
+    """
     from onrecord import usage
 
     for root in dict.fromkeys(candidate.match.root for candidate in candidates):
         here = [candidate for candidate in candidates if candidate.match.root == root]
-        usage.count_injected(root, [candidate.match.path for candidate in here if candidate.form != POINTER])
-        usage.count_pointed(root, [candidate.match.path for candidate in here if candidate.form == POINTER])
+        whole = [candidate.match.path for candidate in here if candidate.form != POINTER]
+        usage.count_injected(root, whole, moment, form)
+        usage.count_pointed(root, [candidate.match.path for candidate in here if candidate.form == POINTER], moment)
 
 
 def render_block(items: list[Item], source: str, pointers: Sequence[str] = ()) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
-from onrecord.recall.candidate import NOTHING_ON_FILE, Candidate
+from onrecord.recall.candidate import NOTHING_CERTAIN, NOTHING_ON_FILE, Candidate
 from onrecord.recall.for_prompt import BELOW_THRESHOLD, Decision
 from onrecord.record.memory import Memory
 from onrecord.search import document, record_vectors, terms, vectors
@@ -106,7 +106,9 @@ def conclusion(decision: Decision, *, is_silent: bool) -> str:
     if is_silent:
         return "The agent is shown nothing."
     if decision.text == NOTHING_ON_FILE:
-        return "The agent is shown that nothing is on file."
+        return "The agent is shown that nothing is on file, and how to search."
+    if decision.text == NOTHING_CERTAIN:
+        return "The agent is shown that no record is certain to answer, and how to search."
     if decision.work and decision.text:
         count = len(decision.shown_candidates)
         return (

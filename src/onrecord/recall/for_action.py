@@ -48,7 +48,7 @@ class Governing(coldstart.NamedTuple):
 
 def block(stores: Stores, action: Action, settings: Settings, session: str) -> str:
     """Return the block for a command, with one record at most; what is shown is noted."""
-    from onrecord.recall.candidate import count_shown
+    from onrecord.recall.candidate import AT_COMMAND, count_shown
     from onrecord.session.ledger import Ledger
 
     governing = find(stores, command_terms.of_calls(action.commands), settings)
@@ -57,7 +57,7 @@ def block(stores: Stores, action: Action, settings: Settings, session: str) -> s
     with Ledger(session) as ledger:
         due = None if ledger.is_quiet else _first_due(governing, ledger)
         shown = [_show(due, ledger)] if due else []
-    count_shown(shown)
+    count_shown(shown, AT_COMMAND)
     return _render(shown[0]) if shown else ""
 
 
@@ -80,14 +80,14 @@ def _show(due: Governing, ledger: Ledger) -> Candidate:
 def for_task(stores: Stores, task: str, settings: Settings, session: str) -> str:
     """Return the block for a task that is given to a subagent, which is asked like a prompt; what is shown is noted."""
     from onrecord.recall import for_prompt
-    from onrecord.recall.candidate import count_shown
+    from onrecord.recall.candidate import AT_TASK, count_shown
     from onrecord.session.ledger import Ledger
 
     request = for_prompt.Request(task[:_MAX_TASK_CHARACTERS])
     prompt_search = for_prompt.search(stores, request, settings)
     with Ledger(session) as ledger:
         decision = for_prompt.choose(stores, request, prompt_search, settings, judge=None, ledger=ledger)
-    count_shown(decision.shown_candidates)
+    count_shown(decision.shown_candidates, AT_TASK)
     return decision.text
 
 

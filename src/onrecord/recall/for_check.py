@@ -173,7 +173,7 @@ def verdict(
     stores: Stores, checked_action: CheckedAction, settings: Settings, session: str, powers: Powers = BEFORE
 ) -> CheckVerdict:
     """Return what the broken checks of an action do; a rule is shown once for a family of actions of a session."""
-    from onrecord.recall.candidate import RULE, count_shown
+    from onrecord.recall.candidate import AT_COMMAND, AT_FILE, CHECK, RULE, count_shown
     from onrecord.session.ledger import Ledger
 
     broken = find(stores, checked_action, settings)
@@ -187,7 +187,8 @@ def verdict(
             candidate = one.candidate
             for key in (candidate.record, one.key, one.action_key):
                 ledger.add_shown(key, candidate.text_hash)
-    count_shown([one.candidate._replace(form=RULE) for one in due])
+    moment = AT_COMMAND if checked_action.command else AT_FILE
+    count_shown([one.candidate._replace(form=RULE) for one in due], moment, CHECK)
     return _verdict(due, settings, powers, "command" if checked_action.command else "change")
 
 

@@ -87,7 +87,7 @@ def find(stores: Stores, typed: Correction, settings: Settings, ledger: Ledger) 
     best: dict[str, CorrectedRule] = {}
     parsed = query.parse_prompt(typed.prompt)
     for candidate in for_prompt.find(stores, parsed, settings) if parsed.terms else ():
-        if CATEGORIES[candidate.match.category].is_rule:
+        if _is_rule(candidate):
             is_known = ledger.has_named(candidate.record) or candidate.record in ledger.pointed
             shift = _SHOWN_LOGITS if is_known else 0.0
             probability = relevance.shifted(candidate.match.probability, shift)
@@ -109,21 +109,26 @@ def _just_shown(stores: Stores, ledger: Ledger) -> list[CorrectedRule]:
     if len(recent) != 1:
         return []
     candidates = after_compaction.current(recent, stores)
-    return [
-        CorrectedRule(candidate, THRESHOLD) for candidate in candidates if CATEGORIES[candidate.match.category].is_rule
-    ]
+    return [CorrectedRule(candidate, THRESHOLD) for candidate in candidates if _is_rule(candidate)]
+
+
+def _is_rule(candidate: Candidate) -> bool:
+    """True for a rule that the agent can have broken: not of a repository that the user has yet to accept."""
+    return CATEGORIES[candidate.match.category].is_rule and candidate.is_accepted
 
 
 def _counted(corrected_rules: Sequence[CorrectedRule], host: str) -> list[CorrectedRule]:
     """Count the corrections, and return the rules with how often each was corrected."""
     from onrecord import usage
-    from onrecord.recall.candidate import RULE, count_shown
+    from onrecord.recall.candidate import AT_CORRECTION, RULE, count_shown
 
-    count_shown([rule.candidate._replace(form=RULE) for rule in corrected_rules])
-    return [
+    # Counted first: in the event log a correction is about what was shown before it.
+    counted = [
         rule._replace(times=usage.count_correction(rule.candidate.match.root, rule.candidate.match.path, host))
         for rule in corrected_rules
     ]
+    count_shown([rule.candidate._replace(form=RULE) for rule in corrected_rules], AT_CORRECTION)
+    return counted
 
 
 def _render(corrected_rules: Sequence[CorrectedRule], *, asks: bool) -> str:

@@ -12,7 +12,7 @@ from math import prod
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
 from onrecord.paths import PROJECT_PREFIX
-from onrecord.recall.candidate import Candidate, Cautions, count_shown, fitting_items, render_block
+from onrecord.recall.candidate import AT_FAILURE, Candidate, Cautions, count_shown, fitting_items, render_block
 from onrecord.recall.stores import SearchedStore, Stores, distinct
 from onrecord.search import query, rank, terms
 from onrecord.search.candidates import Filter, rarity
@@ -139,10 +139,11 @@ def block(stores: Stores, command: str, error: str, settings: Settings, session:
             return ""
         ledger.add_shown(key, runbook.text_hash)
         ledger.add_shown(runbook.record, runbook.text_hash)
-    count_shown([runbook])
+    count_shown([runbook], AT_FAILURE)
     item = Cautions().beside(runbook).item
+    steps = _steps(runbook.match) if runbook.is_accepted else ""
     # It is shown for what it quotes, not for how probable the words of the whole output make it.
-    item = item._replace(text=_steps(runbook.match) or item.text, confidence="")
+    item = item._replace(text=steps or item.text, confidence="")
     return render_block(fitting_items([item], _MAX_TOKENS), PROJECT_PREFIX)
 
 

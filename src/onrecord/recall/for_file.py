@@ -7,7 +7,7 @@ import os
 from onrecord import coldstart, globs, paths, scopes
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness.check import Freshness, IndexedAnchor
-from onrecord.recall.candidate import Candidate, Cautions, count_shown, fitting_items, render_block
+from onrecord.recall.candidate import AT_COMMAND, AT_FILE, Candidate, Cautions, count_shown, fitting_items, render_block
 from onrecord.recall.stores import SearchedStore, Stores, distinct
 from onrecord.search import candidates, rank
 from onrecord.search.candidates import Filter
@@ -15,7 +15,7 @@ from onrecord.session.ledger import Ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from onrecord.search.index import Index, RecordFile, Row
     from onrecord.settings import Settings
@@ -67,7 +67,7 @@ def block(
             ledger.add_shown(candidate.record, candidate.text_hash)
             if is_edit:
                 ledger.add_shown(_at_edit(path, candidate), candidate.text_hash)
-    count_shown(shown_candidates)
+    count_shown(shown_candidates, AT_FILE)
     return render_block(items, paths.PROJECT_PREFIX)
 
 
@@ -85,7 +85,7 @@ def at_commit(stores: Stores, project: str, staged: Sequence[str], settings: Set
         for candidate in new[: len(items)]:
             ledger.add_shown(candidate.record, candidate.text_hash)
             ledger.add_shown(f"commit:{candidate.record}", candidate.text_hash)
-    count_shown(new[: len(items)])
+    count_shown(new[: len(items)], AT_COMMAND)
     return render_block(items, paths.PROJECT_PREFIX)
 
 
@@ -125,7 +125,7 @@ def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> 
     inner = {ref.prefix: _inner(stores.folder(ref), project, path) for ref in stores.store_refs}
     candidates: list[Candidate] = []
     grave: set[str] = set()
-    for store in stores.among([prefix for prefix, name in inner.items() if name]).in_turn():
+    for store in stores.among([prefix for prefix, name in inner.items() if name]).in_turn(at_file=True):
         folder, prefix = stores.folder(store.store_ref), store.store_ref.prefix
         for about in store.attempt(_about_file, folder, inner[prefix], settings):
             candidates.append(about.candidate)
@@ -204,7 +204,8 @@ def renamed_to(index: Index, project: str, path: str) -> list[RecordFile]:
     """Return the record files that were renamed to `path`.
 
     Nearly always no file is lost, and then this costs one look at each file that a record names. Git is asked about
-    lost files only, once for each commit that is checked out: `freshness` remembers its verdicts.
+    lost files only, once for each commit that is checked out: `freshness` remembers its verdicts. A record without
+    anchors, as the earlier plugin wrote them, is followed from the first commit of its file.
     """
     root = os.path.join(project, "")
     lost = [name for name in index.file_paths() if not os.path.lexists(root + name)]
@@ -215,13 +216,12 @@ def renamed_to(index: Index, project: str, path: str) -> list[RecordFile]:
     return [
         file
         for name in lost[:_MAX_LOST_FILES]
-        for file, anchors in index.anchored_at(name)
+        for file, anchors in index.files_at(name)
         if any(freshness.check(anchor).now == path for anchor in _anchors(anchors, name))
     ]
 
 
-def _anchors(anchors: str, path: str) -> Iterator[IndexedAnchor]:
-    for parts in coldstart.loads(anchors):
-        anchor = IndexedAnchor(*parts)
-        if anchor.path == path:
-            yield anchor
+def _anchors(anchors: str, path: str) -> list[IndexedAnchor]:
+    """Return the anchors of a record at one of its files; one that says no more than the path if it has none there."""
+    indexed = [IndexedAnchor(*parts) for parts in coldstart.loads(anchors or "[]")]
+    return [anchor for anchor in indexed if anchor.path == path] or [IndexedAnchor(path, "", "", "", "", "")]

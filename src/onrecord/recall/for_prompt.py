@@ -7,9 +7,19 @@ search. It returns a `Decision` that says what became of every candidate.
 
 from __future__ import annotations
 
+from onrecord import budget
 from onrecord.coldstart import NamedTuple
 from onrecord.recall import past_question, selection
-from onrecord.recall.candidate import NOTHING_ON_FILE, POINTER, RULE, SHOWN, Candidate, count_shown
+from onrecord.recall.candidate import (
+    AT_PROMPT,
+    NOTHING_CERTAIN,
+    NOTHING_ON_FILE,
+    POINTER,
+    RULE,
+    SHOWN,
+    Candidate,
+    count_shown,
+)
 from onrecord.recall.selection import Room, Thresholds
 from onrecord.recall.stores import Stores
 from onrecord.search import query
@@ -21,6 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from onrecord.recall.judge import Verdict
     from onrecord.recall.past_question import PastQuestion
     from onrecord.recall.work_question import WorkQuestion
     from onrecord.search.query import Query
@@ -28,8 +39,8 @@ if TYPE_CHECKING:
     from onrecord.session.transcript import Transcript
     from onrecord.settings import Settings
 
-    Judge = Callable[[str, list[Match], Sequence[str], float], list[Match]]
-    """Given the prompt, matches, earlier turns and the threshold, those of the matches that may be shown."""
+    Judge = Callable[[str, list[Match], Sequence[str]], Sequence[Verdict]]
+    """Given the prompt, matches and earlier turns, a verdict on each match."""
 
 _MAX_CANDIDATES = 12
 """Candidates of one store, if no judge is to see more."""
@@ -168,10 +179,12 @@ def choose(
     elif any(candidate.form for candidate in candidates):
         room = _room(settings, request, prompt_search.is_past)
         text, candidates = selection.show(candidates, thresholds, room, ledger)
-    elif prompt_search.question and past_question.is_missing(
-        stores, prompt_search.question, prompt_search.query, prompt_search.candidates, settings
-    ):
-        text = NOTHING_ON_FILE
+    elif prompt_search.question:
+        is_missing = past_question.is_missing(
+            stores, prompt_search.question, prompt_search.query, prompt_search.candidates, settings
+        )
+        # Without a candidate it is not known that there is a record at all: the index may be incomplete.
+        text = NOTHING_ON_FILE if is_missing else NOTHING_CERTAIN if candidates else ""
     borrowed, is_past = prompt_search.borrowed, prompt_search.is_past
     return Decision(text, request.is_first, thresholds, borrowed, tuple(candidates), is_past)
 
@@ -221,23 +234,26 @@ def _with_forms(
 ) -> list[Candidate]:
     """Return each candidate with its form; those below the thresholds, or dropped by the judge, are marked.
 
-    A judge decides what ranking is not sure of, so beside one there are no pointers.
+    A judge has the last word where it has one: what it keeps is a rule. All else is as without it.
     """
-    if judge is None:
-        in_forms = [
-            selection.in_form(candidate, thresholds.form(candidate.match.probability), BELOW_THRESHOLD)
-            for candidate in candidates
-        ]
-        return selection.with_siblings_pointed_to(in_forms) if thresholds.has_pointers else in_forms
-    matches = judge(request.prompt, [candidate.match for candidate in candidates], request.turns, thresholds.rule)
-    # By identity: two stores may have equal records.
-    is_kept = set(map(id, matches))
-    return [
-        candidate._replace(form=RULE)
-        if id(candidate.match) in is_kept
-        else candidate._replace(outcome=DROPPED if candidate.match.probability >= thresholds.rule else BELOW_THRESHOLD)
+    in_forms = [
+        selection.in_form(candidate, thresholds.form(candidate.match.probability), BELOW_THRESHOLD)
         for candidate in candidates
     ]
+    if thresholds.has_pointers:
+        in_forms = selection.with_siblings_pointed_to(in_forms)
+    if judge is None:
+        return in_forms
+    verdicts = judge(request.prompt, [candidate.match for candidate in candidates], request.turns)
+    return list(map(_as_judged, in_forms, verdicts))
+
+
+def _as_judged(candidate: Candidate, verdict: Verdict) -> Candidate:
+    """Return a candidate in the form that the judge decides; as it is if the judge does not."""
+    if verdict:
+        return candidate._replace(form=RULE, outcome="")
+    is_dropped = verdict is False and candidate.form
+    return candidate._replace(form="", outcome=DROPPED) if is_dropped else candidate
 
 
 def answer(stores: Stores, prompt: str, settings: Settings, *, session: str, transcript: Transcript) -> str:
@@ -250,7 +266,7 @@ def answer(stores: Stores, prompt: str, settings: Settings, *, session: str, tra
         request = request._replace(is_first=bool(session) and ledger.is_first_prompt)
         ledger.count_prompt()
         decision = choose(stores, request, prompt_search, settings, judge=judge, ledger=ledger)
-    count_shown(decision.shown_candidates)
+    count_shown(decision.shown_candidates, AT_PROMPT)
     return decision.text
 
 
@@ -291,7 +307,11 @@ def configured_judge(settings: Settings) -> Judge | None:
         return None
     from onrecord.recall import judge
 
-    return lambda prompt, matches, turns, threshold: judge.keep(prompt, matches, turns, settings, threshold=threshold)
+    def ask(prompt: str, matches: list[Match], turns: Sequence[str]) -> Sequence[Verdict]:
+        undecided = [None] * len(matches)
+        return budget.attempt("ask the judge", undecided, judge.verdicts, prompt, matches, turns, settings)
+
+    return ask
 
 
 def turned_off(settings: Settings) -> str:

@@ -1,13 +1,14 @@
 """The judge: a language model that decides which of the uncertain matches for a prompt are shown. Off by default.
 
-It is asked only about matches that ranking is not sure of, within a time limit. If it fails, ranking decides.
+It is asked only about matches that ranking is not sure of, in the time that is left. What it does not decide, ranking
+decides, as if there were no judge: nothing is lost by one that is late, dead or without a key.
 """
 
 from __future__ import annotations
 
 import time
 
-from onrecord import coldstart
+from onrecord import budget, coldstart
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import ModelFailed, NoModel
 from onrecord.text import escape
@@ -15,13 +16,15 @@ from onrecord.text import escape
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, Optional
 
     from onrecord.recall.judge_api import Model
     from onrecord.search.rank import Match
     from onrecord.settings import Settings
 
     BatchJudge = Callable[[str, Sequence[Match], Sequence[str], float], "Ruling"]
+    Verdict = Optional[bool]
+    """True: to be shown as a rule; False: to be left out; None: ranking decides."""
 
 SYSTEM_PROMPT = """\
 You decide which notes of a software project a coding agent must see before it works on the user's request.
@@ -50,7 +53,11 @@ _MAX_CHARACTERS = {"prompt": 4_000, "turn": 600, "title": 200, "summary_line": 7
 MAX_BATCH_MATCHES = 6
 """Matches of one request; with more, two requests run at once, as one long request would be late."""
 
+_RESERVE_SECONDS = 0.2
+"""Seconds that ranking keeps of what a hook has left, to show without the judge what it did not decide."""
+
 CERTAIN_IN, CERTAIN_OUT, KEPT, DROPPED, UNJUDGED = "certain in", "certain out", "kept", "dropped", "unjudged"
+_VERDICTS: dict[str, Verdict] = {CERTAIN_IN: True, KEPT: True, CERTAIN_OUT: False, DROPPED: False, UNJUDGED: None}
 
 
 class Ruling(NamedTuple):
@@ -71,7 +78,6 @@ class Opinion:
         between = [position for position, probability in enumerate(probabilities) if low <= probability <= high]
         between.sort(key=lambda position: -probabilities[position])
         self.matches = matches
-        self.fallback = settings.count("retrieval.judge.fallback_top_k")
         self.unsure = sorted(between[: settings.count("retrieval.judge.max_candidates")])
         self.outcomes = [CERTAIN_IN if probability > high else CERTAIN_OUT for probability in probabilities]
         for position in self.unsure:
@@ -87,49 +93,43 @@ class Opinion:
         self.tokens_in += ruling.tokens_in
         self.tokens_out += ruling.tokens_out
 
-    def to_show(self, threshold: float) -> list[Match]:
-        """Return the matches to show, in ranking order.
-
-        If all requests failed, these are the best by ranking that reach `threshold`; otherwise those are added only if
-        they were not judged.
-        """
-        passing = [position for position, match in enumerate(self.matches) if match.probability >= threshold]
-        best = passing[: self.fallback]
-        if self.requests and len(self.failures) == self.requests:
-            return [self.matches[position] for position in best]
-        positions = {position for position, outcome in enumerate(self.outcomes) if outcome in (CERTAIN_IN, KEPT)}
-        positions.update(position for position in best if self.outcomes[position] == UNJUDGED)
-        return [self.matches[position] for position in sorted(positions)]
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """The verdict on each match. If no request was answered there is none: then ranking decides alone."""
+        if self.unsure and len(self.failures) == self.requests:
+            return [None] * len(self.matches)
+        return [_VERDICTS[outcome] for outcome in self.outcomes]
 
 
 def is_on(settings: Settings) -> bool:
     return settings.flag("retrieval.judge.enabled")
 
 
-def keep(
-    prompt: str, matches: Sequence[Match], turns: Sequence[str], settings: Settings, *, threshold: float
-) -> list[Match]:
-    """Return the matches to show, in ranking order; if no model can be asked, those that reach `threshold`."""
+def verdicts(prompt: str, matches: Sequence[Match], turns: Sequence[str], settings: Settings) -> list[Verdict]:
+    """Return the verdict on each match; none if no model can be asked, or if no answer comes in the time left."""
     from onrecord import state_file, timestamps
     from onrecord.recall import judge_api
 
     opinion = Opinion(matches, settings)
     if not opinion.unsure:
-        return opinion.to_show(threshold)
-    passing = [match for match in matches if match.probability >= threshold]
+        return opinion.verdicts
     try:
         model = judge_api.configured_model(settings)
     except NoModel as error:
         if judge_api.add_marker(f"no-model-{timestamps.now()[:10]}"):
             state_file.log_failure("judge (info)", f"{error.message}; ranking decides alone. {error.fix}")
-        return passing
-    requests = 1 if len(opinion.unsure) <= MAX_BATCH_MATCHES else 2
-    if not judge_api.claim_requests(requests, settings.count("retrieval.judge.daily_cap")):
-        return passing
-    collect(opinion, prompt, turns, batch_judge(model), settings.number("retrieval.judge.timeout_seconds"))
+        return opinion.verdicts
+    requests, seconds = 1 if len(opinion.unsure) <= MAX_BATCH_MATCHES else 2, seconds_left(settings)
+    if seconds and judge_api.claim_requests(requests, settings.count("retrieval.judge.daily_cap")):
+        collect(opinion, prompt, turns, batch_judge(model), seconds)
     for failure in opinion.failures:
         state_file.log_failure("judge", failure.message)
-    return opinion.to_show(threshold)
+    return opinion.verdicts
+
+
+def seconds_left(settings: Settings) -> float:
+    """Return the seconds that the model has: those of the setting, or fewer if less is left of the hook's own."""
+    return max(min(settings.number("retrieval.judge.timeout_seconds"), budget.wall_left() - _RESERVE_SECONDS), 0.0)
 
 
 def form_opinion(
@@ -145,7 +145,7 @@ def form_opinion(
     opinion = Opinion(matches, settings)
     if opinion.unsure:
         judge_batch = judge_batch or batch_judge(judge_api.configured_model(settings))
-        collect(opinion, prompt, turns, judge_batch, settings.number("retrieval.judge.timeout_seconds"))
+        collect(opinion, prompt, turns, judge_batch, seconds_left(settings))
     return opinion
 
 

@@ -3,7 +3,8 @@
 A record of the project's or the user's store hides those of the same id in the stores after its own, and those that it
 says it replaces. In `supersedes`, a record of a shared store is called `platform:use-uv`. One that does not apply here
 hides nothing here, nor does one that has expired hide what it does not replace. A shared store hides nothing: one team
-could silence another.
+could silence another. A store in a folder of the project hides only at the files there: one that a change brings could
+silence the project.
 """
 
 from __future__ import annotations
@@ -183,14 +184,16 @@ class Stores:
         some._scopes = self._scopes
         return some
 
-    def in_turn(self, *, is_last: bool = True) -> Iterator[SearchedStore]:
+    def in_turn(self, *, is_last: bool = True, at_file: bool = False) -> Iterator[SearchedStore]:
         """Yield the stores to search, in order, each with its share of the time.
 
-        The last one may take all the time there is, unless something follows (`is_last` is false).
+        The last one may take all the time there is, unless something follows (`is_last` is false). With `at_file` all
+        of them are about one file.
         """
         higher: list[HigherStore] = []
         indexes: list[Index] = []
         for number, store_ref in enumerate(self.store_refs):
+            hides = self._hides(store_ref, at_file)
             # As much for each store as will be left for those after it, and for what follows.
             parts = len(self.store_refs) - number + (0 if is_last else 1)
             share = None if len(self.store_refs) == parts == 1 else budget.remaining() / parts
@@ -201,13 +204,24 @@ class Stores:
                 yield store
             if store.index:
                 indexes.append(store.index)
-            if store.index and store.hides_others:
+            if store.index and hides and store.hides_others:
                 higher.append(HigherStore(store.index, store_ref.prefix, self.applies(store_ref)))
-            elif not paths.is_shared(store_ref.prefix) and store_ref.is_trusted:
+            elif hides:
                 # It cannot tell which records of the others it replaces: none of them may be shown as current.
                 break
         for search_index in indexes:
             self.close(search_index)
+
+    def _hides(self, store_ref: StoreRef, at_file: bool) -> bool:
+        """True if records of a store hide others: those of a folder below the project only at the files there."""
+        is_own = not paths.is_shared(store_ref.prefix) and store_ref.is_trusted
+        return is_own and (at_file or not self._is_below(store_ref))
+
+    def _is_below(self, store_ref: StoreRef) -> bool:
+        """True for a store in a folder of the project, which must not take the place of what the project says."""
+        if not self.project or not paths.is_project(store_ref.prefix):
+            return False
+        return self.folder(store_ref).startswith(os.path.join(self.project, ""))
 
     def may_hide(self, store_ref: StoreRef, index: Index) -> bool:
         """True if a store may hide records of those after it, and all of its records are known."""

@@ -48,6 +48,11 @@ class Draft(NamedTuple):
     def is_machine_made(self) -> bool:
         return self.record.origin == "tool"
 
+    @property
+    def replaces(self) -> str:
+        """The ids of all records that it would replace: whoever decides on it must see them, however it names them."""
+        return ", ".join(dict.fromkeys(filter(None, (self.supersedes, *self.record.supersedes))))
+
 
 def render(draft: Draft) -> bytes:
     """Return the file of a draft."""

@@ -477,9 +477,18 @@ def _unmarked(line: str) -> str:
 
 
 def _escaped(text: str) -> str:
+    return show_hidden(_COMMENT.sub(r"<\\", text))
+
+
+def show_hidden(text: str) -> str:
     """Return `text` with codes for invisible characters; backslashes before what looks like a code are doubled."""
-    text = _CODE.sub(lambda match: match[1] + match[0], _COMMENT.sub(r"<\\", text))
+    text = _CODE.sub(lambda match: match[1] + match[0], text)
     return text if text.isprintable() else _BEFORE_CODE.sub(_coded, text)
+
+
+def read_hidden(text: str) -> str:
+    """Return the text that `show_hidden` made `text` of."""
+    return _CODE.sub(_meant, text)
 
 
 def _coded(match: re.Match[str]) -> str:
@@ -489,7 +498,7 @@ def _coded(match: re.Match[str]) -> str:
 
 
 def _unescaped(text: str) -> str:
-    return _CODE.sub(_meant, _ESCAPED_COMMENT.sub("<", text))
+    return read_hidden(_ESCAPED_COMMENT.sub("<", text))
 
 
 def _meant(match: re.Match[str]) -> str:

@@ -243,11 +243,16 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any], now: str) -> It
                 continue
             verb = "Added" if key not in before else "Removed" if key not in after else "Changed"
             yield HistoryEntry(
-                now, f"{verb} {prefix}{key}", prefix + key, _brief(before.get(key)), _brief(after.get(key))
+                now, f"{verb} {prefix}{key}", prefix + key, brief(before.get(key)), brief(after.get(key))
             )
 
 
-def _brief(value: Any) -> Any:
+def is_cut(value: Any) -> bool:
+    """True if a value of the history may have been cut."""
+    return isinstance(value, str) and len(value) == _MAX_VALUE_CHARACTERS and value.endswith("…")
+
+
+def brief(value: Any) -> Any:
     """Return a value cut for the history."""
     if isinstance(value, str) and len(value) > _MAX_VALUE_CHARACTERS:
         return value[: _MAX_VALUE_CHARACTERS - 1] + "…"

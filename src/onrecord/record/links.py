@@ -3,6 +3,8 @@
 A supersession counts if both records say so, as the program writes it. A claim of one record alone is shown to people,
 and nothing obeys it: one committed file could take the place of all others. A record that says it was replaced by one
 that is no longer there was withdrawn, and stays so.
+
+It is the record in one file that is replaced, not an id: a second file with the same id says nothing for the first.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from onrecord.coldstart import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from onrecord.record.memory import Memory
 
@@ -34,50 +36,53 @@ class OneSidedLink(NamedTuple):
         return f"{self.new} says that it replaces {self.old}, and {self.old} {instead}"
 
 
-def successor(record: Memory, find: Callable[[str], Memory | None]) -> str:
-    """Return the id of the record that replaces `record`, if that counts; `find` returns a record of the store."""
-    if record.superseded_by == record.id:
+def successor(record: Memory, find: Callable[[str], Sequence[Memory]]) -> str:
+    """Return the id of the record that replaces `record`, if that counts; `find` returns the records with an id."""
+    if record.superseded_by in ("", record.id):
         return ""
-    new = find(record.superseded_by) if record.superseded_by else None
-    is_counted = new is None or record.id in new.supersedes
+    named = find(record.superseded_by)
+    is_counted = not named or any(record.id in new.supersedes for new in named)
     return record.superseded_by if is_counted else ""
 
 
 def replaced(records: Iterable[Memory]) -> frozenset[str]:
-    """Return the ids of the records of a store that others replace."""
-    by_id = _by_id(records)
-    return frozenset(record.id for record in by_id.values() if successor(record, by_id.get))
+    """Return the paths of the records of a store that others replace."""
+    listed = list(records)
+    find = finder(listed)
+    return frozenset(record.path for record in listed if successor(record, find))
 
 
 def current(records: Iterable[Memory]) -> list[Memory]:
     """Return the records of a store that are active and that no other replaces."""
     listed = list(records)
     old = replaced(listed)
-    return [record for record in listed if record.record_status == "active" and record.id not in old]
+    return [record for record in listed if record.record_status == "active" and record.path not in old]
 
 
 def one_sided(records: Iterable[Memory]) -> Iterator[OneSidedLink]:
     """Yield the supersessions of a store that only one of two records claims."""
-    by_id = _by_id(records)
-    for record in by_id.values():
-        yield from one_sided_of(record, by_id.get)
+    listed = list(records)
+    find = finder(listed)
+    for record in listed:
+        yield from one_sided_of(record, find)
 
 
-def one_sided_of(record: Memory, find: Callable[[str], Memory | None]) -> Iterator[OneSidedLink]:
+def one_sided_of(record: Memory, find: Callable[[str], Sequence[Memory]]) -> Iterator[OneSidedLink]:
     """Yield the supersessions that `record` claims and the other record does not."""
     if record.superseded_by not in ("", record.id) and not successor(record, find):
         yield OneSidedLink(record.id, record.superseded_by, record.id)
     for name in record.supersedes:
-        old = find(name)
-        if old is not None and record.id not in (old.superseded_by, name):
-            yield OneSidedLink(name, record.id, record.id, old.superseded_by)
+        for old in find(name):
+            if record.id not in (old.superseded_by, name):
+                yield OneSidedLink(name, record.id, record.id, old.superseded_by)
 
 
-def _by_id(records: Iterable[Memory]) -> Mapping[str, Memory]:
-    by_id: dict[str, Memory] = {}
+def finder(records: Iterable[Memory]) -> Callable[[str], Sequence[Memory]]:
+    """Return the function that returns those of `records` with an id."""
+    by_id: dict[str, list[Memory]] = {}
     for record in records:
-        by_id.setdefault(record.id, record)
-    return by_id
+        by_id.setdefault(record.id, []).append(record)
+    return lambda record_id: by_id.get(record_id, [])
 
 
 def first_notes(links: Sequence[OneSidedLink], limit: int = 3) -> str:

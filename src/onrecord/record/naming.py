@@ -38,7 +38,7 @@ _OTHER = {"ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "'": "", "�
 _LETTERS = {**_CYRILLIC, **_GREEK, **_OTHER}
 
 
-_GENERIC = frozenset(
+GENERIC = frozenset(
     """
     s t d m ll re ve a about again all also an and another any anything are as at be been begin best better but by can
     could did do does doing done down else everything for from get give go going good got had has have help here hey hi
@@ -58,13 +58,32 @@ _GENERIC = frozenset(
 )
 """Words that fit any record. Words such as commit, test or review are not among them: rules are about those."""
 
+EVERYDAY = frozenset(
+    """
+    test tests testing tested unit integration e2e suite build builds building built deploy deployed deployment
+    production staging commit commits committing push pushed pull request requests pr prs merge merged branch branches
+    main master rebase conflict conflicts review reviews readme docs doc documentation document comment comments
+    function functions method methods class classes module modules component components variable variables type types
+    import imports line lines page pages button buttons screen form ui ux app apps application server client dev local
+    locally log logs logging handling handler dependency dependencies package packages library libraries install
+    installed setup start started restart configure config configuration setting settings endpoint endpoints api lint
+    linter linting format formatter formatting compile compiler warning warnings crash crashes exception exceptions
+    debug feature features issue issues ticket tickets refactor refactoring cleanup unused version versions upgrade
+    upgrades release releases script scripts command commands terminal faster slow slower performance optimize simple
+    simplify nice nicer pretty load loads loading name names summary summarize plan example examples question questions
+    result results output input data user users everything repo repository folder directory open close show hide new
+    whole rest part parts idea ideas again detail details description possible correct missing order
+    """.split()
+)
+"""Words of prompts about any project: a trigger made of these is about a record whose own words say one of them."""
+
 _WORD = re.compile(r"\w+")
 
 
 def is_generic(trigger: str) -> bool:
     """True if a trigger has only words that any prompt may have: `fix it`, `what do we do`, `how to run this`."""
     words = _WORD.findall(trigger.lower())
-    return bool(words) and _GENERIC.issuperset(words)
+    return bool(words) and GENERIC.issuperset(words)
 
 
 def generic_note(triggers: Sequence[str]) -> str:

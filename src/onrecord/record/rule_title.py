@@ -372,14 +372,19 @@ def _sentences(rule: str, subject: str) -> list[str]:
 
 def _chosen(parts: list[str]) -> str:
     """Return the sentence that says what was decided: a first one that is short, or the first of the most direct."""
-    return parts[0] if len(parts[0].split()) <= _MAX_ANSWER_WORDS else min(parts, key=_indirectness)
+    if len(parts) == 1 or len(parts[0].split()) <= _MAX_ANSWER_WORDS:
+        return parts[0]
+    return min(parts, key=_indirectness)
 
 
 def _is_sure(parts: list[str]) -> bool:
     """True if the chosen sentence is worth a title: a short answer, words of a decision, or a first plain sentence."""
     sentence = _chosen(parts)
-    is_plain = sentence == parts[0] and _indirectness(sentence) <= 0 and sentence.split()[0].lower() not in _PRONOUNS
-    return len(sentence.split()) <= _MAX_ANSWER_WORDS or _indirectness(sentence) < 0 or is_plain
+    if len(sentence.split()) <= _MAX_ANSWER_WORDS:
+        return True
+    indirectness = _indirectness(sentence)
+    is_plain = sentence == parts[0] and indirectness == 0 and sentence.split()[0].lower() not in _PRONOUNS
+    return indirectness < 0 or is_plain
 
 
 def _says_more(text: str, subject: str) -> bool:

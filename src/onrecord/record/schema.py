@@ -329,9 +329,16 @@ def check_fields(fields: tuple[Field, ...], raw: Mapping[str, Any], prefix: str)
     for field in fields:
         value = raw.get(field.name)
         if value is not None:
-            yield from _check(field.kind, value, prefix + field.name)
+            if not _is_plain_text(field.kind, value):
+                yield from _check(field.kind, value, prefix + field.name)
         elif field.required:
             yield Flaw(prefix + field.name, "is missing", field.vital)
+
+
+def _is_plain_text(kind: Kind, value: Any) -> bool:
+    """True if a value is a text, as most are, and nothing is wrong with it: `_check` says what is."""
+    is_text = type(value) is str and type(kind) is Text and not kind.pattern
+    return is_text and len(value) <= kind.max_length and bool(value) and not value.isspace()  # type: ignore[union-attr]
 
 
 def _check(kind: Kind, value: Any, where: str) -> Iterator[Flaw]:
@@ -381,7 +388,8 @@ def _check_list(list_kind: ListOf, json_list: list[Any], where: str) -> Iterator
     if list_kind.is_sorted and all(isinstance(item, str) for item in json_list) and json_list != sorted(set(json_list)):
         yield Flaw(where, "must be sorted, each item once")
     for number, item in enumerate(json_list):
-        yield from _check(list_kind.item, item, f"{where}[{number}]")
+        if not _is_plain_text(list_kind.item, item):
+            yield from _check(list_kind.item, item, f"{where}[{number}]")
 
 
 _EXPECTED: Mapping[type, Any] = {

@@ -40,6 +40,13 @@ _NEXT_PARAMETER = re.compile(r"&\w{1,40}=")
 
 _HintedRules = list[tuple[patterns.Rule, list[str]]]
 _RULES: _HintedRules = [(rule, rule.hints.split("|")) for rule in (*patterns.TOKENS, *patterns.CONTEXTS)]
+_OF_SESSIONS = ("=", "sess", "sid=")
+_HINTS = sorted({*(hint for _, hints in _RULES for hint in hints), *patterns.NAME_HINTS, *_OF_SESSIONS})
+_HINTS_OF_TWO_WORDS = [hint for hint in _HINTS if " " in hint]
+_MAX_PLAIN_WORDS, _MAX_WORD_CHARACTERS = 100_000, 60
+
+_plain_words: set[str] = set()
+"""Words in which no hint was found: a store repeats its words, and looks for nearly 200 hints in each but once."""
 
 
 class Leak(NamedTuple):
@@ -65,15 +72,15 @@ def find_leaks(value: Any, where: str = "", ignore: Container[str] = ()) -> Iter
     """Yield the credentials in a JSON value, except those to ignore, with the paths of their fields."""
     # Nearly all records have none: to see that, one look at all texts together is enough.
     text = _plain("\n".join(_texts(value))).text
-    lowered = text.lower()
-    rules = [hinted for hinted in _fitting_rules(lowered, _RULES) if re.search(hinted[0].pattern, text)]
-    if rules or _may_name(lowered):
+    hints = _hints_in(text.lower())
+    rules = [hinted for hinted in _fitting_rules(hints, _RULES) if re.search(hinted[0].pattern, text)]
+    if rules or _may_name(hints):
         yield from _find_leaks(value, where, ignore, rules)
 
 
 def _find_leaks(value: Any, where: str, ignore: Container[str], hinted_rules: _HintedRules) -> Iterator[Leak]:
     if isinstance(value, str):
-        if hinted_rules or not value.isascii() or _may_name(value.lower()):
+        if hinted_rules or not value.isascii() or _may_name(_hints_in(value.lower())):
             yield from _in_text(value, where, ignore, hinted_rules)
     elif isinstance(value, Mapping):
         for key, item in value.items():
@@ -129,29 +136,34 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(item)
 
 
-def _fitting_rules(lowered_text: str, hinted_rules: _HintedRules) -> _HintedRules:
-    """Return those of the rules of which a text has a hint."""
-    fitting = []
-    for rule in hinted_rules:
-        for hint in rule[1]:
-            if hint in lowered_text:
-                fitting.append(rule)
-                break
-    return fitting
+def _hints_in(lowered_text: str) -> set[str]:
+    """Return the hints in a text, looking only at words that are not known to have none."""
+    words = set(lowered_text.split()) - _plain_words
+    text = "\n".join(words)
+    hints = {hint for hint in _HINTS if hint in text} if words else set()
+    if len(_plain_words) > _MAX_PLAIN_WORDS:
+        _plain_words.clear()
+    _plain_words.update(
+        [word for word in words if len(word) <= _MAX_WORD_CHARACTERS and not any(hint in word for hint in hints)]
+    )
+    hints.update([hint for hint in _HINTS_OF_TWO_WORDS if hint in lowered_text])
+    return hints
 
 
-def _may_name(lowered_text: str) -> bool:
-    """True if a text may have the name of a credential."""
-    for hint in patterns.NAME_HINTS:
-        if hint in lowered_text:
-            return True
+def _fitting_rules(hints: set[str], hinted_rules: _HintedRules) -> _HintedRules:
+    """Return those of the rules that have one of these hints."""
+    return [rule for rule in hinted_rules if not hints.isdisjoint(rule[1])] if hints else []
+
+
+def _may_name(hints: set[str]) -> bool:
+    """True if a text with these hints may have the name of a credential."""
     # A session counts only where something is assigned to it.
-    return "=" in lowered_text and ("sess" in lowered_text or "sid=" in lowered_text)
+    return not hints.isdisjoint(patterns.NAME_HINTS) or ("=" in hints and ("sess" in hints or "sid=" in hints))
 
 
 def _kind_of_field(field_name: object, value: Any) -> str:
     """Return the kind of credential in a field, if its name and its value look like one."""
-    is_named = isinstance(field_name, str) and isinstance(value, str) and _may_name(field_name.lower())
+    is_named = isinstance(field_name, str) and isinstance(value, str) and _may_name(_hints_in(field_name.lower()))
     match = patterns.NAME.search(str(field_name)) if is_named else None
     if not match or not isinstance(value, str):
         return ""
@@ -177,9 +189,9 @@ def _in_text(text: str, where: str, ignore: Container[str], hinted_rules: _Hinte
 def _spans(text: str, hinted_rules: _HintedRules | None = None) -> list[_Span]:
     """Return the positions of credentials, in order; where two overlap, the one with the more specific rule."""
     plain = _plain(text)
-    lowered = plain.text.lower()
-    fitting = _fitting_rules(lowered, _RULES if hinted_rules is None else hinted_rules)
-    named = _by_name(plain.text) if _may_name(lowered) else ()
+    hints = _hints_in(plain.text.lower())
+    fitting = _fitting_rules(hints, _RULES if hinted_rules is None else hinted_rules)
+    named = _by_name(plain.text) if _may_name(hints) else ()
     spans: list[_Span] = []
     for start, end, kind in (*_by_pattern(plain.text, fitting), *named):
         span = _Span(plain.at(start), plain.at(end), kind)

@@ -310,27 +310,24 @@ def _term_weights(query: WeightedQuery) -> dict[str, float]:
 
 def successors(index: Index, rows: Sequence[Row]) -> dict[int, Row | None]:
     """Return, for each record, the current one: itself, or the end of its chain; None if the chain leads nowhere."""
-    replaced = index.replaced([row.id for row in rows])
-    return {row.n: _successor(index, row) if row.id in replaced else row for row in rows}
+    replaced = index.replaced(row.n for row in rows)
+    return {row.n: _successor(index, row) if row.n in replaced else row for row in rows}
 
 
 def _successor(index: Index, row: Row) -> Row | None:
-    """Follow the newest successor; records that replace each other in a circle count as one."""
-    chain = [{row.id}]
-    for _ in range(_MAX_CHAIN):
-        last = chain[-1]
-        successors = {new for new_ids in index.replaced(sorted(last)).values() for new in new_ids} - last
-        newest = _newest(index, sorted(successors))
-        if newest is None:
-            # A single record whose successors are all missing leads nowhere.
-            return None if successors and len(last) == 1 else _newest(index, sorted(last))
-        position = next((position for position, ids in enumerate(chain) if newest.id in ids), len(chain))
-        chain[position:] = [{newest.id}.union(*chain[position:])]
-    return None
+    """Follow the successors; of records that replace each other in a circle, return the active one written last.
 
-
-def _newest(index: Index, ids: Sequence[str]) -> Row | None:
-    """Return the active record that was written last."""
-    marks = ",".join("?" * len(ids))
-    rows = index._select(f"WHERE id IN ({marks}) AND status <> 'broken'", list(ids))
-    return max(rows, key=lambda row: (row.status == "active", row.updated_at, row.path), default=None)
+    An id that two files have leads nowhere: either could be a stranger's.
+    """
+    chain: list[Row] = []
+    while row not in chain and len(chain) < _MAX_CHAIN:
+        chain.append(row)
+        new_id = index.replaced([row.n]).get(row.n)
+        if new_id is None:
+            return row
+        named = index._select("WHERE id = ? AND status <> 'broken'", [new_id])
+        if len(named) != 1:
+            return None
+        (row,) = named
+    circle = chain[chain.index(row) :] if row in chain else []
+    return max(circle, key=lambda row: (row.status == "active", row.updated_at, row.path), default=None)

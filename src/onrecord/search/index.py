@@ -84,7 +84,10 @@ class IndexedCheck(coldstart.NamedTuple):
 
 _COLUMNS = ", ".join(Row._fields)
 
-NOT_REPLACED = "id NOT IN (SELECT old FROM succession WHERE old NOT IN (SELECT id FROM cycle_winner))"
+REPLACED = "SELECT n FROM succession WHERE old NOT IN (SELECT id FROM cycle_winner)"
+"""The SQL query for the numbers of the records that others replace."""
+
+NOT_REPLACED = f"n NOT IN ({REPLACED})"
 """The SQL condition that no other record replaces a record."""
 
 IS_CURRENT = f"status = 'active' AND NOT void AND {NOT_REPLACED}"
@@ -253,12 +256,9 @@ class Index:
         query = f"SELECT DISTINCT pattern FROM record_file WHERE name != '' LIMIT {_MAX_FILES}"
         return [pattern for (pattern,) in self._connection.execute(query)]
 
-    def anchored_at(self, path: str) -> list[tuple[RecordFile, str]]:
-        """Return the record files at `path` of records with anchors, each with the anchors."""
-        query = (
-            "SELECT pattern, n, gravity, anchors FROM record_file JOIN record USING (n)"
-            " WHERE pattern = ? AND anchors != ''"
-        )
+    def files_at(self, path: str) -> list[tuple[RecordFile, str]]:
+        """Return the record files at `path`, each with the anchors of its record, if it has any."""
+        query = "SELECT pattern, n, gravity, anchors FROM record_file JOIN record USING (n) WHERE pattern = ?"
         return [(RecordFile(*row), anchors) for *row, anchors in self._connection.execute(query, (path,)).fetchall()]
 
     def is_gravest(self, n: int) -> bool:
@@ -310,14 +310,10 @@ class Index:
             "".join((row.path, *row[4:11], *row[12:]))
         return rows
 
-    def replaced(self, ids: Sequence[str]) -> dict[str, list[str]]:
-        """Return, for those of `ids` that are superseded, the ids of the records that replace them."""
-        marks = ",".join("?" * len(ids))
-        rows = self._connection.execute(f"SELECT DISTINCT old, new FROM succession WHERE old IN ({marks})", ids)
-        successors: dict[str, list[str]] = {}
-        for old, new in rows:
-            successors.setdefault(old, []).append(new)
-        return successors
+    def replaced(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Return, for those of these records that are superseded, the id of the record that replaces them."""
+        among = ",".join(str(int(n)) for n in numbers)
+        return dict(self._connection.execute(f"SELECT n, new FROM succession WHERE n IN ({among})").fetchall())
 
 
 def unpack_facts(text: str) -> tuple[int, float, list[str], list[str], str]:

@@ -29,6 +29,9 @@ LARGE_BYTES = 8_000
 
 _ENDLESS = float("inf")
 
+_UNSEEN = (-1, -1)
+"""Stamp of a file that the disk did not show or give: it fits no file, so that the file is read again next time."""
+
 _MAX_IN_CIRCLES = 1_000
 """Records in cycles of supersession that are resolved; only a hostile store has more."""
 
@@ -94,12 +97,19 @@ def reread(index: Index, names: Iterable[str]) -> None:
 
 
 def stamp(root: str, path: str) -> tuple[int, int] | None:
-    """Return modification time and size, which differ between versions of a file; None if there is no file."""
+    """Return modification time and size, which differ between versions of a file; None if there is no file.
+
+    Of a file that the disk does not show it returns a time that no file has: the file may be there, and is read.
+    """
     try:
         # Joined by hand: this is done for every record of a store, and `os.path.join` takes as long as the rest.
         status = os.stat(root + os.sep + path)
-    except (OSError, ValueError):
+    except ValueError:
         return None
+    except OSError as error:
+        from onrecord import files
+
+        return _UNSEEN if files.is_fault(error) else None
     return status.st_mtime_ns, status.st_size
 
 
@@ -235,7 +245,7 @@ class _Changes:
                 state_file.log_failure(f"index {path}", f"{type(error).__name__}: {error}")
             elif isinstance(error, Unwritable):
                 # The disk did not give the file: with this stamp it is read again next time.
-                self.unread, file_stamp = error, (-1, -1)
+                self.unread, file_stamp = error, _UNSEEN
             self._execute(_INSERT, (n, path, *file_stamp, "", "", "", "", "", "broken", *[""] * 16))
             return
         head = (memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
@@ -331,10 +341,11 @@ class _Changes:
         links = self._execute("SELECT old, new FROM succession").fetchall()
         for record_id in sorted(in_circles(links))[:_MAX_IN_CIRCLES]:
             rows = self._index._select("WHERE id = ?", (record_id,))
-            if rows and candidates.successors(self._index, rows[:1])[rows[0].n] in rows:
-                self._execute("INSERT OR IGNORE INTO cycle_winner VALUES (?)", (record_id,))
-                # It says itself that it was superseded, as all of the circle do.
-                self._execute("UPDATE record SET void = 0 WHERE id = ?", (record_id,))
+            for n, current in candidates.successors(self._index, rows).items():
+                if current and current.n == n and n in self._index.replaced([n]):
+                    self._execute("INSERT OR IGNORE INTO cycle_winner VALUES (?)", (record_id,))
+                    # It says itself that it was superseded, as all of the circle do.
+                    self._execute("UPDATE record SET void = 0 WHERE n = ?", (n,))
 
 
 def in_circles(links: Iterable[tuple[str, str]]) -> set[str]:

@@ -31,6 +31,7 @@ ORDERS = {
 """The orders of a list; dates with the newest first."""
 
 _ANCHORED = f"status = 'active' AND void = 0 AND anchors <> '' AND {NOT_REPLACED}"
+_MAX_PARAMETERS = 500
 _MAX_AT_ONCE = 10_000
 """Records read by one statement: SQLite takes statements of a million characters."""
 
@@ -81,6 +82,30 @@ def named(index: Index, beginning: str, status: str, limit: int) -> list[tuple[s
     return index.run(_fetch, f"SELECT id, title FROM record WHERE {where}", parameters)
 
 
+def at(index: Index, paths: Sequence[str]) -> dict[str, Listed]:
+    """Return the records at these paths, by path; those that are gone are left out."""
+    return index.run(_at, paths)
+
+
+def _at(index: Index, paths: Sequence[str]) -> dict[str, Listed]:
+    found: dict[str, Listed] = {}
+    for start in range(0, len(paths), _MAX_PARAMETERS):
+        batch = list(paths[start : start + _MAX_PARAMETERS])
+        marks = ",".join("?" * len(batch))
+        for row in index._connection.execute(f"{_COLUMNS} WHERE path IN ({marks}) AND status <> 'broken'", batch):
+            listed = _listed(row)
+            found[listed.path] = listed
+    return found
+
+
+def containing(index: Index, text: str, limit: int) -> list[tuple[str, str]]:
+    """Return the ids and titles of active records whose id or title contains `text`, newest first."""
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    where = "status = 'active' AND (id LIKE ? ESCAPE '\\' OR title LIKE ? ESCAPE '\\')"
+    statement = f"SELECT id, title FROM record WHERE {where} ORDER BY {ORDERS['updated']} LIMIT ?"
+    return index.run(_fetch, statement, (f"%{escaped}%", f"%{escaped}%", limit))
+
+
 def newest_tags(index: Index, limit: int) -> list[str]:
     """Return the tags of the active records that were changed last, each as often as it occurs."""
     newest = "SELECT tags FROM record WHERE status = 'active' ORDER BY updated_at DESC LIMIT ?"
@@ -112,11 +137,12 @@ def titles(index: Index) -> list[tuple[str, str]]:
     return index._connection.execute("SELECT path, title FROM record WHERE status <> 'broken' ORDER BY path").fetchall()
 
 
-def successors(index: Index, ids: Sequence[str]) -> dict[str, str]:
-    """Return, for records that say they were replaced, the id of the record that replaced them."""
-    marks = ",".join("?" * len(ids))
-    rows = index._connection.execute(f"SELECT old, new FROM succession WHERE old IN ({marks})", list(ids))
-    return {str(old): str(new) for old, new in rows}
+def successors(index: Index, record_paths: Sequence[str]) -> dict[str, str]:
+    """Return, by path, for records that were replaced, the id of the record that replaced them."""
+    marks = ",".join("?" * len(record_paths))
+    query = f"SELECT path, new FROM succession JOIN record USING (n) WHERE path IN ({marks})"
+    rows = index._connection.execute(query, list(record_paths))
+    return {str(path): str(new) for path, new in rows}
 
 
 def broken(index: Index) -> list[str]:
@@ -161,11 +187,14 @@ def _rows(index: Index, numbers: list[int], order: str) -> list[Listed]:
     rows: list[Listed] = []
     for start in range(0, len(numbers), _MAX_AT_ONCE):
         batch = ",".join(map(str, numbers[start : start + _MAX_AT_ONCE]))
-        for record_id, category, title, tags, *rest in index._connection.execute(
-            f"{_COLUMNS} WHERE n IN ({batch}) ORDER BY {ORDERS[order]}"
-        ):
-            rows.append(Listed(record_id, category, title, tuple(tags.split("\n")) if tags else (), *rest))
+        statement = f"{_COLUMNS} WHERE n IN ({batch}) ORDER BY {ORDERS[order]}"
+        rows += map(_listed, index._connection.execute(statement))
     return rows
+
+
+def _listed(row: Any) -> Listed:
+    record_id, category, title, tags, *rest = row
+    return Listed(record_id, category, title, tuple(tags.split("\n")) if tags else (), *rest)
 
 
 def fit(root: str, text: str, paths: Collection[str]) -> NameMatch:

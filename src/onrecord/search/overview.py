@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from onrecord import coldstart
 from onrecord.search import candidates
-from onrecord.search.index import IS_CURRENT
+from onrecord.search.index import IS_CURRENT, REPLACED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def areas(index: Index) -> list[tuple[str, str, int]]:
     counts = {(str(name), str(scope)): int(count) for name, scope, count in execute(query)}
     replaced = (
         "SELECT areas, scope FROM record WHERE status = 'active' AND NOT void AND category <> 'session_summary'"
-        f" AND id IN (SELECT old FROM succession WHERE old NOT IN (SELECT id FROM cycle_winner)) LIMIT {_MAX_REPLACED}"
+        f" AND n IN ({REPLACED}) LIMIT {_MAX_REPLACED}"
     )
     for names, scope in execute(replaced):
         for key in ((name, scope) for name in ("", *filter(None, names.split("\n")))):

@@ -10,7 +10,6 @@ from __future__ import annotations
 from array import array
 
 from onrecord import coldstart
-from onrecord.record import naming
 from onrecord.record.memory import Memory
 from onrecord.search import document, query, vectors
 from onrecord.search.semantic import BLOCK, PARTS
@@ -53,8 +52,7 @@ class RecordVectors(coldstart.NamedTuple):
 
 def build(memory: Memory, vectorizer: Vectorizer) -> RecordVectors:
     """Return the vectors of a record. Each text is summed once; title with triggers and the whole are sums of sums."""
-    specific = [trigger for trigger in memory.triggers if not naming.is_generic(trigger)]
-    lines = (memory.title, *specific[:MAX_TRIGGERS])
+    lines = (memory.title, *document.specific_triggers(memory)[:MAX_TRIGGERS])
     title, *triggers = (vectorizer.words(text[:_MAX_LINE_CHARACTERS]) for text in lines)
     parts = [vectorizer.words(text) for text in sentences(memory)]
     sums = [vectorizer.sum(words) for words in (title, *triggers, *parts)]

@@ -11,6 +11,8 @@ no place of its own: `respelled` reads a field as a query spells its names.
 
 from __future__ import annotations
 
+from itertools import chain
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -69,7 +71,9 @@ def _is_mark(character: str) -> bool:
 
 def stream(text: str) -> list[str]:
     """Return all terms of a text, in order."""
-    return [term for word in words(text) for term in of_word(word)]
+    text_words = words(text)
+    known = list(map(_cache.get, text_words))
+    return list(chain.from_iterable(map(of_word, text_words) if None in known else known))  # type: ignore[arg-type]
 
 
 def field(text: str, left_out: frozenset[str] = frozenset()) -> list[str]:

@@ -193,7 +193,9 @@ def connect(address: TeamAddress) -> HubSession:
         merged = conninfo.make_conninfo(address.database, **defaults)
     except psycopg.Error as error:
         # The message of libpq repeats parts of the address.
-        raise BadInput("libpq does not understand the address", fix="compare it with docs/team/postgres.md") from error
+        raise BadInput(
+            "libpq does not understand the address", fix="compare it with the examples: onrecord docs team/postgres"
+        ) from error
     try:
         # No prepared statements: behind a pool each transaction may get another session.
         return HubSession.connect(merged, autocommit=True, prepare_threshold=None)
@@ -213,7 +215,7 @@ def translate(error: psycopg.Error, address: TeamAddress, password: str) -> Onre
         fix = f"ask the administrator for: `onrecord hub grant LOGIN ROLE --team {address.team}`"
         return Refused(f"your login may not do this in the team {address.team}: {text}", fix=fix)
     if isinstance(error, errors.LockNotAvailable):
-        fix = "try again later; docs/team/postgres.md says how the administrator finds that session"
+        fix = "try again later; how the administrator finds that session: onrecord docs team/postgres"
         return Offline("another session holds a lock that this needs", fix=fix)
     if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
         what = "the database cannot do this now" if error.sqlstate else "the connection to the database was lost"

@@ -28,15 +28,8 @@ _ENDINGS = (f"{os.sep}.git", "", f".git{os.sep}.git", ".git")
 _DATA_FOLDERS = ("objects", "refs", "reftable", "worktrees")
 """Linked from the remote: objects and refs; and its other working trees, whose branches must not be changed."""
 
-_UNLINKED = (
-    "objects",
-    os.path.join("objects", "pack"),
-    os.path.join("objects", "info"),
-    "refs",
-    os.path.join("refs", "heads"),
-    "reftable",
-)
-"""Folders that are written to, and that must not be links: those could lead anywhere."""
+_WRITTEN = ("objects", "refs", "reftable", "packed-refs")
+"""What git writes to: neither these nor a folder in them may be a link, which could lead anywhere."""
 
 _GATES = ("pre-receive", "update", "proc-receive", "reference-transaction")
 """Hooks that may refuse a push. As they are not run, nothing is written past them."""
@@ -116,9 +109,8 @@ def gates(path: str) -> list[str]:
 def opened(path: str, parent: str) -> Iterator[str]:
     """Yield a repository of our own in `parent` with the objects and refs of the one at `path`. Raises BadRemote."""
     repository = find(path)
-    for name in _UNLINKED:
-        if os.path.islink(os.path.join(repository.common, name)):
-            raise BadRemote(f"{path} cannot be used: {name} is a link", fix="connect the repository that it leads to")
+    for name in _linked(repository.common):
+        raise BadRemote(f"{path} cannot be used: {name!r} is a link", fix="connect the repository that it leads to")
     files.make_folder(parent, is_private=True)
     _remove_leftovers(parent)
     folder = tempfile.mkdtemp(prefix=_PREFIX, dir=parent)
@@ -128,6 +120,19 @@ def opened(path: str, parent: str) -> Iterator[str]:
     finally:
         # Removes the links, and nothing behind them.
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _linked(git_dir: str) -> Iterator[str]:
+    """Yield what a push may write to and is a link, such as the folder `refs/heads/onrecord`."""
+    waiting = list(_WRITTEN)
+    while waiting:
+        name = waiting.pop()
+        folder = os.path.join(git_dir, name)
+        if os.path.islink(folder):
+            yield name
+        elif os.path.isdir(folder):
+            with os.scandir(folder) as entries:
+                waiting += [os.path.join(name, entry.name) for entry in entries if entry.is_dir()]
 
 
 def _fill(folder: str, repository: RepositoryFolders) -> None:

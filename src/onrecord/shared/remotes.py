@@ -98,13 +98,13 @@ def connected() -> list[Remote]:
 
 
 def usable() -> list[Remote]:
-    """Return the connected remotes for a hook; none, and a line in the failure log, if the file is not valid."""
+    """Return the connected remotes; none, and a note of that for the user, if the file is not valid."""
     try:
         return connected()
     except BadInput as error:
         from onrecord import state_file
 
-        state_file.log_failure("remotes", error.message)
+        state_file.go_without("remotes", error.message)
         return []
 
 

@@ -143,10 +143,21 @@ def replicas(project: str) -> list[StoreRef]:
 
     A change that a shared store has refused, or not accepted yet, is in its replica only, and is not shown as its own.
     """
-    if not os.path.exists(paths.remotes_file()) or remotes.is_planted(project):
+    if not _is_there(paths.remotes_file()) or remotes.is_planted(project):
         return []
     store_refs = [paths.accepted(remote.name) for remote in remotes.usable()]
-    return [store_ref for store_ref in store_refs if os.path.isdir(store_ref.root)]
+    return [store_ref for store_ref in store_refs if _is_there(store_ref.root)]
+
+
+def _is_there(path: str) -> bool:
+    """True if there is such a file or folder; if the disk does not tell, False, and a note of that for the user."""
+    try:
+        return files.status(path) is not None
+    except Unwritable as error:
+        from onrecord import state_file
+
+        state_file.go_without("remotes", error.message)
+        return False
 
 
 def select(store_refs: Sequence[StoreRef], settings: Settings) -> list[StoreRef]:

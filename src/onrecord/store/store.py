@@ -139,12 +139,15 @@ class Store:
             )
         return self.read(matches[0])
 
-    def record_named(self, record_id: str) -> Memory | None:
-        """Return the record with exactly this id; None if it is not there, cannot be read, or there are several."""
-        try:
-            return self.read(found[0]).memory if len(found := self._paths_of(record_id)) == 1 else None
-        except OnrecordError:
-            return None
+    def records_named(self, record_id: str) -> list[Memory]:
+        """Return the records with exactly this id: one, none, or one in each of several folders."""
+        named = []
+        for path in self._paths_of(record_id):
+            try:
+                named.append(self.read(path).memory)
+            except OnrecordError:
+                continue
+        return named
 
     def find_paths(self, reference: str) -> list[str]:
         """Return the paths that `reference` may mean (see `get`). Only an id can mean more than one."""
@@ -220,11 +223,11 @@ class Store:
             self.last_change = batch.change_id
 
     def _missing_page(self) -> str:
-        """Return the page for a store without `index.md`; empty if it has one.
+        """Return the page for a store without an `index.md` of ours; empty if it has one.
 
         It is made before the store is locked: to read 200,000 records takes half a minute, and others wait ten seconds.
         """
-        if index_md.exists(self.root):
+        if index_md.is_ours(self.root):
             return ""
         entries = budget.counted(self.entries(), "reading records for index.md")
         return index_md.render(entry.memory for entry in entries)
@@ -276,7 +279,7 @@ class Batch:
     def __init__(self, store: Store, action: str = "change", page_text: str = "") -> None:
         self._store = store
         self._page_text = page_text
-        """What `index.md` lists if the store has none, as it was before the lock."""
+        """What `index.md` lists if the store has none of ours, as it was before the lock."""
         self.action = action
         self.undoes = ""
         """The id of the change that this one undoes."""
@@ -303,9 +306,13 @@ class Batch:
             self._store.expect(f"{paths.INBOX}/{draft.name}.json", draft.hash)
         self._texts[f"{paths.INBOX}/{draft.name}.json"] = drafts.render(draft).decode("utf-8")
 
+    def put_config(self, text: str) -> None:
+        """Add the store's config to write."""
+        self._texts[paths.CONFIG] = text
+
     def restore(self, path: str, text: str) -> None:
         """Add a file to restore to the old `text`."""
-        if not path.startswith(f"{paths.INBOX}/"):
+        if _is_record(path):
             self.written[path] = memory.parse(text.encode("utf-8"), path)
         self._texts[path] = text
 
@@ -337,24 +344,34 @@ class Batch:
             self._store.warn(begun.warning)
         # The records are on disk now, so a failure below is only a warning.
         try:
-            # Another writer may have made it since, and then it has that writer's records, too.
-            page = index_md.read(root) or self._page_text
-            if page:
-                page = index_md.revise(page, removed_paths=self._drops, records=self.written.values())
-                index_md.write(root, page)
-            else:
-                self._store.rebuild_index_md()
-            if any(not path.startswith(f"{paths.INBOX}/") for path in new_texts):
+            if any(path != paths.CONFIG for path in new_texts):
+                self._renew_index_md()
+            if any(map(_is_record, new_texts)):
                 self._store.renew_page()
             journal.end(root, self.change_id)
         except OnrecordError as error:
             self._store.warn(error.message)
+
+    def _renew_index_md(self) -> None:
+        # Another writer may have made it since, and then it has that writer's records, too.
+        root = self._store.root
+        page = index_md.read(root) if index_md.is_ours(root) else self._page_text
+        if page:
+            page = index_md.revise(page, removed_paths=self._drops, records=self.written.values())
+            index_md.write(root, page)
+        else:
+            self._store.rebuild_index_md()
 
     def _new_texts(self) -> dict[str, str | None]:
         """Return the new text of each file. Deletions come last, so that a reader never misses a renamed record."""
         record_texts = {path: memory.render(record).decode("utf-8") for path, record in self.written.items()}
         texts = {**record_texts, **self._texts}
         return {**texts, **{path: None for path in self._drops if path not in texts}}
+
+
+def _is_record(path: str) -> bool:
+    """True if a file of a store is a record, not a draft or the config."""
+    return path != paths.CONFIG and not path.startswith(f"{paths.INBOX}/")
 
 
 class DryRunStore(Store):

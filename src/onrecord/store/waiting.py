@@ -15,17 +15,23 @@ _MAX_FILES = 1_000
 """Counting stops here: to a user, "1,000 drafts" says as much as any larger number."""
 
 
-def count(store_root: str) -> int:
-    """Return the number of drafts in a store. Raises Unwritable if they cannot be listed."""
+def names(store_root: str) -> list[str]:
+    """Return the names of the drafts in a store, in order, up to a limit. Raises Unwritable."""
     try:
         with os.scandir(files.inside(store_root, paths.INBOX)) as entries:
-            return sum(entry.name.endswith(".json") and entry.name[0] != "." for entry in islice(entries, _MAX_FILES))
+            first = [entry.name for entry in islice(entries, _MAX_FILES)]
     except UnsafePath:
-        return 0
+        return []
     except OSError as error:
         if files.is_absent(error):
-            return 0
+            return []
         raise files.unreadable(os.path.join(store_root, paths.INBOX), error) from error
+    return sorted(name[:-5] for name in first if name.endswith(".json") and name[0] != ".")
+
+
+def count(store_root: str) -> int:
+    """Return the number of drafts in a store. Raises Unwritable if they cannot be listed."""
+    return len(names(store_root))
 
 
 def line(store_root: str, command: str = "onrecord review") -> str:

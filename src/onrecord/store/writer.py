@@ -246,11 +246,13 @@ class Writer:
     def collect(self, *, dry_run: bool = False) -> list[CollectedRecord]:
         """Retire records past their retention, and delete those retired longer ago than the grace period.
 
-        Raises BadInput if a settings file cannot be read, because that file may set a longer retention.
+        Raises BadInput if a value that says how long records are kept cannot be read: it may set a longer time.
         """
-        for problem in self.settings.retention_problems:
-            fix = f"correct {problem.file} first: it says how long records are kept; nothing was deleted"
-            raise BadInput(str(problem), fix=fix)
+        problems = self.settings.retention_problems
+        if problems:
+            files = " and ".join(dict.fromkeys(problem.file for problem in problems))
+            fix = f"correct {files} first: it says how long records are kept; nothing was deleted"
+            raise BadInput("; ".join(map(str, problems)), fix=fix)
         grace = self.settings.number("delete.grace_period_days")
         collected = []
         with self.store.writing("gc") as batch:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from onrecord import coldstart, paths, state_file, timestamps
+from onrecord import coldstart, paths, state_file, timestamps, usage
 from onrecord.coldstart import NamedTuple
 from onrecord.state_file import StateFile
 from onrecord.store import record_names
@@ -28,12 +28,15 @@ _MAX_CALL_CHARS = 40_000
 """Characters of a tool call that are searched; a longer call usually writes a file."""
 
 _WRITE_TOOLS = ("Edit", "Write")
-EVENTS = ("injected", "pointed", "opened", "digest", "corrected")
-"""What happened to a record: shown, named by a pointer, opened by the agent, in a digest, broken and corrected."""
+FEEDBACK = ("helped", "not_relevant", "wrong")
+EVENTS = ("injected", "pointed", "opened", "digest", "corrected", *FEEDBACK)
+"""What happened to a record: shown, named by a pointer, opened by the agent, in a digest, broken and corrected; and
+what a person said about a showing of it."""
 
 _CORRECTED = "corrected"
-_WEIGHTS = {_CORRECTED: 5, "opened": 1}
-"""How much an event says about a record, for those that say something: a broken rule more than one that was read."""
+_WEIGHTS = {_CORRECTED: 5, "opened": 1, "helped": 3, "not_relevant": -2, "wrong": -5}
+"""How much an event says about a record, for those that say something: a broken rule more than one that was read, and
+a person more than an agent."""
 
 _OBSERVED = tuple(f"\t{event}\t".encode() for event in _WEIGHTS)
 
@@ -116,6 +119,15 @@ def add_correction(store_root: str, path: str, host: str) -> None:
         _log(store_root).append(f"{timestamps.now()[:10]}\t{_CORRECTED}\t{path}\t1\t{host}\n")
 
 
+def add_feedback(store_root: str, path: str, verdict: str, before: str = "") -> None:
+    """Count what a person says about a record, in place of what they said `before`; empty for nothing."""
+    counts = [(before, "-1"), (verdict, "1")]
+    day = timestamps.now()[:10]
+    lines = [f"{day}\t{event}\t{path}\t{count}\n" for event, count in counts if event in FEEDBACK]
+    if lines:
+        _log(store_root).append("".join(lines))
+
+
 def read(store_root: str) -> Iterator[tuple[str, str, str, int]]:
     """Yield every event: day, kind, path of the record and count. Damaged lines are ignored."""
     return _events(_log(store_root).read())
@@ -181,7 +193,9 @@ def _parsed(data: bytes) -> Iterator[tuple[str, str, str, int, str]]:
         if len(parts) not in (3, 4, 5) or parts[1] not in EVENTS or not timestamps.is_day(parts[0]):
             continue
         count = parts[3] if len(parts) > 3 else "1"
-        if count.isascii() and count.isdigit() and len(count) < 12 and parts[2]:
+        # What a person takes back counts as less than nothing.
+        digits = count[1:] if count.startswith("-") and parts[1] in FEEDBACK else count
+        if digits.isascii() and digits.isdigit() and len(digits) < 12 and parts[2]:
             yield parts[0], parts[1], parts[2], int(count), parts[4] if len(parts) > 4 else ""
 
 
@@ -220,10 +234,13 @@ def _count(notes: StateFile, outcomes: Mapping[tuple[str, str], bool], roots: Ma
     """Note the opened records and count the new ones. If several Stop hooks run at once, only one counts a record."""
     events: dict[str, list[tuple[str, str]]] = {}
     with notes:
-        _, already_counted = _read_notes(notes)
+        turns, already_counted = _read_notes(notes)
         for key, is_opened in outcomes.items():
             if is_opened and key not in already_counted:
                 events.setdefault(roots[key[0]], []).append((_OPENED, key[0]))
+                usage.happened(roots[key[0]], "used", [key[0]])
+            elif not is_opened and turns.get(key, 0) == TURNS - 1:
+                usage.happened(roots[key[0]], "ignored", [key[0]])
         notes.append("".join(
             f"{record}\t{text_hash}\t{_OPENED if is_opened else _NOT_OPENED}\n"
             for (record, text_hash), is_opened in outcomes.items()
@@ -261,18 +278,27 @@ class Counts(NamedTuple):
     opened: int = 0
     digest: int = 0
     corrected: int = 0
+    helped: int = 0
+    not_relevant: int = 0
+    wrong: int = 0
     last_injected: str = ""
     last_corrected: str = ""
 
     def plus(self, day: str, event: str, count: int) -> Counts:
         """Return these counts plus `count` events of one kind on `day`."""
         values = self._asdict()
-        values[event] += count
+        values[event] = max(values[event] + count, 0)
         if event == "injected":
             values["last_injected"] = max(self.last_injected, day)
         if event == _CORRECTED:
             values["last_corrected"] = max(self.last_corrected, day)
         return Counts(**values)
+
+    def with_those_of(self, counts: Counts) -> Counts:
+        """Return these counts and others as one."""
+        sums = {kind: getattr(self, kind) + getattr(counts, kind) for kind in EVENTS}
+        last = max(self.last_injected, counts.last_injected), max(self.last_corrected, counts.last_corrected)
+        return Counts(**sums, last_injected=last[0], last_corrected=last[1])
 
 
 def per_record(store_root: str, since: str = "") -> dict[str, Counts]:
@@ -323,7 +349,7 @@ def observations(store_root: str) -> dict[str, int]:
     counts: dict[str, int] = {}
     for _, event, path, count in _events(b"\n".join(lines)):
         counts[path] = counts.get(path, 0) + count * _WEIGHTS.get(event, 0)
-    return counts
+    return {path: max(count, 0) for path, count in counts.items()}
 
 
 def per_week(store_root: str, limit: int = 12, path: str = "", since: str = "") -> list[tuple[str, Counts]]:
@@ -335,7 +361,16 @@ def per_week(store_root: str, limit: int = 12, path: str = "", since: str = "") 
         week = _week(timestamps.seconds(day))
         if week in weeks and record == (path or record) and day >= since[:10]:
             weeks[week] = weeks[week].plus(day, event, count)
-    return [(timestamps.from_seconds(week * _WEEK + _MONDAY)[:10], counts) for week, counts in weeks.items()]
+    return [(_first_day(week), counts) for week, counts in weeks.items()]
+
+
+def monday(moment: str) -> str:
+    """Return the first day of the week of a moment or day."""
+    return _first_day(_week(timestamps.seconds(moment)))
+
+
+def _first_day(week: int) -> str:
+    return timestamps.from_seconds(week * _WEEK + _MONDAY)[:10]
 
 
 def _week(seconds: float) -> int:

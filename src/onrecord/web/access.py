@@ -20,10 +20,13 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from onrecord.web import live
+
 MAX_BODY_BYTES = 1_000_000
 """Largest form that is read; a record has at most 200,000 bytes."""
 
-MAX_FORM_FIELDS = 200
+MAX_FORM_FIELDS = 4_000
+"""A list of a record has at most 200 items, and each is a field of its form."""
 _ICON = "/favicon.ico"
 
 HEADERS = {
@@ -108,7 +111,8 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, send)
             return
-        self._on_request()
+        if scope["path"] != live.PATH:
+            self._on_request()
         if scope["method"] == "POST":
             form = await _read_form(receive)
             if form is None or not _equals(form.get("form_token", ""), self._access.form_token):

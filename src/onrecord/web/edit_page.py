@@ -1,4 +1,7 @@
-"""Forms to create a record, and to edit a record or a draft."""
+"""Forms to create a record, and to edit a record or a draft, with a preview of what agents will be shown.
+
+Whoever saves second merges field by field: what only one of two people changed is taken, the rest is to be chosen.
+"""
 
 from __future__ import annotations
 
@@ -14,42 +17,214 @@ from onrecord.capture import review, similar
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, OnrecordError
 from onrecord.freshness import related_files
-from onrecord.project import save
-from onrecord.record import compose, drafts, form, memory, naming
+from onrecord.project import save_record
+from onrecord.record import compose, drafts, memory, naming
+from onrecord.record.drafts import Draft
 from onrecord.record.form import FieldProblem
 from onrecord.record.memory import Memory
+from onrecord.search import listing
+from onrecord.shared import replicas
 from onrecord.store.inbox import Inbox
-from onrecord.store.store import Entry, Store
+from onrecord.store.store import Store
 from onrecord.store.writer import Writer
-from onrecord.web import inbox_page, record_page, view
+from onrecord.web import agent_preview, field_merge, record_form, record_page, record_versions, view
+from onrecord.web.agent_preview import AgentPreview
+from onrecord.web.field_merge import Merge
+
+_MAX_SUMMARY_CHARACTERS = 1_000
 
 
-class EditForm(NamedTuple):
-    """The text in a form, and the fields and problems found in it."""
+class _FormPage(NamedTuple):
+    """What a form shows, besides the record that it is about."""
 
-    text: str
-    fields: Mapping[str, Any] = {}
+    values: Mapping[str, str]
     problems: tuple[FieldProblem, ...] = ()
+    preview: AgentPreview | None = None
+    extra: str = ""
+    """The list that gets one more empty item."""
+    is_unsaved: bool = False
+    takes_force: bool = False
+    """True if only a similar record keeps it from being saved."""
 
 
-def edit(request: Request) -> Response:
-    store, entry = record_page.requested_record(request)
-    if request.method == "GET":
-        return _page(request, f"Edit: {entry.memory.title}", EditForm(_form_text(entry.memory)), entry.hash)
-    edit_form, expected_hash = _parse_form(request, entry.memory.category), view.form_fields(request).get("hash", "")
-    if edit_form.problems:
-        return _page(request, f"Edit: {entry.memory.title}", edit_form, expected_hash)
+class _Subject:
+    """What a form is about: a new record, a saved one, or a draft."""
+
+    title = ""
+    is_draft = False
+
+    def __init__(self, request: Request, store: Store, store_name: str, category: str) -> None:
+        self.request = request
+        self.store = store
+        self.store_name = store_name
+        self.category = category
+        self.writer = Writer(store, view.site_of(request).project().settings)
+
+    @property
+    def record(self) -> Memory | None:
+        """The record as it is now; None for a new one."""
+        return None
+
+    @property
+    def hash(self) -> str:
+        """The hash of the version that the record has now."""
+        return ""
+
+    def begin(self) -> Mapping[str, str]:
+        """Return the values of the form when it is opened."""
+        raise NotImplementedError
+
+    def save(self, fields: Mapping[str, Any], values: Mapping[str, str]) -> Response:
+        """Save the fields of the form. Raises OnrecordError."""
+        raise NotImplementedError
+
+    def write(self, patch: Mapping[str, Any], expected_hash: str, values: Mapping[str, str]) -> Response:
+        """Apply a patch to the version with this hash. Raises Changed and other errors."""
+        raise NotImplementedError
+
+    def base(self, version: str) -> Memory | None:
+        """Return the version that the person began with; None if it is not known any more."""
+        return view.site_of(self.request).shown_version(version)
+
+
+class _NewRecord(_Subject):
+    """A record that does not exist yet, in the project's store."""
+
+    def __init__(self, request: Request) -> None:
+        category = request.path_params["category"]
+        if category not in categories.CATEGORIES:
+            raise BadInput(f"{category!r} is not a category", fix=f"use one of {', '.join(categories.CATEGORIES)}")
+        super().__init__(request, view.site_of(request).project().store, view.PROJECT, category)
+        self.title = f"New {category.replace('_', ' ')}"
+
+    def begin(self) -> Mapping[str, str]:
+        content = dict(categories.CATEGORIES[self.category].defaults)
+        return record_form.from_fields(self.category, {"content": content})
+
+    def save(self, fields: Mapping[str, Any], values: Mapping[str, str]) -> Response:
+        record = compose.compose(self.category, fields, now=self.writer.now)
+        root = self.store.root
+        related_files.refuse_missing_in_store(root, record.related_files, may_come=bool(values.get("force")))
+        old = _resolved(self.store, values.get(record_form.SUPERSEDES, ""))
+        if not values.get("force") and not old:
+            similar.refuse(similar.find(self.store, record), lambda record_id: f"edit {record_id} instead")
+        if values.get("force"):
+            record = record._replace(id=naming.unused_name(record.id, self.store.has))
+        entry = save_record(self.writer, record, supersedes=old)
+        address = view.address(view.PROJECT, entry.path)
+        return view.redirect_after_change(self.request, address, self.store, _saved(entry.memory))
+
+
+class _SavedRecord(_Subject):
+    """A record of any store."""
+
+    def __init__(self, request: Request) -> None:
+        store, self.entry = record_page.requested_record(request)
+        super().__init__(request, store, request.path_params["store"], self.entry.memory.category)
+        self.title = f"Edit: {self.entry.memory.title}"
+
+    @property
+    def record(self) -> Memory:
+        return self.entry.memory
+
+    @property
+    def hash(self) -> str:
+        return self.entry.hash
+
+    def begin(self) -> Mapping[str, str]:
+        view.site_of(self.request).remember(self.entry.hash, self.entry.memory)
+        return record_form.from_record(self.record)
+
+    def base(self, version: str) -> Memory | None:
+        return super().base(version) or record_versions.with_hash(self.store, self.entry.path, version)
+
+    def save(self, fields: Mapping[str, Any], values: Mapping[str, str]) -> Response:
+        self.store.expect(self.entry.path, values.get("hash", ""))
+        return self.write(_patch(self.record, fields), self.entry.hash, values)
+
+    def write(self, patch: Mapping[str, Any], expected_hash: str, values: Mapping[str, str]) -> Response:
+        new_files = patch.get("related_files") or ()
+        may_come = bool(values.get("force"))
+        related_files.refuse_missing_in_store(self.store.root, new_files, self.record.related_files, may_come=may_come)
+        summary = " ".join(values.get("summary", "").split())[:_MAX_SUMMARY_CHARACTERS]
+        if replicas.takes_drafts(self.store.root):
+            return self._propose(patch, summary)
+        after = self.writer.update(self.entry.path, patch, expected_hash, summary=summary, may_shrink=True)
+        address = view.address(self.store_name, after.path)
+        text = _saved(after.memory, self.record)
+        return view.redirect_after_change(self.request, address, self.store, text)
+
+    def _propose(self, patch: Mapping[str, Any], summary: str) -> Response:
+        """Put the change into the inbox of a shared store that takes only drafts."""
+        compose.refuse_secrets({**patch, "summary": summary})
+        draft = review.draft_update(self.writer, self.entry, patch, summary)
+        if draft is not None:
+            name = naming.unused_name(draft.name, self.store.has_draft)
+            review.put(self.writer, [draft._replace(name=name)])
+        text = f"Saved as a draft, because {self.store_name} takes only drafts from you."
+        return view.redirect_after_change(
+            self.request, view.address(self.store_name, self.entry.path), self.store, text
+        )
+
+
+class _DraftRecord(_Subject):
+    """A draft in the inbox of a store."""
+
+    is_draft = True
+
+    def __init__(self, request: Request) -> None:
+        name = requested_store_name(request)
+        store = record_page.store_to_change(request, name)
+        store.recover()
+        self.draft: Draft = Inbox(store.root).get(request.path_params["name"])
+        super().__init__(request, store, name, self.draft.record.category)
+        self.title = f"Edit the draft: {self.draft.record.title}"
+
+    @property
+    def record(self) -> Memory:
+        return self.draft.record
+
+    @property
+    def hash(self) -> str:
+        return self.draft.hash
+
+    def begin(self) -> Mapping[str, str]:
+        view.site_of(self.request).remember(self.draft.hash, self.draft.record)
+        return {**record_form.from_record(self.record), "supersedes": self.draft.supersedes}
+
+    def save(self, fields: Mapping[str, Any], values: Mapping[str, str]) -> Response:
+        self.store.expect(f"{paths.INBOX}/{self.draft.name}.json", values.get("hash", ""))
+        return self.write(_patch(self.record, fields), self.draft.hash, values)
+
+    def write(self, patch: Mapping[str, Any], expected_hash: str, values: Mapping[str, str]) -> Response:
+        # The store compares the hash again under its lock.
+        record = review.revised(self.draft.record, patch)
+        old = _resolved(self.store, values.get(record_form.SUPERSEDES, ""))
+        draft = self.draft._replace(record=record, supersedes=old, hash=expected_hash)
+        if draft != self.draft:
+            review.put(self.writer, [draft], "edit draft")
+        text = "Draft changed; accept it to save it."
+        return view.redirect_after_change(
+            self.request, "/inbox", self.store, text, anchor=view.draft_anchor(self.store_name, self.draft.name)
+        )
+
+
+def requested_store_name(request: Request) -> str:
+    """Return the name of the store of a draft, from the form or the address."""
+    fields = view.form_fields(request) if request.method == "POST" else request.query_params
+    return str(fields.get("store") or view.PROJECT)
+
+
+def _resolved(store: Store, text: str) -> str:
+    """Return the id of the one record that a text means; empty for no text. Raises OnrecordError."""
+    text = " ".join(text.split())
+    if not text or ":" in text:
+        return text
     try:
-        after = _update(request, store, entry, edit_form)
-    except Changed:
-        # Show both texts; saving the form again replaces the current version.
-        now = store.read(entry.path)
-        return _page(request, f"Edit: {now.memory.title}", edit_form, now.hash, current_text=_form_text(now.memory))
+        return store.read(listing.resolve(store, text)).memory.id
     except OnrecordError as error:
-        return _page(request, f"Edit: {entry.memory.title}", _with_problems(edit_form, error), expected_hash)
-    return view.redirect_after_change(
-        request, view.address(request.path_params["store"], after.path), store, _saved(after.memory, entry.memory)
-    )
+        error.field_errors = ((record_form.SUPERSEDES, error.message),)
+        raise
 
 
 def _saved(record: Memory, before: Memory | None = None) -> str:
@@ -58,122 +233,183 @@ def _saved(record: Memory, before: Memory | None = None) -> str:
     return f"Saved. Note: {note}." if note else "Saved."
 
 
-def _update(request: Request, store: Store, entry: Entry, edit_form: EditForm) -> Entry:
-    fields = view.form_fields(request)
-    store.expect(entry.path, fields.get("hash", ""))
-    patch = _patch(entry.memory, edit_form)
-    before = entry.memory.related_files
-    related_files.refuse_missing_in_store(store.root, patch.get("related_files") or (), before, may_come=False)
-    summary = " ".join(fields.get("summary", "").split())[:1_000]
-    writer = Writer(store, view.site_of(request).project().settings)
-    return writer.update(entry.path, patch, entry.hash, summary=summary, may_shrink=True)
-
-
-def _patch(record: Memory, edit_form: EditForm) -> dict[str, Any]:
-    """Return the fields that the user changed. Fields that the form does not show are not changed."""
-    before = form.parse(record.category, _form_text(record)).fields
-    return drafts.difference(before, edit_form.fields)
-
-
-def edit_draft(request: Request) -> Response:
-    project = view.site_of(request).project()
-    writer = inbox_page.open_writer(project)
-    draft = Inbox(writer.store.root).get(request.path_params["name"])
-    title = f"Edit the draft: {draft.record.title}"
-    if request.method == "GET":
-        return _page(request, title, EditForm(_form_text(draft.record)), draft.hash, is_draft=True)
-    edit_form, expected_hash = _parse_form(request, draft.record.category), view.form_fields(request).get("hash", "")
-    if expected_hash == draft.hash and edit_form.problems:
-        return _page(request, title, edit_form, expected_hash, is_draft=True)
-    try:
-        writer.store.expect(f"{paths.INBOX}/{draft.name}.json", expected_hash)
-        record = review.revised(draft.record, _patch(draft.record, edit_form))
-        review.put(writer, [draft._replace(record=record)], "edit draft")
-    except Changed:
-        now = Inbox(writer.store.root).get(draft.name)
-        edit_form = edit_form._replace(problems=())
-        return _page(request, title, edit_form, now.hash, current_text=_form_text(now.record), is_draft=True)
-    except OnrecordError as error:
-        return _page(request, title, _with_problems(edit_form, error), expected_hash, is_draft=True)
-    return view.redirect_after_change(request, "/inbox", writer.store, "Draft changed; accept it to save it.")
+def _patch(record: Memory, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that the person changed. Fields that the form does not show are not changed."""
+    before = record_form.parse(record.category, record_form.from_record(record)).fields
+    return drafts.difference(before, fields)
 
 
 def new(request: Request) -> Response:
-    category = request.path_params["category"]
+    return _respond(_NewRecord(request))
+
+
+def edit(request: Request) -> Response:
+    return _respond(_SavedRecord(request))
+
+
+def edit_draft(request: Request) -> Response:
+    return _respond(_DraftRecord(request))
+
+
+def _respond(subject: _Subject) -> Response:
+    """Show a form, or carry out the button of it that was pressed."""
+    if subject.request.method == "GET":
+        return _page(subject, _FormPage(subject.begin()))
+    values = view.form_fields(subject.request)
+    command = values.get("do", "save")
+    if command.split(" ")[0] in ("up", "down", "remove", "add"):
+        extra = command.partition(" ")[2] if command.startswith("add ") else ""
+        return _page(subject, _FormPage(record_form.rearranged(values, command), extra=extra, is_unsaved=True))
+    values = record_form.without_gaps(subject.category, values)
+    filled = record_form.parse(subject.category, values)
+    if command == "preview":
+        shown = agent_preview.preview(
+            subject.store, subject.store_name, subject.category, filled.fields, before=subject.record
+        )
+        return _page(subject, _FormPage(values, filled.problems, shown, is_unsaved=True))
+    if filled.problems:
+        return _page(subject, _FormPage(values, filled.problems, is_unsaved=True))
+    try:
+        if command == "merge":
+            return _write_merged(subject, filled.fields, values)
+        return subject.save(filled.fields, values)
+    except Changed:
+        return _merge(subject, filled.fields, values)
+    except OnrecordError as error:
+        return _refused(subject, values, error)
+
+
+def _refused(subject: _Subject, values: Mapping[str, str], error: OnrecordError) -> Response:
+    """Return the form with the problems that an error reports."""
+    problems = tuple(FieldProblem(where, message) for where, message in error.field_errors)
+    takes_force = error.code in ("NEAR_DUPLICATE", "ALREADY_EXISTS", "BAD_INPUT")
+    if not problems:
+        problems = (FieldProblem("", f"{error.message}; {error.fix}".rstrip("; ")),)
+    return _page(subject, _FormPage(values, problems, is_unsaved=True, takes_force=takes_force))
+
+
+def _merged(subject: _Subject, fields: Mapping[str, Any], values: Mapping[str, str], theirs: Memory) -> Merge:
+    """Return the merge of a form with the version that somebody else saved after it was opened."""
+    base = subject.base(values.get("base", "") or values.get("hash", ""))
+    start = base or theirs
+    yours = drafts.apply(memory.to_json(start), _patch(start, fields))
+    if "tags" in yours:
+        yours["tags"] = list(naming.clean_tags(yours["tags"]))
+    return field_merge.of_versions(base, yours, theirs)
+
+
+def _merge(subject: _Subject, fields: Mapping[str, Any], values: Mapping[str, str]) -> Response:
+    """Save both changes if no field was changed by both people; ask which version to take if one was."""
+    now = type(subject)(subject.request)  # type: ignore[call-arg]
+    assert now.record is not None
+    merge = _merged(now, fields, values, now.record)
+    if not merge.clashes:
+        try:
+            return _write(now, merge, merge.result, values)
+        except Changed:
+            return _merge(subject, fields, values)
+        except OnrecordError as error:
+            return _refused(now, {**values, "hash": now.hash}, error)
+    return _choice_page(now, merge, values)
+
+
+def _write_merged(subject: _Subject, fields: Mapping[str, Any], values: Mapping[str, str]) -> Response:
+    """Save the versions that a person chose, unless the record has changed again. Raises Changed."""
+    assert subject.record is not None
+    if values.get("hash", "") != subject.hash:
+        raise Changed("changed again", fix="choose again")
+    merge = _merged(subject, fields, values, subject.record)
+    try:
+        return _write(subject, merge, merge.chosen(values), values)
+    except Changed:
+        raise
+    except OnrecordError as error:
+        return _choice_page(subject, merge, values, error)
+
+
+def _write(subject: _Subject, merge: Merge, fields: Mapping[str, Any], values: Mapping[str, str]) -> Response:
+    return subject.write(merge.patch(fields), subject.hash, values)
+
+
+def _choice_page(
+    subject: _Subject, merge: Merge, values: Mapping[str, str], error: OnrecordError | None = None
+) -> Response:
+    assert subject.record is not None
+    view.site_of(subject.request).remember(subject.hash, subject.record)
+    typed = {name: text for name, text in values.items() if _is_typed(name)}
+    typed["base"] = values.get("base", "") or values.get("hash", "")
+    problems = dict(error.field_errors) if error else {}
+    return view.page(
+        subject.request,
+        "conflict.html",
+        title=subject.title,
+        http_status=409,
+        choices=merge.choices(values),
+        problems=problems,
+        error=error,
+        typed=typed,
+        expected_hash=subject.hash,
+        is_draft=subject.is_draft,
+        has_base=bool(merge.base),
+    )
+
+
+def _is_typed(name: str) -> bool:
+    return name not in ("form_token", "hash", "base", "do") and not name.startswith(("choice.", "own."))
+
+
+def _page(subject: _Subject, form_page: _FormPage) -> Response:
+    is_refused = bool(form_page.problems) and form_page.preview is None
+    sections = record_form.sections(subject.category, form_page.values, form_page.extra)
+    problems = record_form.placed(form_page.problems, sections)
+    values = {
+        "sections": record_form.unfolded(sections, problems),
+        "problems": problems,
+        "first_problem": next((name for name in problems if name), ""),
+        "values": form_page.values,
+        "preview": form_page.preview or _first_preview(subject, form_page),
+        "extra": form_page.extra,
+        "is_unsaved": form_page.is_unsaved,
+        "takes_force": form_page.takes_force,
+        "expected_hash": form_page.values.get("hash", "") if form_page.is_unsaved else subject.hash,
+        "category": subject.category,
+        "store": subject.store_name,
+        "record": subject.record,
+        "is_draft": subject.is_draft,
+        "is_new": subject.record is None,
+        "address": subject.request.url.path,
+    }
+    http_status = 422 if is_refused else 200
+    if subject.request.query_params.get("part"):
+        return view.fragment(subject.request, "edit_form.html", **values)
+    return view.page(subject.request, "edit.html", title=subject.title, http_status=http_status, **values)
+
+
+def _first_preview(subject: _Subject, form_page: _FormPage) -> AgentPreview | None:
+    """Return the preview of a record as it is saved; None for a form with other text."""
+    if form_page.is_unsaved or subject.record is None:
+        return None
+    return AgentPreview(agent_preview.texts(subject.store.root, subject.record))
+
+
+def show_preview(request: Request) -> Response:
+    """Return the preview of a form while somebody types in it."""
+    values = view.form_fields(request)
+    category, name = values.get("category", ""), values.get("store", view.PROJECT)
     if category not in categories.CATEGORIES:
         raise BadInput(f"{category!r} is not a category", fix=f"use one of {', '.join(categories.CATEGORIES)}")
-    title = f"New {category.replace('_', ' ')}"
-    if request.method == "GET":
-        content = dict(categories.CATEGORIES[category].defaults)
-        return _page(request, title, EditForm(form.render(category, {"content": content})), is_new=True)
-    edit_form = _parse_form(request, category)
-    if edit_form.problems:
-        return _page(request, title, edit_form, is_new=True)
-    writer = view.site_of(request).project().writer
-    try:
-        entry = _save(request, writer, category, edit_form)
-    except OnrecordError as error:
-        return _page(request, title, _with_problems(edit_form, error), is_new=True)
-    return view.redirect_after_change(
-        request, view.address(view.PROJECT, entry.path), writer.store, _saved(entry.memory)
-    )
-
-
-def _save(request: Request, writer: Writer, category: str, edit_form: EditForm) -> Entry:
-    related_files.refuse_missing_in_store(
-        writer.store.root, edit_form.fields.get("related_files") or (), may_come=False
-    )
-    if not view.form_fields(request).get("force"):
-        record = compose.compose(category, edit_form.fields)
-        matches = similar.find(writer.store, record)
-        similar.refuse(matches, lambda record_id: f"edit {record_id}, or tick the box to save both")
-    return save(writer, category, edit_form.fields)
-
-
-def _form_text(record: Memory) -> str:
-    return form.render(record.category, memory.to_json(record))
-
-
-def _parse_form(request: Request, category: str) -> EditForm:
-    text = view.form_fields(request).get("text", "")
-    parsed = form.parse(category, text)
-    return EditForm(text, parsed.fields, parsed.problems)
-
-
-def _with_problems(edit_form: EditForm, error: OnrecordError) -> EditForm:
-    """Return `edit_form` with the problems that `error` reports."""
-    problems = form.error_problems(error) or (FieldProblem("", f"{error.message}; {error.fix}".rstrip("; ")),)
-    return edit_form._replace(problems=problems)
-
-
-def _page(
-    request: Request,
-    title: str,
-    edit_form: EditForm,
-    expected_hash: str = "",
-    *,
-    current_text: str = "",
-    is_new: bool = False,
-    is_draft: bool = False,
-) -> Response:
-    is_refused = bool(edit_form.problems or current_text)
-    return view.page(
-        request,
-        "edit.html",
-        title=title,
-        http_status=(409 if current_text else 422) if is_refused else 200,
-        text=edit_form.text,
-        problems=edit_form.problems,
-        current_text=current_text,
-        expected_hash=expected_hash,
-        is_new=is_new,
-        is_draft=is_draft,
-    )
+    store = record_page.store_to_change(request, name)
+    before = next(iter(store.records_named(values.get("id", ""))), None)
+    filled = record_form.parse(category, record_form.without_gaps(category, values))
+    shown = agent_preview.preview(store, name, category, filled.fields, before=before)
+    refusals = (*shown.refusals, *(f"{problem.field}: {problem.message}" for problem in filled.problems))
+    return view.fragment(request, "agent_preview.html", preview=shown._replace(refusals=refusals))
 
 
 _GET_AND_POST = ["GET", "POST"]
 ROUTES = (
     Route("/new/{category}", new, methods=_GET_AND_POST),
+    Route("/preview", show_preview, methods=["POST"]),
     Route("/record/{store}/{folder}/{name}/edit", edit, methods=_GET_AND_POST),
     Route("/inbox/{name}/edit", edit_draft, methods=_GET_AND_POST),
 )

@@ -1,41 +1,97 @@
-"""`/`: the number of records by category, the newest records, and warnings; `/usage`: how often records were used."""
+"""`/`: what needs the user, what agents were shown, whether that was right, and what is known; and `/feedback`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from onrecord import categories
+from onrecord import attention, categories, paths, timestamps
+from onrecord.attention import Need, Subject
+from onrecord.audit import effect, outcomes
+from onrecord.audit.outcomes import Outcomes, StreamedShowing, WeekOutcome
+from onrecord.audit.share import Share
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import OnrecordError
-from onrecord.project import require_store
+from onrecord.errors import BadInput, OnrecordError
+from onrecord.hosts import table
+from onrecord.importers import sources
+from onrecord.paths import StoreRef
+from onrecord.project import Project
 from onrecord.search import listing
 from onrecord.search.index import Index
-from onrecord.settings import off_switches
-from onrecord.store import waiting
 from onrecord.store.store import Store
-from onrecord.usage import usage_log
-from onrecord.usage.usage_log import Counts
-from onrecord.web import view
+from onrecord.usage import event_log
+from onrecord.usage.event_log import FEEDBACK, TAKEN_BACK, Showing
+from onrecord.web import map_page, record_page, view
+from onrecord.web.map_page import DrawnCell
 
-_MAX_NEWEST = 10
-_WEEKS = 12
-_MAX_RECORDS = 50
-_MAX_BROKEN = 5
-_PLOT_HEIGHT, _BAR_WIDTH, _BAR_DISTANCE = 120, 24, 40
-"""Sizes in the plot, in units of the SVG."""
+_MAX_NEWEST = 8
+_MAX_SHOWN = 12
+_MAX_SUBJECTS = 3
+_MAX_LISTED = 3
+"""Records that are corrected most, and that were never shown."""
 
 
-class BrokenRecord(NamedTuple):
-    """A record that agents broke, with its address, how often and when last."""
+_MAP_WIDTH, _MAP_HEIGHT, _MAP_CELLS = 400, 190, 80
+_PLOT_WIDTH, _SHARE_HEIGHT, _BAR_HEIGHT = 350, 78, 30
+"""Sizes of the pictures, in units of the SVG."""
 
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+
+
+class NeedButton(NamedTuple):
+    """What takes care of a need: a form that does it, or a link to the page where it is done."""
+
+    label: str
+    address: str
+    is_form: bool = False
+    subject: str = ""
+    file: str = ""
+
+
+class NeedView(NamedTuple):
+    """A need as the page shows it."""
+
+    need: Need
+    icon: str
+    level: str
+    """`bad` if agents get nothing or something is broken, else `warn` or `info`."""
+    button: NeedButton
+    subjects: tuple[tuple[str, str, str], ...]
+    """Title, address and note of the first records that it is about."""
+
+
+class ShowingView(NamedTuple):
+    """A showing in the stream."""
+
+    showing: Showing
     title: str
     address: str
-    summary: str
+    category: str
+    path: str
+    """With the prefix of the store."""
+    store: str
+    host: str
+    ago: str
 
 
-class _Count(NamedTuple):
+class WeekMark(NamedTuple):
+    """A week in the plot: the share that was used with its interval, and the corrections below it."""
+
+    monday: str
+    x: int
+    middle: int
+    top: int
+    bottom: int
+    has_share: bool
+    bar: int
+    text: str
+
+
+class CategoryCount(NamedTuple):
     """Number of active records in a category."""
 
     name: str
@@ -43,88 +99,205 @@ class _Count(NamedTuple):
     number: int
 
 
+_BUTTONS = {
+    attention.DRAFT: "Review",
+    attention.SHARED_DRAFT: "Review",
+    attention.CONFLICT: "Resolve",
+    attention.CHANGED: "Look",
+    attention.CORRECTED: "Improve",
+    attention.BROKEN: "Look",
+    attention.UNREADABLE: "Look",
+    attention.SETTING: "Settings",
+}
+_ICONS = {
+    attention.DRAFT: "inbox",
+    attention.SHARED_DRAFT: "inbox",
+    attention.CONFLICT: "warning",
+    attention.CHANGED: "file",
+    attention.CORRECTED: "failure",
+    attention.BROKEN: "warning",
+    attention.UNREADABLE: "warning",
+    attention.OFF: "off",
+    attention.SETTING: "settings",
+    attention.SYNC: "shared",
+    attention.WAITING: "shared",
+    attention.REFUSED: "shared",
+    attention.MISSING: "shared",
+    attention.AGENT: "agent",
+    attention.TRUST: "user",
+    attention.EMPTY: "plus",
+}
+_SERIOUS = (attention.UNREADABLE, attention.BROKEN, attention.OFF, attention.CONFLICT, attention.SYNC)
+_LIGHT = (attention.WAITING, attention.SETTING, attention.MISSING, attention.EMPTY, attention.AGENT)
+
+
 def home(request: Request) -> Response:
-    project = view.site_of(request).project_for_search()
+    site = view.site_of(request)
+    project = site.project_for_search()
+    if not site.is_static and not project.store.exists:
+        return view.page(request, "begin.html", title="Begin", documents=_documents(project))
     index = view.open_index(project)
-    is_static = view.site_of(request).is_static
-    newest, _ = listing.read(index, listing.ListingFilter(status="active"), _MAX_NEWEST)
+    newest, total = listing.read(index, listing.ListingFilter(status="active"), _MAX_NEWEST)
+    project_map = map_page.read(project, is_static=site.is_static)
+    values = {} if site.is_static else _for_the_user(project, site)
     return view.page(
         request,
         "home.html",
-        title="Project memory",
+        title="Project memory" if site.is_static else "Start",
         counts=_counts(index),
-        broken_rules=[] if is_static else _broken_rules(Store(index.root)),
         newest=[view.list_item(record) for record in newest],
-        drafts=waiting.count(index.root),
-        broken=len(listing.broken(index)),
-        off=[str(switch) for switch in off_switches(project.settings)],
+        total=total,
+        cells=_small_map(project_map),
+        coverage=project_map.coverage.root,
+        map_width=_MAP_WIDTH,
+        map_height=_MAP_HEIGHT,
+        words=map_page.WORDS,
+        **values,
     )
 
 
-def _broken_rules(store: Store) -> list[BrokenRecord]:
-    """Return the records that agents broke most often."""
-    broken = list(usage_log.current_corrections(store.root).items())[:_MAX_BROKEN]
-    return [BrokenRecord(*_row(store, path, Counts())[:2], corrections.summary) for path, corrections in broken]
+def _small_map(project_map: map_page.ProjectMap) -> list[DrawnCell]:
+    return map_page.drawing(project_map, project_map.coverage.root, _MAP_WIDTH, _MAP_HEIGHT, _MAP_CELLS)
 
 
-def _counts(index: Index) -> list[_Count]:
+def _documents(project: Project) -> int:
+    """Return the number of documents that can be imported."""
+    return len(sources.discover(project.root))
+
+
+def _for_the_user(project: Project, site: view.Site) -> dict[str, Any]:
+    """Return the values for what is private: a static site has none of it."""
+    needs = site.live.needs()
+    refs = _store_refs(project)
+    result = outcomes.read(refs, _MAX_LISTED, is_quick=project.is_quick)
+    total = _sum(week.used for week in result.weeks)
+    return {
+        "needs": [_need_view(project, need) for need in needs],
+        "documents": _documents(project) if any(need.kind == attention.EMPTY for need in needs) else 0,
+        "shown": stream(project, _MAX_SHOWN),
+        "outcomes": result,
+        "used": total,
+        "used_text": effect.percent(total.value) if total.of else "",
+        "used_range": effect.range_text(total) if total.of else "",
+        "corrections": sum(week.corrected for week in result.weeks),
+        "plot": _plot(result),
+        "plot_width": _PLOT_WIDTH,
+        "share_height": _SHARE_HEIGHT,
+        "plot_height": _SHARE_HEIGHT + _BAR_HEIGHT + 34,
+        "feedback": FEEDBACK,
+    }
+
+
+def _store_refs(project: Project) -> list[StoreRef]:
+    """Return the stores whose records a person may have been shown here."""
+    return [ref for ref in project.known_refs if not paths.is_shared(ref.prefix)]
+
+
+def _sum(shares: Iterable[Share]) -> Share:
+    total = Share()
+    for share in shares:
+        total = total.plus(share)
+    return total
+
+
+def _need_view(project: Project, need: Need) -> NeedView:
+    level = "bad" if need.kind in _SERIOUS else "info" if need.kind in _LIGHT else "warn"
+    subjects = tuple(map(_subject_view, need.subjects[:_MAX_SUBJECTS]))
+    return NeedView(need, _ICONS.get(need.kind, "warning"), level, _button(project, need), subjects)
+
+
+def _subject_view(subject: Subject) -> tuple[str, str, str]:
+    return subject.title or subject.name, view.address_of(subject.path) if subject.path else "", subject.note
+
+
+def _button(project: Project, need: Need) -> NeedButton:
+    if need.kind == attention.TRUST:
+        return NeedButton("Accept", "/do/trust", is_form=True)
+    if need.kind in (attention.SYNC, attention.WAITING) and need.store:
+        return NeedButton("Sync now", "/do/sync", is_form=True, subject=need.store)
+    switch = need.subjects[0].name if need.kind in (attention.OFF, attention.SETTING) and need.subjects else ""
+    if switch in project.settings.origins and need.command.startswith("onrecord config unset"):
+        file = project.settings.origins[switch]
+        return NeedButton("Use the default", "/do/unset", is_form=True, subject=switch, file=file)
+    if need.kind == attention.CORRECTED and need.number == 1 and need.subjects[0].path:
+        return NeedButton("Improve", f"{view.address_of(need.subjects[0].path)}/edit")
+    return NeedButton(_BUTTONS.get(need.kind, "Look"), need.page)
+
+
+def stream(project: Project, limit: int) -> list[ShowingView]:
+    """Return the newest showings in the stores of a project."""
+    refs = _store_refs(project)
+    return [_showing_view(refs, streamed) for streamed in outcomes.stream(refs, limit)]
+
+
+def _showing_view(refs: Sequence[StoreRef], streamed: StreamedShowing) -> ShowingView:
+    showing = streamed.showing
+    title, category, address = f"map of {showing.lines:,} records", "", "/map"
+    if showing.path:
+        root = next(ref.root for ref in refs if paths.store_name(ref.prefix) == streamed.store)
+        try:
+            record = Store(root).read(showing.path).memory
+            title, category, address = record.title, record.category, view.address_of(streamed.path)
+        except OnrecordError:
+            title, address = f"{showing.path} (deleted)", ""
+    host = table.BY_NAME[showing.host].title if showing.host in table.BY_NAME else showing.host
+    return ShowingView(showing, title, address, category, streamed.path, streamed.store, host, ago(showing.at))
+
+
+def ago(moment: str) -> str:
+    """Return how long ago a moment was, in words; the day if it was more than two weeks ago."""
+    seconds = timestamps.seconds(timestamps.now()) - timestamps.seconds(moment)
+    if seconds < 2 * _MINUTE:
+        return "just now"
+    if seconds < 2 * _HOUR:
+        return f"{seconds // _MINUTE:.0f} min ago"
+    if seconds < 2 * _DAY:
+        return f"{seconds // _HOUR:.0f} h ago"
+    return f"{seconds // _DAY:.0f} days ago" if seconds < 14 * _DAY else moment[:10]
+
+
+def _plot(result: Outcomes) -> list[WeekMark]:
+    highest = max((week.corrected for week in result.weeks), default=0) or 1
+    column = _PLOT_WIDTH / max(len(result.weeks), 1)
+    return [_week_mark(week, round((number + 0.5) * column), highest) for number, week in enumerate(result.weeks)]
+
+
+def _week_mark(week: WeekOutcome, x: int, highest: int) -> WeekMark:
+    low, high = week.used.interval
+    middle, top, bottom = (round(_SHARE_HEIGHT * (1 - value)) for value in (week.used.value, high, low))
+    shown = (
+        f"{week.used.hits:,} of {week.used.of:,} used ({effect.range_text(week.used)})"
+        if week.used.of
+        else "nothing shown"
+    )
+    corrected = f", corrected {week.corrected:,} times" if week.corrected else ""
+    bar = round(_BAR_HEIGHT * week.corrected / highest)
+    return WeekMark(
+        week.monday, x, middle, top, bottom, bool(week.used.of), bar, f"week of {week.monday}: {shown}{corrected}"
+    )
+
+
+def _counts(index: Index) -> list[CategoryCount]:
     numbers = listing.counts(index)
     return [
-        _Count(name, category.folder.replace("-", " ").capitalize(), numbers.get((name, "active"), 0))
+        CategoryCount(name, category.folder.replace("-", " ").capitalize(), numbers.get((name, "active"), 0))
         for name, category in categories.CATEGORIES.items()
     ]
 
 
-class WeekBar(NamedTuple):
-    """The counts of one week, and the position and height of its bars in the plot."""
-
-    week: str
-    shown: int
-    opened: int
-    x: int
-    shown_height: int
-    opened_height: int
-
-
-class UsageRow(NamedTuple):
-    """A record with its counts."""
-
-    title: str
-    address: str
-    counts: Counts
+def give_feedback(request: Request) -> Response:
+    """Note what the user says about a showing; the same button again takes it back."""
+    fields = view.form_fields(request)
+    store = record_page.store_by_name(request, fields.get("store", view.PROJECT))
+    path, verdict, session = fields.get("record", ""), fields.get("verdict", ""), fields.get("session", "")
+    if verdict not in FEEDBACK:
+        raise BadInput("this says nothing about a record", fix="use the buttons on the page")
+    entry = store.read(path)
+    showings = event_log.showings(event_log.read(store.root), path=entry.path)
+    said = next((showing.feedback for showing in showings if showing.session == session), "")
+    event_log.give_feedback(store.root, entry.path, TAKEN_BACK if said == verdict else verdict, session)
+    back = "/usage#shown" if fields.get("page") == "/usage" else "/#shown"
+    return RedirectResponse(view.site_of(request).access.prefix + back, 303)
 
 
-def usage(request: Request) -> Response:
-    store = require_store(view.site_of(request).project().store)
-    weeks = usage_log.per_week(store.root, _WEEKS)
-    by_path = sorted(usage_log.per_record(store.root).items(), key=lambda item: (-item[1].injected, item[0]))
-    return view.page(
-        request,
-        "usage.html",
-        title="Usage",
-        bars=_bars(weeks),
-        height=_PLOT_HEIGHT,
-        bar_width=_BAR_WIDTH,
-        width=_BAR_DISTANCE * len(weeks),
-        rows=[_row(store, path, count) for path, count in by_path[:_MAX_RECORDS]],
-    )
-
-
-def _bars(weeks: list[tuple[str, Counts]]) -> list[WeekBar]:
-    highest = max((max(count.injected, count.opened) for _, count in weeks), default=0) or 1
-    bars = []
-    for position, (week, count) in enumerate(weeks):
-        heights = (_PLOT_HEIGHT * number // highest for number in (count.injected, count.opened))
-        bars.append(WeekBar(week, count.injected, count.opened, position * _BAR_DISTANCE, *heights))
-    return bars
-
-
-def _row(store: Store, path: str, count: Counts) -> UsageRow:
-    try:
-        title = store.read(path).memory.title
-    except OnrecordError:
-        title = f"{path} (deleted)"
-    return UsageRow(title, view.address(view.PROJECT, path), count)
-
-
-ROUTES = (Route("/", home), Route("/usage", usage))
+ROUTES = (Route("/", home), Route("/feedback", give_feedback, methods=["POST"]))

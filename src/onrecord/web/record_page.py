@@ -1,4 +1,4 @@
-"""`/record/…`: one record with its text, history, files and usage, and the buttons that change it."""
+"""`/record/…`: one record as the agent sees it, its fields, files, history and usage, and the buttons to change it."""
 
 from __future__ import annotations
 
@@ -9,20 +9,27 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from onrecord import paths
+from onrecord.capture import sharing
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, NotFound, OnrecordError
 from onrecord.freshness import anchors, check, git_history
-from onrecord.record import links, schema
+from onrecord.record import lifecycle, links, schema, summary_line
 from onrecord.record.export import value_text
 from onrecord.record.memory import Memory
+from onrecord.search import listing
+from onrecord.settings import load_settings
+from onrecord.shared import remotes, replicas
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
-from onrecord.usage import usage_log
+from onrecord.usage import event_log, usage_log
+from onrecord.usage.event_log import Feedback, Showing
 from onrecord.usage.usage_log import Counts
-from onrecord.web import view
+from onrecord.web import agent_preview, record_versions, view
+from onrecord.web.view import Notice
 
 _MAX_CHAIN_LENGTH = 20
 _WEEKS = 12
+_MAX_SHOWINGS = 5
 
 
 class FieldView(NamedTuple):
@@ -31,6 +38,7 @@ class FieldView(NamedTuple):
     label: str
     text: str = ""
     items: tuple[str, ...] = ()
+    is_ordered: bool = False
 
 
 class ChainEntry(NamedTuple):
@@ -59,6 +67,9 @@ class UsageView(NamedTuple):
     weeks: tuple[tuple[str, Counts], ...]
     broken: str = ""
     """How often an agent broke it so that the user corrected it, and when last; empty if never."""
+    showings: tuple[Showing, ...] = ()
+    """When agents were shown it last, and what became of it."""
+    feedback: Feedback = Feedback()
 
 
 class RefusedChange(NamedTuple):
@@ -74,8 +85,11 @@ def show(request: Request) -> Response:
 
 
 def _page(request: Request, store: Store, entry: Entry, refused_change: RefusedChange | None = None) -> Response:
-    view.site_of(request).remember(entry.hash, entry.memory)
-    record, is_static = entry.memory, view.site_of(request).is_static
+    site = view.site_of(request)
+    site.remember(entry.hash, entry.memory)
+    record, is_static, project = entry.memory, site.is_static, site.project()
+    prefix = paths.prefix_of(store.root)
+    versions = [] if is_static else record_versions.known(store, entry)
     return view.page(
         request,
         "record.html",
@@ -85,16 +99,26 @@ def _page(request: Request, store: Store, entry: Entry, refused_change: RefusedC
         record=record,
         entry=entry,
         store=request.path_params["store"],
-        shown_path=paths.prefix_of(store.root) + entry.path,
-        hidden_by=view.site_of(request).project().hidden(store, [record.id]).get(record.id, ""),
+        is_shared=paths.is_shared(prefix),
+        shown_path=prefix + entry.path,
+        hidden_by=project.hidden(store, [record.id]).get(record.id, ""),
         address=view.address(request.path_params["store"], entry.path),
+        line=summary_line.render(record),
+        shown=agent_preview.texts(store.root, record),
         fields=list(fields_of(record)),
         chain=_replacement_chain(store, entry, request.path_params["store"]),
         files=list(_files(store, record, shows_lines=not is_static)),
-        is_replaced=bool(links.successor(record, store.record_named)),
-        one_sided=[link.note for link in links.one_sided_of(record, store.record_named)],
+        is_replaced=bool(links.successor(record, store.records_named)),
+        one_sided=[link.note for link in links.one_sided_of(record, store.records_named)],
         usage=None if is_static else _usage(store, entry),
+        history=record_versions.changes(entry, versions),
+        targets=[] if is_static else _share_targets(prefix),
     )
+
+
+def _share_targets(prefix: str) -> list[str]:
+    """Return the names of the shared stores that a record of the store with this prefix can be shared to."""
+    return [remote.name for remote in remotes.usable() if f"{remote.name}:" != prefix]
 
 
 def _usage(store: Store, entry: Entry) -> UsageView:
@@ -102,7 +126,10 @@ def _usage(store: Store, entry: Entry) -> UsageView:
     total = usage_log.per_record(store.root).get(entry.path, Counts())
     broken = usage_log.corrections(store.root).get(entry.path)
     weeks_of_use = tuple((week, count) for week, count in weeks if count != Counts())
-    return UsageView(total, weeks_of_use, broken.summary if broken else "")
+    events = event_log.read(store.root)
+    showings = tuple(event_log.showings(events, _MAX_SHOWINGS, entry.path))
+    feedback = event_log.feedback(store.root).get(entry.path, Feedback())
+    return UsageView(total, weeks_of_use, broken.summary if broken else "", showings, feedback)
 
 
 def requested_record(request: Request) -> tuple[Store, Entry]:
@@ -111,18 +138,35 @@ def requested_record(request: Request) -> tuple[Store, Entry]:
 
 
 def store_by_name(request: Request, name: str) -> Store:
-    """Return a store by its name in addresses: `project`, `user` or a shared store. Raises NotFound."""
+    """Return a store by its name in addresses: `project`, `user` or a shared store. Raises NotFound.
+
+    A page shows what a shared store has; a change is made in its replica.
+    """
+    store = _named_store(request, name)
+    return Store(paths.working_root(store.root)) if request.method == "POST" else store
+
+
+def store_to_change(request: Request, name: str) -> Store:
+    """Return a store by its name in addresses, where changes to it are made. Raises NotFound."""
+    return Store(paths.working_root(_named_store(request, name).root))
+
+
+def _named_store(request: Request, name: str) -> Store:
     project = view.site_of(request).project()
     if name in (view.PROJECT, view.USER):
         return project.user if name == view.USER else project.store
     for store_ref in project.known_refs:
         if view.name_in_address(store_ref.prefix) == name:
-            # A page shows what a shared store has; a change is made in its replica.
-            return Store(paths.working_root(store_ref.root) if request.method == "POST" else store_ref.root)
+            return Store(store_ref.root)
     raise NotFound(f"no store called {name!r}", fix="onrecord list")
 
 
 def fields_of(record: Memory) -> Iterator[FieldView]:
+    ordered = {
+        field.name
+        for field in schema.content_fields(record.category)
+        if isinstance(field.kind, schema.ListOf) and field.kind.is_ordered
+    }
     names = [field.name for field in schema.content_fields(record.category)]
     for name in dict.fromkeys((*names, *sorted(record.content))):
         value = record.content.get(name)
@@ -130,7 +174,7 @@ def fields_of(record: Memory) -> Iterator[FieldView]:
             continue
         label = name.replace("_", " ").capitalize()
         yield (
-            FieldView(label, items=tuple(map(value_text, value)))
+            FieldView(label, items=tuple(map(value_text, value)), is_ordered=name in ordered)
             if isinstance(value, list)
             else FieldView(label, value_text(value))
         )
@@ -139,7 +183,7 @@ def fields_of(record: Memory) -> Iterator[FieldView]:
 def _replacement_chain(store: Store, entry: Entry, name: str) -> list[ChainEntry]:
     """Return the records that superseded each other, with this one among them, oldest first; empty if it is alone."""
     before = list(_chain(store, entry, lambda record: _predecessor(store, record)))
-    after = list(_chain(store, entry, lambda record: links.successor(record, store.record_named)))
+    after = list(_chain(store, entry, lambda record: links.successor(record, store.records_named)))
     chain = [*reversed(before), entry, *after]
     if len(chain) == 1:
         return []
@@ -151,8 +195,8 @@ def _replacement_chain(store: Store, entry: Entry, name: str) -> list[ChainEntry
 
 def _predecessor(store: Store, record: Memory) -> str:
     """Return the first record that this one replaces, if both say so."""
-    olds = ((name, store.record_named(name)) for name in record.supersedes)
-    return next((name for name, old in olds if old and old.superseded_by == record.id), "")
+    olds = ((name, store.records_named(name)) for name in record.supersedes)
+    return next((name for name, named in olds if any(old.superseded_by == record.id for old in named)), "")
 
 
 def _chain(store: Store, entry: Entry, next_of: Callable[[Memory], str]) -> Iterator[Entry]:
@@ -184,17 +228,60 @@ def _files(store: Store, record: Memory, *, shows_lines: bool) -> Iterator[FileV
     yield from (FileView(file) for file in record.related_files if file not in anchored)
 
 
-CHANGES: dict[str, Callable[[Writer, str, str, str], Entry]] = {
-    "retire": lambda writer, path, expected_hash, reason: writer.retire(path, reason, expected_hash=expected_hash),
-    "restore": lambda writer, path, expected_hash, _: writer.restore(path, expected_hash=expected_hash),
-    "archive": lambda writer, path, expected_hash, reason: writer.archive(path, reason, expected_hash=expected_hash),
-    "unarchive": lambda writer, path, expected_hash, _: writer.unarchive(path, expected_hash=expected_hash),
-    "reanchor": lambda writer, path, expected_hash, _: writer.reanchor(path, {}, expected_hash=expected_hash),
-    "supersede": lambda writer, path, expected_hash, new: writer.supersede(path, new, expected_hash=expected_hash)[0],
-}
-"""The function for each button: takes the path, the hash of the version on the page, and the text beside the button."""
+class ChangeRequest(NamedTuple):
+    """A button that was pressed: the record, the hash of the version on the page, and the text beside the button."""
 
-_NEEDS_TEXT = {"retire": "a reason", "archive": "a reason", "supersede": "the record that replaces it"}
+    writer: Writer
+    entry: Entry
+    hash: str
+    text: str
+
+
+def _supersede(change: ChangeRequest) -> Entry:
+    # A picker sends an id; without a script, people type the beginning of one or words of the title.
+    new = listing.resolve(change.writer.store, change.text)
+    return change.writer.supersede(change.entry.path, new, expected_hash=change.hash)[0]
+
+
+def _put_back(change: ChangeRequest) -> Entry:
+    """Put back one field as it was before a change, or with `version HASH` all of an earlier version."""
+    verb, _, name = change.text.partition(" ")
+    record, versions = change.entry.memory, record_versions.known(change.writer.store, change.entry)
+    if verb == "version":
+        version = next((version for version in versions if version.hash == name), None)
+        if version is None:
+            raise NotFound("this version is not known here any more", fix="onrecord log")
+        patch = record_versions.patch_to(record, version.record)
+        summary = f"Put back the version of {version.record.updated_at[:10]}"
+    else:
+        number = int(name) if name.isascii() and name.isdigit() and len(name) < 4 else len(record.changes)
+        entry = record.changes[number] if number < len(record.changes) else None
+        old = record_versions.old_value(versions, entry) if entry else None
+        if entry is None or old is None or not old.is_whole or not record_versions.is_editable(entry.field):
+            raise BadInput("this change cannot be put back", fix="edit the record")
+        patch = record_versions.patch_of(entry.field, old.value)
+        summary = f"Put back {entry.field.removeprefix('content.')} of before {entry.date[:10]}"
+    return change.writer.update(change.entry.path, patch, change.hash, summary=summary, may_shrink=True)
+
+
+CHANGES: dict[str, Callable[[ChangeRequest], Entry]] = {
+    "retire": lambda change: change.writer.retire(change.entry.path, change.text, expected_hash=change.hash),
+    "restore": lambda change: change.writer.restore(change.entry.path, expected_hash=change.hash),
+    "archive": lambda change: change.writer.archive(change.entry.path, change.text, expected_hash=change.hash),
+    "unarchive": lambda change: change.writer.unarchive(change.entry.path, expected_hash=change.hash),
+    "reanchor": lambda change: change.writer.reanchor(change.entry.path, {}, expected_hash=change.hash),
+    "supersede": _supersede,
+    "put-back": _put_back,
+}
+"""The function for each button."""
+
+_NEEDS_TEXT = {
+    "retire": "a reason",
+    "archive": "a reason",
+    "supersede": "the record that replaces it",
+    "put-back": "the change",
+    "share": "the shared store",
+}
 _NOTICES = {
     "retire": "Retired.",
     "restore": "Back in use.",
@@ -202,6 +289,7 @@ _NOTICES = {
     "unarchive": "Back in use.",
     "reanchor": "Confirmed for the current files.",
     "supersede": "Superseded.",
+    "put-back": "Put back.",
 }
 
 
@@ -210,7 +298,7 @@ def change(request: Request) -> Response:
     store, entry = requested_record(request)
     action = request.path_params["action"]
     fields = view.form_fields(request)
-    if action not in CHANGES:
+    if action not in CHANGES and action != "share":
         raise BadInput(f"unknown action for a record: {action!r}", fix="use the buttons on its page")
     text = " ".join(fields.get("text", "").split())
     if action in _NEEDS_TEXT and not text:
@@ -218,13 +306,42 @@ def change(request: Request) -> Response:
     # With an empty hash the writer would not compare versions.
     writer, expected_hash = Writer(store, view.site_of(request).project().settings), fields.get("hash") or "unknown"
     try:
-        after = CHANGES[action](writer, entry.path, expected_hash, text)
+        if action == "share":
+            return _share(request, store, entry, expected_hash, text)
+        after = CHANGES[action](ChangeRequest(writer, entry, expected_hash, text))
     except Changed:
         now = store.read(entry.path)
         changes = view.changes_since(request, expected_hash, now.memory)
         return _page(request, store, now, RefusedChange(action, text, changes))
     address = view.address(request.path_params["store"], after.path)
     return view.redirect_after_change(request, address, store, _NOTICES[action])
+
+
+def _share(request: Request, store: Store, entry: Entry, expected_hash: str, target: str) -> Response:
+    """Put a copy of a record into the replica of a shared store; the next sync sends it. Raises OnrecordError."""
+    store.expect(entry.path, expected_hash)
+    remote, record = remotes.get(target), entry.memory
+    lifecycle.require_shareable(record)
+    replica = replicas.prepare(remote.name)
+    writer = Writer(Store(replica.store), load_settings(replica.store))
+    prefix = paths.prefix_of(store.root)
+    source = f"the store {paths.store_name(prefix)}" if prefix != paths.PROJECT_PREFIX else "a project"
+    copy = lifecycle.shared_copy(record, scope=record.scope._replace(unknown={}), source=source, now=writer.now)
+    done = sharing.already_shared(writer.store, copy)
+    if done is None:
+        retry = f"onrecord share {record.id} --to {remote.name}"
+        sharing.refuse_same(writer.store, copy, remote.name, lambda record_id: f"{retry} --update {record_id}")
+        as_draft = remote.review or replica.state.asks_for_review
+        done = sharing.put(writer, sharing.draft_of(writer.store, copy), as_draft=as_draft)
+    outcomes = {
+        "unchanged": f"{remote.name} already has it.",
+        "drafted": f"Put into the inbox of {remote.name}. Left out: {', '.join(sharing.left_out(record))}.",
+    }
+    text = outcomes.get(done.action, f"Shared with {remote.name}. Left out: {', '.join(sharing.left_out(record))}.")
+    address = view.address(request.path_params["store"], entry.path)
+    if done.action == "unchanged":
+        return view.redirect(request, address, Notice(text))
+    return view.redirect_after_change(request, address, writer.store, text)
 
 
 _ADDRESS = "/record/{store}/{folder}/{name}"

@@ -20,15 +20,21 @@ from onrecord.errors import BadInput, OnrecordError
 from onrecord.web import (
     access,
     agent_page,
-    browse_page,
+    command_page,
     connections,
     edit_page,
     effect_page,
     health_page,
     home_page,
     inbox_page,
+    live,
+    map_page,
+    pick_page,
     record_page,
     search_page,
+    settings_page,
+    timeline_page,
+    usage_page,
     view,
 )
 from onrecord.web.access import Access
@@ -38,21 +44,37 @@ _TICKS_PER_CHECK = 5
 """A server ticks ten times in a second."""
 
 STATIC_FOLDER = os.path.join(os.path.dirname(__file__), "static")
-STATIC = {"app.css": "text/css", "app.js": "text/javascript"}
+STATIC = {
+    "app.css": "text/css",
+    "edit.css": "text/css",
+    "edit.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+    "live.js": "text/javascript",
+    "map.js": "text/javascript",
+    "palette.js": "text/javascript",
+    "results.js": "text/javascript",
+    "review.js": "text/javascript",
+}
 """Static files and their types; no other file is served."""
 
 _STATUS = {"NOT_FOUND": 404, "NO_STORE": 404, "CHANGED_SINCE_READ": 409, "LOCKED": 503, "UNWRITABLE": 500}
 
 _PAGES = (
+    live,
     home_page,
+    command_page,
+    usage_page,
     search_page,
+    pick_page,
     edit_page,
     record_page,
     inbox_page,
     agent_page,
-    browse_page,
+    timeline_page,
+    map_page,
     health_page,
     effect_page,
+    settings_page,
 )
 ROUTES = tuple(route for page in _PAGES for route in page.ROUTES)
 
@@ -92,15 +114,24 @@ def serve(project_dir: str, listener: socket.socket, on_start: Callable[[Access]
     few_lines = connections.FewLines()
     for name in ("uvicorn.error", "asyncio"):
         logging.getLogger(name).addFilter(few_lines)
-    server = _Server(config, lambda: time.monotonic() - last_request[0] > idle_seconds, lambda: on_start(access))
+    server = _Server(
+        config, lambda: time.monotonic() - last_request[0] > idle_seconds, lambda: on_start(access), site.live.close
+    )
     server.run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
     """A uvicorn server that ends when it is idle."""
 
-    def __init__(self, config: uvicorn.Config, is_idle: Callable[[], bool], on_startup: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        is_idle: Callable[[], bool],
+        on_startup: Callable[[], None],
+        on_shutdown: Callable[[], None],
+    ) -> None:
         super().__init__(config)
+        self._on_shutdown = on_shutdown
         self._is_idle = is_idle
         self._on_startup = on_startup
 
@@ -108,6 +139,11 @@ class _Server(uvicorn.Server):
         asyncio.get_running_loop().set_exception_handler(connections.handle_loop_error)
         await super().startup(sockets)
         self._on_startup()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # uvicorn waits for the responses that are being sent: those that stream have no end of their own.
+        self._on_shutdown()
+        await super().shutdown(sockets)
 
     async def on_tick(self, counter: int) -> bool:
         if counter % _TICKS_PER_CHECK == 0:

@@ -16,19 +16,19 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from starlette.types import ASGIApp
 
-from onrecord import files
+from onrecord import coldstart, files
 from onrecord.errors import BadInput
 from onrecord.project import Project, require_store
 from onrecord.search import index, listing
 from onrecord.search.listing import Listed, ListingFilter
-from onrecord.web import browse_page, server, view
+from onrecord.web import map_page, server, timeline_page, view
 from onrecord.web.access import Access
 
 MARKER = ".onrecord-site"
 """The file that marks a folder as written by us, and lists the files in it."""
 
-_LINK = re.compile(r'(href|src)="(/[^"]*)"')
-_STATIC = ("app.css", "search.js")
+_LINK = re.compile(r'(href|src|action)="(/[^"]*)"')
+_STATIC = ("app.css", "edit.css", "icon.svg", "map.js", "search.js")
 _PAGES = ("/", "/search", "/map")
 _MAX_MARKER_BYTES = 20_000_000
 
@@ -42,10 +42,12 @@ def write(project_dir: str, folder: str, watch_rows: Callable[[Iterable[Listed]]
     _claim(folder)
     records, _ = listing.read(index.open(store.root), ListingFilter(order="created"), None)
     site = view.Site(project_dir, Access(0), is_static=True)
-    timelines = range(1, 2 + len(records) // browse_page.TIMELINE_PAGE_SIZE)
+    folders = map_page.read(Project(project_dir), is_static=True).static_folders or ()
+    timelines = range(1, 2 + len(records) // timeline_page.TIMELINE_PAGE_SIZE)
     pages = chain(
         _PAGES,
         (f"/timeline?category=&page={number}" for number in timelines),
+        map(map_page.address, sorted(folders)),
         (view.address(view.PROJECT, record.path) for record in watch_rows(records)),
     )
     written_files = asyncio.run(_write_pages(server.create_pages(site), folder, pages))
@@ -110,6 +112,9 @@ def _page_file(path: str) -> str:
         return f"record/{unquote(address.path[len('/record/project/') :]).removesuffix('.json')}.html"
     if address.path.startswith("/static/"):
         return address.path[1:]
+    if address.path == "/map" and "folder" in query:
+        # A folder may have any name; a file of the site may not.
+        return f"map/{coldstart.content_hash(query['folder'][0].encode('utf-8', 'surrogatepass'))}.html"
     number = query.get("page", ["1"])[0]
     name = address.path.strip("/") or "index"
     return f"{name}{'' if number == '1' else '-' + number}.html"

@@ -6,17 +6,18 @@ import difflib
 import os
 import re
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Collection, Sequence
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import jinja2
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from onrecord import __version__, paths, timestamps
-from onrecord.coldstart import NamedTuple
+from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.paths import PROJECT_PREFIX, USER_PREFIX
 from onrecord.project import Hit, Project, require_store
 from onrecord.record import author, check, export
@@ -27,7 +28,9 @@ from onrecord.search.index import Index
 from onrecord.search.listing import Listed
 from onrecord.store.store import Store
 from onrecord.text import plural
+from onrecord.web import theme
 from onrecord.web.access import Access
+from onrecord.web.live import Live
 
 _FOLDER = os.path.dirname(__file__)
 _MAX_NOTICES = 50
@@ -37,27 +40,49 @@ _MAX_SHOWN_VERSIONS = 200
 _CHECK_INTERVAL_SECONDS = 2.0
 """Time between two checks of all files against the index, so that search-as-you-type stays fast."""
 
-_LINK = re.compile(r'\b(href|src|action)="/')
+_LINK = re.compile(r'\b(href|src|action|formaction)="/')
 """The beginning of a link to a page. Quotes in records are escaped, so none of them is mistaken for one."""
+
+_BREAK = re.compile(r"(?<=[/\\_.:@=-])(?=\w)")
 
 PROJECT, USER = "project", "user"
 """Names of the stores in addresses."""
 
+
+class NavigationGroup(NamedTuple):
+    """Pages that stand together in the navigation."""
+
+    position: int
+    heading: str = ""
+
+
+class NavigationLink(NamedTuple):
+    """A page in the navigation."""
+
+    address: str
+    label: str
+    icon: str
+    group: NavigationGroup
+
+
+_DAILY, _PICTURE = NavigationGroup(0), NavigationGroup(1, "Picture")
+_CARE, _SET_UP = NavigationGroup(2, "Care"), NavigationGroup(3, "Agents")
+
 NAVIGATION = (
-    ("/", "Start"),
-    ("/search", "Search"),
-    ("/inbox", "Inbox"),
-    ("/agent", "Agent"),
-    ("/timeline", "Timeline"),
-    ("/map", "Map"),
-    ("/health", "Health"),
-    ("/usage", "Usage"),
-    ("/effect", "Effect"),
-    ("/settings", "Settings"),
+    NavigationLink("/", "Start", "start", _DAILY),
+    NavigationLink("/search", "Search", "search", _DAILY),
+    NavigationLink("/inbox", "Inbox", "inbox", _DAILY),
+    NavigationLink("/map", "Map", "map", _PICTURE),
+    NavigationLink("/timeline", "Timeline", "timeline", _PICTURE),
+    NavigationLink("/health", "Health", "health", _CARE),
+    NavigationLink("/usage", "Usage", "usage", _CARE),
+    NavigationLink("/effect", "Effect", "effect", _CARE),
+    NavigationLink("/agent", "Agent", "agent", _SET_UP),
+    NavigationLink("/settings", "Settings", "settings", _SET_UP),
 )
 """Links on every page."""
 
-PUBLIC = tuple(link for link in NAVIGATION if link[0] in ("/", "/search", "/timeline", "/map"))
+PUBLIC = tuple(link for link in NAVIGATION if link.address in ("/", "/search", "/timeline", "/map"))
 """Links on a static site."""
 
 
@@ -150,6 +175,7 @@ class Site:
         self.project_dir = project_dir
         self.is_static = is_static
         self.access = access
+        self.live = Live(project_dir)
         self._notices: OrderedDict[str, Notice] = OrderedDict()
         self._shown_versions: OrderedDict[str, Memory] = OrderedDict()
         self._count = 0
@@ -162,6 +188,8 @@ class Site:
             many=plural,
             record_address=address_of,
             visible=remove_invisible,
+            breakable=breakable,
+            breakable_lines=_breakable_lines,
             visible_lines=_visible_lines,
             day=_day,
             described=check.describe,
@@ -190,7 +218,7 @@ class Site:
             version=__version__,
             form_token="" if self.is_static else self.access.form_token,
             is_static=self.is_static,
-            **values,
+            **{"theme": "system", "here": "/", "due": Counter(), "live": "", **values},
         )
         return text if self.is_static else _LINK.sub(rf'\1="{self.access.prefix}/', text)
 
@@ -231,9 +259,27 @@ def page(request: Request, template: str, *, title: str, http_status: int = 200,
     """Return a rendered page, with the notice if there is one."""
     site = site_of(request)
     notice = site.take_notice(request.query_params.get("notice", ""))
-    name = os.path.basename(site.project().root)
-    text = site.render(template, title=title, path=request.url.path, project=name, notice=notice, **values)
+    project = site.project()
+    text = site.render(
+        template,
+        title=title,
+        path=request.url.path,
+        here=_address_of_page(request),
+        project=os.path.basename(project.root),
+        theme=theme.choice(),
+        due=Counter() if site.is_static else site.live.news().due,
+        live="" if site.is_static else site.live.version(),
+        notice=notice,
+        **values,
+    )
     return HTMLResponse(text, http_status)
+
+
+def _address_of_page(request: Request) -> str:
+    """Return the address of the page, to come back to it; a page that a form made has none of its own."""
+    query = "&".join(part for part in request.url.query.split("&") if part and not part.startswith("notice="))
+    path = request.url.path if request.method != "POST" else request.url.path.rpartition("/")[0]
+    return quote(path or "/") + (f"?{query}" if query else "")
 
 
 def fragment(request: Request, template: str, **values: Any) -> Response:
@@ -241,20 +287,37 @@ def fragment(request: Request, template: str, **values: Any) -> Response:
     return HTMLResponse(site_of(request).render(template, **values))
 
 
-def redirect_after_change(request: Request, path: str, store: Store, text: str) -> Response:
+def redirect_after_change(request: Request, path: str, store: Store, text: str, *, anchor: str = "") -> Response:
     """Redirect to another page, which reports the last change to `store` and has a button to undo it."""
     site_of(request).check_again()
     prefix = paths.prefix_of(store.root)
     name = paths.store_name(prefix)
     waits = f"The change waits, and this page and agents show what {name} has: onrecord sync {name}"
     warnings = (*store.warnings, *([waits] if paths.is_shared(prefix) else []))
-    return redirect(request, path, Notice(text, store.last_change, name, warnings))
+    return redirect(request, path, Notice(text, store.last_change, name, warnings), anchor=anchor)
 
 
-def redirect(request: Request, path: str, notice: Notice) -> Response:
-    """Redirect to another page, which shows `notice`."""
+def redirect(request: Request, path: str, notice: Notice, *, anchor: str = "") -> Response:
+    """Redirect to another page, at the element called `anchor`; the page shows `notice`."""
     site = site_of(request)
-    return RedirectResponse(f"{site.access.prefix}{path}?notice={site.keep_notice(notice)}", 303)
+    sign = "&" if "?" in path else "?"
+    place = f"#{anchor}" if anchor else ""
+    return RedirectResponse(f"{site.access.prefix}{path}{sign}notice={site.keep_notice(notice)}{place}", 303)
+
+
+def page_before(request: Request) -> str:
+    """Return the address of the page that a form was sent from; the start page if that is not known."""
+    site, origin = site_of(request), urlsplit(request.headers.get("referer", ""))
+    path = origin.path[len(site.access.prefix) :] if origin.path.startswith(f"{site.access.prefix}/") else ""
+    if origin.netloc != site.access.host or not path.startswith("/") or path.startswith("//"):
+        return "/"
+    query = urlencode([pair for pair in parse_qsl(origin.query) if pair[0] != "notice"])
+    return f"{path}?{query}" if query else path
+
+
+def draft_anchor(store_name: str, draft_name: str) -> str:
+    """Return the id of a draft's element on the page of the inbox."""
+    return f"draft-{content_hash(f'{store_name}/{draft_name}'.encode('utf-8', 'surrogatepass'))[:12]}"
 
 
 def diff(before: Memory, after: Memory) -> list[str]:
@@ -275,6 +338,16 @@ def form_fields(request: Request) -> dict[str, str]:
     fields = request.state.form
     assert isinstance(fields, dict)
     return fields
+
+
+def breakable(text: str) -> Markup:
+    """Return `text` with places where a long path or id may break: after a slash, a hyphen, an underscore or a dot."""
+    parts = _BREAK.split(remove_invisible(text))
+    return Markup("<wbr>").join(parts)
+
+
+def _breakable_lines(text: str) -> Markup:
+    return Markup("\n").join(map(breakable, text.split("\n")))
 
 
 def _day(moment: str) -> str:

@@ -1,0 +1,161 @@
+"""What became of what agents were shown: the share used in each week, what was corrected most, what was never shown.
+
+The counts are those of the usage logs of all stores that a person looks after; the event logs add what the person said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onrecord import paths, timestamps
+from onrecord.audit.share import Share
+from onrecord.coldstart import NamedTuple
+from onrecord.paths import StoreRef
+from onrecord.search import index, listing
+from onrecord.search.listing import ListingFilter
+from onrecord.usage import event_log, usage_log
+from onrecord.usage.event_log import Feedback, Showing
+from onrecord.usage.usage_log import Counts
+
+WEEKS = 12
+_NEW_DAYS = 14
+"""Days for which it says nothing that a record was not shown yet."""
+
+_MAX_JUDGED = 2
+"""How often a person says that a record was wrong, or not relevant, before it is proposed to be improved."""
+
+
+class WeekOutcome(NamedTuple):
+    """What was shown in one week, how much of it was used, and how often the user corrected an agent."""
+
+    monday: str
+    used: Share
+    """The share of the showings that the agent opened. A rule can be followed without being opened."""
+    corrected: int = 0
+    helped: int = 0
+    not_relevant: int = 0
+    wrong: int = 0
+
+
+class CorrectedRecord(NamedTuple):
+    """A record that agents were corrected with."""
+
+    path: str
+    """With the prefix of its store."""
+    title: str
+    times: int
+    summary: str
+    """In words: how often, when last, and which agents."""
+
+
+class NeverShown(NamedTuple):
+    """A record that no agent has been shown, outside the map."""
+
+    path: str
+    title: str
+    created_at: str
+
+
+class Outcomes(NamedTuple):
+    """What became of what was shown."""
+
+    weeks: Sequence[WeekOutcome]
+    corrected: Sequence[CorrectedRecord]
+    """The records that agents were corrected with, most often first."""
+    never_shown: Sequence[NeverShown]
+    """Some of the records that were never shown, the oldest first."""
+    number_never_shown: int
+    number_in_force: int
+
+
+class StreamedShowing(NamedTuple):
+    """A showing in the stream of all stores."""
+
+    showing: Showing
+    path: str
+    """The record's path with the prefix of its store; empty for a map."""
+    store: str
+
+
+def read(store_refs: Sequence[StoreRef], limit: int = 5, *, is_quick: bool = False) -> Outcomes:
+    """Return what became of what was shown in these stores, with at most `limit` records in each list."""
+    corrected = [each for ref in store_refs for each in _corrected(ref)]
+    never: list[NeverShown] = []
+    in_force = 0
+    for ref in store_refs:
+        unseen, records = _never_shown(ref, is_quick=is_quick)
+        never += unseen
+        in_force += records
+    return Outcomes(
+        weeks(store_refs),
+        sorted(corrected, key=lambda one: (-one.times, one.path))[:limit],
+        sorted(never, key=lambda one: (one.created_at, one.path))[:limit],
+        len(never),
+        in_force,
+    )
+
+
+def weeks(store_refs: Sequence[StoreRef], limit: int = WEEKS) -> list[WeekOutcome]:
+    """Return what became of the showings of the last weeks, oldest first."""
+    totals: dict[str, Counts] = {}
+    for ref in store_refs:
+        for monday, counts in usage_log.per_week(ref.root, limit):
+            totals[monday] = totals.get(monday, Counts()).with_those_of(counts)
+    return [
+        WeekOutcome(monday, _used(counts), counts.corrected, counts.helped, counts.not_relevant, counts.wrong)
+        for monday, counts in totals.items()
+    ]
+
+
+def _used(counts: Counts) -> Share:
+    # Evidence of use may be counted in the week after the one of the showing.
+    return Share(min(counts.opened, counts.injected + counts.pointed), counts.injected + counts.pointed)
+
+
+def _corrected(ref: StoreRef) -> list[CorrectedRecord]:
+    corrections = usage_log.current_corrections(ref.root)
+    if not corrections:
+        return []
+    titles = dict(listing.titles(index.open(ref.root, hook=True)))
+    return [
+        CorrectedRecord(f"{ref.prefix}{path}", titles.get(path, path), broken.times, broken.summary)
+        for path, broken in corrections.items()
+    ]
+
+
+def _never_shown(ref: StoreRef, *, is_quick: bool) -> tuple[list[NeverShown], int]:
+    """Return the records in force that were never shown, without new ones, and how many records are in force."""
+    rows, _ = listing.read(index.open(ref.root, hook=is_quick), ListingFilter(status="active"), None)
+    shown = shown_paths(ref.root)
+    limit = timestamps.days_before(timestamps.now(), _NEW_DAYS)
+    unseen = [
+        NeverShown(f"{ref.prefix}{row.path}", row.title, row.created_at)
+        for row in rows
+        if row.path not in shown and row.created_at < limit
+    ]
+    return unseen, len(rows)
+
+
+def shown_paths(store_root: str) -> set[str]:
+    """Return the paths of the records of a store that agents were shown, outside the map."""
+    counts = usage_log.per_record(store_root)
+    return {path for path, count in counts.items() if count.injected or count.pointed or count.digest}
+
+
+def stream(store_refs: Sequence[StoreRef], limit: int = 50) -> list[StreamedShowing]:
+    """Return the newest showings in all of these stores, newest first."""
+    found = [
+        StreamedShowing(showing, f"{ref.prefix}{showing.path}" if showing.path else "", paths.store_name(ref.prefix))
+        for ref in store_refs
+        for showing in event_log.newest(ref.root, limit)
+    ]
+    return sorted(found, key=lambda one: one.showing.at, reverse=True)[:limit]
+
+
+def badly_judged(store_root: str) -> dict[str, Feedback]:
+    """Return the records that a person has called wrong once, or not relevant more than once, by path."""
+    return {
+        path: said
+        for path, said in event_log.feedback(store_root).items()
+        if said.wrong or said.not_relevant >= _MAX_JUDGED
+    }

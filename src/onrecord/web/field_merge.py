@@ -1,0 +1,163 @@
+"""The merge of what somebody typed into a form with what somebody else saved meanwhile, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import BadRecord, Invalid
+from onrecord.record import drafts, form, lifecycle, memory, merge, schema
+from onrecord.record.memory import Memory
+from onrecord.record.merge import Clash
+from onrecord.record.schema import Kind
+from onrecord.web import word_marks
+from onrecord.web.word_marks import Part
+
+THEIRS, YOURS, OWN = "theirs", "yours", "own"
+"""The three choices for a field."""
+
+_KEPT = frozenset(("anchors", *lifecycle.UNPATCHABLE))
+
+
+class FieldChoice(NamedTuple):
+    """A field that a person must choose a version of: each version as text, with the words marked that differ."""
+
+    name: str
+    label: str
+    base: str
+    theirs: tuple[Part, ...]
+    yours: tuple[Part, ...]
+    choice: str
+    own: str
+
+    @property
+    def id(self) -> str:
+        return "m-" + self.name.replace(".", "-").replace("_", "-")
+
+
+class Merge(NamedTuple):
+    """Two versions of a record merged: the result with their values where both changed, and the fields to choose."""
+
+    category: str
+    base: Mapping[str, Any]
+    yours: Mapping[str, Any]
+    theirs: Mapping[str, Any]
+    result: Mapping[str, Any]
+    clashes: tuple[str, ...]
+
+    def choices(self, answers: Mapping[str, str]) -> list[FieldChoice]:
+        """Return the fields to choose, with the answers that were given before."""
+        return [self._choice(name, answers) for name in self.clashes]
+
+    def _choice(self, name: str, answers: Mapping[str, str]) -> FieldChoice:
+        kind = kind_of(self.category, name)
+        base, theirs, yours = (as_text(kind, value_at(side, name)) for side in (self.base, self.theirs, self.yours))
+        marks = word_marks.compare(theirs, yours)
+        choice = answers.get(f"choice.{name}", "")
+        own = answers.get(f"own.{name}", yours)
+        return FieldChoice(name, label_of(name), base, marks.old, marks.new, choice, own)
+
+    def chosen(self, answers: Mapping[str, str]) -> dict[str, Any]:
+        """Return the merged record after a person's choices. Raises Invalid for a field without one."""
+        fields = dict(self.result)
+        for name in self.clashes:
+            choice = answers.get(f"choice.{name}", "")
+            if choice == YOURS:
+                value = value_at(self.yours, name)
+            elif choice == OWN:
+                value = from_text(kind_of(self.category, name), answers.get(f"own.{name}", ""), name)
+            elif choice == THEIRS:
+                value = value_at(self.theirs, name)
+            else:
+                raise Invalid(f"{name}: choose a version", fix="choose", field_errors=((name, "choose a version"),))
+            fields = with_value(fields, name, value)
+        return fields
+
+    def patch(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the patch from the version that was saved meanwhile to merged fields."""
+        patch = drafts.difference(self.theirs, fields)
+        return {key: value for key, value in patch.items() if key not in _KEPT}
+
+
+def of_versions(base: Memory | None, yours: Mapping[str, Any], theirs: Memory) -> Merge:
+    """Merge two versions over the one that both began with; without it, all fields that differ are to be chosen."""
+    their_fields = memory.to_json(theirs)
+    base_fields = memory.to_json(base) if base else {}
+    try:
+        merged = merge.merge_objects(base_fields, yours, their_fields) if base else {}
+    except BadRecord:
+        merged = {}
+    if not merged:
+        names = tuple(differing(their_fields, yours))
+        return Merge(theirs.category, base_fields, yours, their_fields, their_fields, names)
+    clashes = tuple(dict.fromkeys(_clashes(merged, their_fields, yours)))
+    return Merge(theirs.category, base_fields, yours, their_fields, merge.resolve(merged, 1), clashes)
+
+
+def of_draft(before: Memory, after: Memory) -> Merge:
+    """Return the merge of a draft into a record: each field that it would change is to be chosen."""
+    theirs, yours = memory.to_json(before), memory.to_json(after)
+    return Merge(before.category, theirs, yours, theirs, theirs, tuple(differing(theirs, yours)))
+
+
+def differing(these: Mapping[str, Any], those: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the fields that a person can change and that differ."""
+    patch = drafts.difference(these, those)
+    for name in patch.pop("content", {}) or {}:
+        yield f"content.{name}"
+    yield from (name for name in patch if name not in _KEPT)
+
+
+def _clashes(merged: Mapping[str, Any], theirs: Mapping[str, Any], yours: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in merged.items():
+        if key == "content" and isinstance(value, dict):
+            yield from (f"content.{name}" for name, part in value.items() if _has_clash(part))
+        elif key == "content" and isinstance(value, Clash):
+            yield from (name for name in differing(theirs, yours) if name.startswith("content."))
+        elif _has_clash(value) and key not in _KEPT:
+            yield key
+
+
+def _has_clash(value: Any) -> bool:
+    return isinstance(value, Clash) or (isinstance(value, dict) and any(map(_has_clash, value.values())))
+
+
+def kind_of(category: str, name: str) -> Kind:
+    """Return the kind of a field, such as `title` or `content.decision`; of an unknown one, that of a text."""
+    outer, _, inner = name.partition(".")
+    fields: Sequence[schema.Field] = schema.content_fields(category) if inner else schema.RECORD
+    kind: Kind = next((field.kind for field in fields if field.name == (inner or outer)), schema.Text())
+    return kind
+
+
+def label_of(name: str) -> str:
+    return form.field_label(name.removeprefix("content.")).capitalize()
+
+
+def value_at(fields: Mapping[str, Any], name: str) -> Any:
+    """Return the value of a field such as `content.decision`; None if there is none."""
+    outer, _, inner = name.partition(".")
+    value = fields.get(outer)
+    return value if not inner else value.get(inner) if isinstance(value, Mapping) else None
+
+
+def with_value(fields: Mapping[str, Any], name: str, value: Any) -> dict[str, Any]:
+    """Return a JSON object with another value of a field; None removes it."""
+    outer, _, inner = name.partition(".")
+    if inner:
+        value = with_value(fields.get(outer) or {}, inner, value)
+    return {key: part for key, part in {**fields, outer: value}.items() if part is not None}
+
+
+def as_text(kind: Kind, value: Any) -> str:
+    """Return a value as it is written below a heading of a form; empty for none."""
+    return "" if value is None else "\n".join(form.value_lines(kind, value))
+
+
+def from_text(kind: Kind, text: str, name: str) -> Any:
+    """Return the value of such a text. Raises Invalid."""
+    try:
+        return form.parse_value(kind, text.split("\n"))
+    except form.Unreadable as error:
+        raise Invalid(f"{name}: {error}", fix="correct it", field_errors=((name, str(error)),)) from error

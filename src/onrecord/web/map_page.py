@@ -1,0 +1,211 @@
+"""`/map`: the repository as a tree map, down to folders and files, with the records about each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from onrecord import attention
+from onrecord.coldstart import NamedTuple
+from onrecord.project import Project
+from onrecord.search import listing
+from onrecord.search.index import Index
+from onrecord.search.listing import Listed, ListingFilter
+from onrecord.usage import usage_log
+from onrecord.web import coverage, tree_map, view
+from onrecord.web.coverage import Area, Coverage, RecordedFiles
+from onrecord.web.tree_map import Cell
+from onrecord.web.view import ListItem
+
+WIDTH, HEIGHT = 780, 500
+"""Size of the drawing, in units of the SVG."""
+
+_MAX_RECORDS = 20_000
+_MAX_CELLS = 360
+_MAX_LISTED = 200
+"""Records about a folder in the list beside the map, and rows of the table below it."""
+
+_MAX_MARKED = 20
+"""Records that the list marks for one box."""
+
+_MAX_TAGS = 40
+_MAX_STATIC_FOLDERS = 300
+"""Folders that have a page on a static site: the largest ones."""
+
+_GIT_PATIENCE = 1.0
+"""Seconds for git, which says whether files changed; what it has no time for counts as unchanged."""
+
+WORDS = {
+    coverage.CORRECTED: "agent was corrected",
+    coverage.CHANGED: "changed since",
+    coverage.COVERED: "with records",
+    coverage.BARE: "no record",
+}
+"""The states in words, as the key of the map names them."""
+
+
+class DrawnCell(NamedTuple):
+    """A box of the map with the text that describes it, and its address."""
+
+    cell: Cell
+    text: str
+    address: str
+    """Empty for a file without records, and for a folder without a page."""
+    numbers: str
+    """The numbers of the records about it in the list, with spaces between them."""
+
+
+class AreaRow(NamedTuple):
+    """A folder or file in the table."""
+
+    name: str
+    address: str
+    is_folder: bool
+    area: Area
+    records: int
+
+
+class Crumb(NamedTuple):
+    """A folder above the one that is shown."""
+
+    name: str
+    address: str
+
+
+class ProjectMap(NamedTuple):
+    """The records in force of a project, and the files that they are about."""
+
+    records: Sequence[Listed]
+    coverage: Coverage
+    static_folders: frozenset[str] | None = None
+    """The folders that have a page on a static site; None where every folder and file has one."""
+
+    def address(self, area: Area) -> str:
+        """Return the address of the map of a folder, or of a file with records; empty if it has no page."""
+        if self.static_folders is not None:
+            return address(area.path) if area.path in self.static_folders else ""
+        return address(area.path) if area.children or area.below or self.coverage.numbers_about(area) else ""
+
+
+def read(project: Project, *, is_static: bool) -> ProjectMap:
+    """Return the map of a project."""
+    index = view.open_index(project)
+    records, _ = listing.read(index, ListingFilter(status="active"), _MAX_RECORDS)
+    states = _states(project, index)
+    recorded = [RecordedFiles(record.files, states.get(record.path, coverage.COVERED)) for record in records]
+    measured = coverage.measure(coverage.tracked_files(project.root), recorded)
+    folders = frozenset(largest_folders(measured, _MAX_STATIC_FOLDERS)) if is_static else None
+    return ProjectMap(records, measured, folders)
+
+
+def _states(project: Project, index: Index) -> dict[str, str]:
+    """Return the paths of the records that were corrected, or whose files changed."""
+    changed = attention.changed_files(index.root, _GIT_PATIENCE, is_quick=project.is_quick)
+    ids = frozenset(changed.ids)
+    rows, _ = listing.read(index, ListingFilter(status="active"), _MAX_RECORDS) if ids else ([], 0)
+    states = {row.path: coverage.CHANGED for row in rows if row.id in ids}
+    return {**states, **dict.fromkeys(usage_log.current_corrections(index.root), coverage.CORRECTED)}
+
+
+def drawing(project_map: ProjectMap, area: Area, width: int, height: int, most: int) -> list[DrawnCell]:
+    """Return the boxes for what is in `area`."""
+    listed = {number: position for position, number in enumerate(_listed(project_map, area))}
+    return [_drawn(project_map, cell, listed) for cell in tree_map.draw(area, width, height, most)]
+
+
+def _drawn(project_map: ProjectMap, cell: Cell, listed: dict[int, int]) -> DrawnCell:
+    area = cell.area
+    numbers = sorted(project_map.coverage.numbers_about(area)) if not cell.rest else sorted(area.below)
+    marked = [str(listed[number]) for number in numbers if number in listed][:_MAX_MARKED]
+    text = f"{area.path}/: {cell.rest} more" if cell.rest else area.path + ("/" if area.children else "")
+    if area.children or cell.rest:
+        text += f", {area.files:,} files, {area.with_records:,} with records"
+    text += f", {WORDS[area.state]}" if area.state != coverage.COVERED else ""
+    if numbers:
+        text += f", {len(numbers):,} record{'s' if len(numbers) != 1 else ''}"
+    return DrawnCell(cell, text, "" if cell.rest else project_map.address(area), " ".join(marked))
+
+
+def largest_folders(measured: Coverage, most: int) -> list[str]:
+    """Return the paths of the folders with the most files, without the root."""
+    folders: list[Area] = []
+    waiting = [measured.root]
+    while waiting:
+        area = waiting.pop()
+        if area.children:
+            folders.append(area)
+            waiting += area.children.values()
+    folders.sort(key=lambda area: (-area.files, area.path))
+    return [area.path for area in folders if area.path][:most]
+
+
+def address(path: str) -> str:
+    """Return the address of the map of a folder or file."""
+    return f"/map?folder={quote(path)}" if path else "/map"
+
+
+def _listed(project_map: ProjectMap, area: Area) -> list[int]:
+    """Return the numbers of the records about an area, as many as a list holds; those about less of it come first."""
+    numbers = project_map.coverage.numbers_about(area)
+    return sorted(numbers, key=lambda number: (number not in area.below, number))[:_MAX_LISTED]
+
+
+def show(request: Request) -> Response:
+    site = view.site_of(request)
+    project_map = read(site.project_for_search(), is_static=site.is_static)
+    path = request.query_params.get("folder", "").strip("/")
+    area = project_map.coverage.area(path) or project_map.coverage.root
+    tags = Counter(tag for record in project_map.records for tag in record.tags).most_common(_MAX_TAGS)
+    rows = _rows(project_map, area)
+    return view.page(
+        request,
+        "map.html",
+        title="Map",
+        area=area,
+        crumbs=_crumbs(area),
+        cells=drawing(project_map, area, WIDTH, HEIGHT, _MAX_CELLS) if area.children else [],
+        width=WIDTH,
+        height=HEIGHT,
+        rows=rows[:_MAX_LISTED],
+        more_rows=len(rows) - len(rows[:_MAX_LISTED]),
+        records=_items(project_map, area),
+        number_of_records=len(project_map.coverage.numbers_about(area)),
+        words=WORDS,
+        tags=tags,
+        without=sum(1 for record in project_map.records if not record.files),
+        is_complete=project_map.coverage.is_complete,
+    )
+
+
+def _items(project_map: ProjectMap, area: Area) -> list[ListItem]:
+    return [view.list_item(project_map.records[number]) for number in _listed(project_map, area)]
+
+
+def _crumbs(area: Area) -> list[Crumb]:
+    names = area.path.split("/") if area.path else []
+    return [Crumb(name, address("/".join(names[: level + 1]))) for level, name in enumerate(names)]
+
+
+def _rows(project_map: ProjectMap, area: Area) -> list[AreaRow]:
+    """Return what is in a folder: the folders, then the files; those with records first."""
+    children = sorted(
+        area.children.values(), key=lambda child: (not child.children, not child.with_records, -child.files, child.name)
+    )
+    return [
+        AreaRow(
+            child.name,
+            project_map.address(child),
+            bool(child.children),
+            child,
+            len(project_map.coverage.numbers_about(child)),
+        )
+        for child in children[: 2 * _MAX_LISTED]
+    ]
+
+
+ROUTES = (Route("/map", show),)

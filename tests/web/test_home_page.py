@@ -1,0 +1,158 @@
+"""The start page: what needs the user, what agents were shown, whether it was right, and what is known."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from onrecord.store.inbox import Inbox
+from onrecord.usage import Happening, event_log, usage_log
+from tests.git_project import GitProject
+
+
+def _text(html: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html.replace("<wbr>", "")))
+
+
+def _section(response, name: str) -> str:
+    """Return the HTML of the section with this id."""
+    return re.search(rf'<section[^>]* id="{name}".*?</section>', response.text, re.S)[0]
+
+
+def _show(project, entry, session: str = "one", outcome: str = "") -> str:
+    """Log that an agent was shown a record in a session, and return the hash of the session."""
+    happenings = [Happening(project.store.root, event_log.SHOWN, entry.path, "prompt", "rule")]
+    if outcome:
+        happenings.append(Happening(project.store.root, outcome, entry.path, "", ""))
+    event_log.append(happenings, "claude-code", session)
+    return event_log.session_key(session)
+
+
+def test_the_four_questions_are_answered(browser, save, draft, project):
+    entry = save(related_files=[])
+    draft()
+    _show(project, entry, outcome="used")
+    usage_log.append(project.store.root, [("injected", entry.path)] * 4 + [("opened", entry.path)])
+
+    page = browser.get("/")
+
+    assert "1 draft" in _text(_section(page, "needs-you")) and 'href="/inbox"' in _section(page, "needs-you")
+    shown = _text(_section(page, "shown"))
+    assert "Sessions live in Postgres just now Claude Code prompt used" in shown
+    assert "used 25 % of 4 shown" in _text(_section(page, "right"))
+    assert "1 Decisions" in _text(_section(page, "known"))
+
+
+def test_feedback_is_noted_and_pressed_again_taken_back(browser, save, project):
+    entry = save()
+    session = _show(project, entry)
+    fields = {"store": "project", "record": entry.path, "session": session, "verdict": "wrong"}
+
+    pressed = browser.post("/feedback", **fields)
+    after = event_log.newest(project.store.root)[0].feedback
+    browser.post("/feedback", **fields)
+
+    assert re.search(r'value="wrong" aria-pressed="true"', pressed.text)
+    assert after == "wrong"
+    assert event_log.newest(project.store.root)[0].feedback == ""
+    assert usage_log.per_record(project.store.root)[entry.path].wrong == 0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"verdict": "excellent"}, {"verdict": "helped", "record": "../../x.json"}, {"verdict": "helped", "store": "acme"}],
+)
+def test_feedback_about_nothing_is_refused(browser, save, project, fields):
+    entry = save()
+    session = _show(project, entry)
+
+    response = browser.post("/feedback", **{"record": entry.path, "session": session, **fields})
+
+    assert response.status_code in (400, 404)
+    assert event_log.newest(project.store.root)[0].feedback == ""
+
+
+def test_a_record_that_is_deleted_stays_in_the_stream_without_a_link(browser, save, project):
+    save("Something else")
+    entry = save()
+    _show(project, entry)
+    os.remove(os.path.join(project.store.root, entry.path))
+
+    shown = _section(browser.get("/"), "shown")
+
+    assert f"{entry.path} (deleted)" in _text(shown)
+    assert f'href="/record/project/{entry.path}"' not in shown
+
+
+def test_a_project_without_a_memory_begins_with_one_button(browser, project):
+    GitProject(Path(project.root)).commit()
+
+    begun = browser.post("/do/begin")
+
+    assert "The memory is made." in begun.text
+    assert os.path.isfile(os.path.join(project.store.root, "index.md"))
+
+
+def test_decision_records_are_imported_with_one_button(browser, save, project):
+    text = "# Use Postgres\n\n## Status\n\nAccepted\n\n## Context\n\nWe need rows.\n\n## Decision\n\nWe use Postgres.\n"
+    folder = Path(project.root, "docs", "adr")
+    folder.mkdir(parents=True)
+    (folder / "0001-use-postgres.md").write_text(text)
+
+    assert "Import 1 document" in _text(browser.get("/").text)
+    imported = browser.post("/do/import")
+
+    assert "Drafts are made of the documents." in imported.text
+    assert len(Inbox(project.store.root).names()) == 1
+
+
+def test_a_switch_that_hides_everything_is_set_back_with_one_button(browser, save, project):
+    save()
+    config = Path(project.store.root, "memory-config.json")
+    config.write_text('{"retrieval": {"enabled": false}}')
+
+    needs = _section(browser.get("/"), "needs-you")
+    fields = dict(re.findall(r'name="(subject|file)" value="([^"]*)"', needs))
+    after = browser.post("/do/unset", **fields)
+
+    assert fields["subject"] == "retrieval.enabled"
+    assert "Back to the default." in after.text
+    assert "enabled" not in config.read_text()
+
+
+@pytest.mark.parametrize("subject", ["", "--help", "a\nb", "x" * 300])
+def test_a_button_runs_no_option(browser, save, subject):
+    save()
+
+    response = browser.post("/do/sync", subject=subject)
+
+    assert response.status_code == 400
+    assert "nothing is named" in response.text
+
+
+def test_there_is_no_button_for_another_command(browser, save):
+    save()
+
+    assert browser.post("/do/clean").status_code == 400
+
+
+def test_an_error_of_a_command_is_shown_with_its_fix(browser, save):
+    save()
+
+    response = browser.post("/do/sync", subject="acme")
+
+    assert response.status_code == 400
+    assert "acme" in _text(response.text) and "Fix: onrecord" in _text(response.text)
+
+
+def test_the_theme_is_remembered_and_leads_nowhere_else(browser, save):
+    save()
+
+    dark = browser.post("/theme", theme="dark", page="/map?folder=src")
+    away = browser.post("/theme", theme="pink", page="//evil.example/")
+
+    assert '<html lang="en" data-theme="dark">' in dark.text and "<h1>Map</h1>" in dark.text
+    assert '<html lang="en" data-theme="dark">' in away.text and "<h1>Start</h1>" in away.text
