@@ -357,6 +357,7 @@ def test_every_error_has_a_fix():
 
 
 TESTED_ELSEWHERE = {
+    "CANNOT_UNDO": "tests/cli/test_log.py",
     "NO_SQLITE": "tests/cli/test_never_a_traceback.py",
     "MODEL_FAILED": "tests/recall/test_judge_api.py",
     "OFFLINE": "tests/cli/test_sync.py",
