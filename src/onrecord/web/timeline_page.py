@@ -133,25 +133,25 @@ def show(request: Request) -> Response:
     )
 
 
-def _event(row: Listed, by_id: dict[str, Listed], successor_id: str) -> TimelineRecord:
+def _event(list_row: Listed, by_id: dict[str, Listed], successor_id: str) -> TimelineRecord:
     successor = by_id.get(successor_id)
     return TimelineRecord(
-        row.title,
-        row.category,
-        row.status,
-        row.created_at,
-        view.address(view.PROJECT, row.path),
+        list_row.title,
+        list_row.category,
+        list_row.status,
+        list_row.created_at,
+        view.address(view.PROJECT, list_row.path),
         successor_id,
         successor.title if successor else successor_id,
         view.address(view.PROJECT, successor.path) if successor else "",
     )
 
 
-def _draw(rows: Sequence[Listed], successors: dict[str, str]) -> Drawing | None:
+def _draw(list_rows: Sequence[Listed], successors: dict[str, str]) -> Drawing | None:
     """Return the picture: a lane for each category with records, and a mark for each record at its day."""
-    if not rows:
+    if not list_rows:
         return None
-    moments = {row.path: timestamps.seconds(row.created_at) for row in rows}
+    moments = {row.path: timestamps.seconds(row.created_at) for row in list_rows}
     first, last = min(moments.values()), max(moments.values())
     if last - first < _MIN_DAYS * _DAY:
         first = last - _MIN_DAYS * _DAY
@@ -162,7 +162,7 @@ def _draw(rows: Sequence[Listed], successors: dict[str, str]) -> Drawing | None:
     y = _TOP
     for name in categories.CATEGORIES:
         columns: dict[int, list[Listed]] = {}
-        for row in sorted((row for row in rows if row.category == name), key=lambda row: (row.status, row.path)):
+        for row in sorted((row for row in list_rows if row.category == name), key=lambda row: (row.status, row.path)):
             column = int((moments[row.path] - first) * scale) // _MARK
             columns.setdefault(column, []).append(row)
         if not columns:
@@ -177,18 +177,18 @@ def _draw(rows: Sequence[Listed], successors: dict[str, str]) -> Drawing | None:
                 rests.append(Rest(x, y + lines * _ROW - 4, len(here) - len(shown), address, name))
         lanes.append(Lane(name, y, lines * _ROW))
         y += lines * _ROW + _LANE_GAP
-    chains = tuple(_chains(rows, successors, marks))
+    chains = tuple(_chains(list_rows, successors, marks))
     return Drawing(y, tuple(lanes), _ticks(first, last, scale), tuple(marks.values()), chains, tuple(rests))
 
 
-def _mark(row: Listed, x: int, y: int) -> Mark:
-    state = "" if row.status == "active" else f", {row.status}"
-    text = f"{row.title}: {row.category.replace('_', ' ')}, {row.created_at[:10]}{state}"
-    return Mark(x, y, text, view.address(view.PROJECT, row.path), row.category, row.status == "active")
+def _mark(list_row: Listed, x: int, y: int) -> Mark:
+    state = "" if list_row.status == "active" else f", {list_row.status}"
+    text = f"{list_row.title}: {list_row.category.replace('_', ' ')}, {list_row.created_at[:10]}{state}"
+    return Mark(x, y, text, view.address(view.PROJECT, list_row.path), list_row.category, list_row.status == "active")
 
 
-def _chains(rows: Sequence[Listed], successors: dict[str, str], marks: dict[str, Mark]) -> list[Chain]:
-    by_id = {row.id: row for row in rows}
+def _chains(list_rows: Sequence[Listed], successors: dict[str, str], marks_by_path: dict[str, Mark]) -> list[Chain]:
+    by_id = {row.id: row for row in list_rows}
     chains = []
     for row in list_rows:
         new = by_id.get(successors.get(row.path, ""))
@@ -203,15 +203,15 @@ def _chains(rows: Sequence[Listed], successors: dict[str, str], marks: dict[str,
     return chains
 
 
-def _ticks(first: float, last: float, scale: float) -> tuple[Tick, ...]:
+def _ticks(start: float, end: float, scale: float) -> tuple[Tick, ...]:
     """Return some seven dates, without two equal labels."""
     ticks: list[Tick] = []
-    length = 7 if last - first > 300 * _DAY else 10
+    length = 7 if end - start > 300 * _DAY else 10
     for part in range(7):
-        moment = first + (last - first) * part / 6
+        moment = start + (end - start) * part / 6
         label = timestamps.from_seconds(moment)[:length]
         if not ticks or ticks[-1].label != label:
-            ticks.append(Tick(round(_LEFT + (moment - first) * scale), label))
+            ticks.append(Tick(round(_LEFT + (moment - start) * scale), label))
     return tuple(ticks)
 
 
