@@ -57,7 +57,7 @@ def measure(folder: Path, size: int, files: int, times: int) -> dict[str, float]
     _commit_files(root, files)
     scale.prepare(folder, root / ".claude" / "memory")
     site = view.Site(str(root), access.Access(8700))
-    client = TestClient(server.create_app(site), base_url=f"http://{site.access.host}")
+    client = TestClient(server.create_app(site), base_url=f"http://{site.access.host}{site.access.prefix}")
     client.get(site.access.new_address())
     record = next((root / ".claude" / "memory" / "decisions").iterdir()).name
     pages = {**_PAGES, "record": f"/record/project/decisions/{record}"}

@@ -73,7 +73,7 @@ class Repository:
         self.root = str(self.git.root)
         for file in ("src/pay.py", "db/a.sql", "main.py", f"{WEB}/src/pay.py", f"{WEB}/db/a.sql", f"{WEB}/main.py"):
             self.git.write(file, "x = 1\n")
-        self.git.git("remote", "add", "--offline", "origin", "git@github.com:acme/orders.git")
+        self.git.git("remote", "add", "origin", "git@github.com:acme/orders.git")
         remotes.add("platform", "/srv/memory.git")
         self.stores = {
             "project": os.path.join(self.root, paths.STORE),

@@ -26,8 +26,8 @@ def ask():
 
 def test_the_identity_is_the_origin_and_else_the_folder(tmp_path):
     first, second, other = (GitProject(tmp_path / name) for name in ("first", "second", "other"))
-    first.git("remote", "add", "--offline", "origin", "git@github.com:acme/api.git")
-    second.git("remote", "add", "--offline", "origin", "https://github.com/acme/api")
+    first.git("remote", "add", "origin", "git@github.com:acme/api.git")
+    second.git("remote", "add", "origin", "https://github.com/acme/api")
 
     assert trust.identity(str(first.root)) == trust.identity(str(second.root)) == "github.com/acme/api"
     assert trust.identity(str(other.root)) == os.path.realpath(other.root)
@@ -200,3 +200,13 @@ def test_mcp_recalls_no_text_of_records_that_wait(tmp_path):
     assert MARK not in waiting.text + json.dumps(waiting.data)
     trust.accept(project.root)
     assert recalled().text.count(MARK) == 3
+
+
+def test_mcp_says_of_a_record_that_is_asked_for_that_it_waits(tmp_path):
+    from onrecord.mcp import reading
+
+    project = _clone(tmp_path / "project")
+    assert trust.COMMAND not in reading.show(project, "login-state").text
+    ask()
+
+    assert trust.COMMAND in reading.show(onrecord.open(project.root), "login-state").text

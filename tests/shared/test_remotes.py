@@ -7,6 +7,7 @@ import stat
 import pytest
 
 from onrecord import paths, state_file
+from onrecord.cli import main
 from onrecord.errors import AlreadyExists, BadInput, NotFound, OnrecordError
 from onrecord.shared import remotes
 from onrecord.shared.remotes import Remote
@@ -28,6 +29,14 @@ def test_remotes_are_listed_by_name_and_taken_off_the_list():
     assert remotes.get("platform").url == GIT
     with pytest.raises(NotFound, match="connected: platform"):
         remotes.get("acme")
+
+
+def test_an_agent_cannot_connect_a_shared_store(monkeypatch, capsys):
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    assert main(["remote", "add", "platform", "https://host.invalid/memory.git"]) == 1
+    assert "only a person may connect a shared store" in capsys.readouterr().err
+    assert remotes.connected() == []
 
 
 def test_a_name_and_an_address_are_connected_once():

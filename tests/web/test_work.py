@@ -287,6 +287,7 @@ def test_the_inbox_by_keyboard_edits_in_place_and_accepts_only_what_was_not_skip
     page.keyboard.press("e")
     title = drafts.nth(1).get_by_label("Title", exact=True)
     expect(title).to_be_focused()
+    expect(drafts.nth(1).locator(".preview blockquote")).to_be_visible()
     faults.update({f"editing: {name}": fault for name, fault in _faults(page).items()})
     title.fill("Always do what was agreed in the session")
     drafts.nth(1).get_by_role("button", name="Save", exact=True).click()

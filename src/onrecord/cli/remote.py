@@ -16,6 +16,7 @@ from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, NotFound, OnrecordError, Refused, Unwritable, WrongState
 from onrecord.project import Project
+from onrecord.record import author
 from onrecord.settings import Settings
 from onrecord.shared import incoming, remotes, replicas, sync_base, withdrawal
 from onrecord.shared.remotes import Remote
@@ -81,6 +82,8 @@ def _add(name: str, url: str, *, review: bool, auto: bool, is_offline: bool) -> 
     if remotes.address_kind(remotes.absolute_address(url)) == remotes.POSTGRES:
         team = remotes.parse_team_address(url).team
         note = "" if "#" in url else f"the address names no team, so it is the team {team}; another one: {url}#TEAM"
+    if author.detect().origin == author.AGENT:
+        raise BadInput("only a person may connect a shared store", fix="ask the user to run `onrecord remote add`")
     remote = remotes.add(name, url, review=review, auto=auto)
     access = None if is_offline else _access(remote, note)
     data = {**remote._asdict(), "replica": Replica(remote.name).root, "access": access._asdict() if access else None}

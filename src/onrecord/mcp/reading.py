@@ -11,9 +11,9 @@ from onrecord.digest.selection import DigestCandidate
 from onrecord.errors import NotFound
 from onrecord.freshness import anchors
 from onrecord.mcp.tools import MAX_FILES, ToolResult
-from onrecord.paths import PROJECT_PREFIX, prefix_of, store_flag, store_name
+from onrecord.paths import PROJECT_PREFIX, is_project, prefix_of, store_flag, store_name
 from onrecord.project import NOTHING_FITS, Found, Hit, Project
-from onrecord.recall import explanation, for_file, for_prompt, selection
+from onrecord.recall import explanation, for_file, for_prompt, selection, trust
 from onrecord.recall.candidate import ASKED, Candidate, Cautions, count_shown, render_block
 from onrecord.recall.for_prompt import Decision, Request
 from onrecord.record import export, links, memory
@@ -212,6 +212,8 @@ def get_exactly(store: Store, name: str) -> Entry:
 def _page(project: Project, store: Store, entry: Entry, hidden_by: str) -> str:
     misfit = project.misfit(store, scopes.pack(entry.memory.scope))
     notes = [*_notes(store, entry, hidden_by), *([f"it does not apply here: {misfit}"] if misfit else [])]
+    if is_project(prefix_of(store.root)) and not trust.is_accepted(project.root, project.settings):
+        notes.append(trust.NOTE)
     warnings = [f"Caution: {note}." for note in notes]
     return fence(
         {"source": prefix_of(store.root) + entry.path}, [*warnings, *export.record_page(entry.memory).split("\n")]

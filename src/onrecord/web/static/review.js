@@ -25,6 +25,8 @@
     reading.hidden = true;
     buttons.hidden = true;
     reading.after(form);
+    const source = reading.querySelector(".beside > .stack");
+    if (source?.children.length) form.querySelector(".preview").append(source.cloneNode(true));
     form.querySelector("[data-leave]").addEventListener("click", (event) => {
       event.preventDefault();
       form.remove();
