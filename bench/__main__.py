@@ -28,6 +28,7 @@ COMMANDS = {
     "actions": "whether the record that governs a command is shown before it is run",
     "corrections": "whether a prompt that corrects the agent brings the rule that was broken",
     "agents": "whether coding agents do what the records say, with and without them",
+    "intent": "whether words of intent put the right record first",
     "first": "what is noticed in a first prompt, and how often an ordinary one sets it off",
     "similar": "whether records named as similar at a save are, and whether a search finds what is replaced",
     "banks": "whether lessons of knowledge banks that fit a feature come first",

@@ -328,9 +328,17 @@ def events(measured: Measured) -> str:
 def scale(measured: Measured) -> str:
     sizes = measured["sizes"]
     order = sorted(sizes, key=int)
-    cases = list(sizes[order[0]])
-    rows = [[case, *(f"{sizes[size][case]['cpu']:.2f} s" for size in order)] for case in cases]
+    cases = dict.fromkeys(case for size in order for case in sizes[size])
+    rows = [[case, *(_seconds(sizes[size].get(case)) for size in order)] for case in cases]
     return page.table(["CPU time", *(f"{int(size):,} records" for size in order)], rows)
+
+
+def _seconds(cost: Mapping[str, float] | None) -> str:
+    """Return seconds of CPU time, with the multiple of a bare interpreter where it was measured; empty for none."""
+    if not cost:
+        return ""
+    times = f", {cost['cpu ratio']:.1f} ×" if "cpu ratio" in cost else ""
+    return f"{cost['cpu']:.2f} s{times}"
 
 
 def clones(measured: Measured) -> str:
@@ -366,6 +374,24 @@ def mcp_servers(measured: Measured) -> str:
     ]
     heads = ["server", "start, list of tools", "tokens of the tools"]
     return page.table([*heads, "prompt: first", "in three", "three words: first", "in three"], rows)
+
+
+def intent(measured: Measured) -> str:
+    shares = (("first", "answered"), ("right", "shown"), ("served", "answered"), ("false", "silent"))
+    rows = [[bonus, *(_share(each, part, of) for part, of in shares)] for bonus, each in measured["written"].items()]
+    heads = [
+        "bonus",
+        "first result right",
+        "rules shown: right",
+        "answered: its rule shown",
+        "unanswered: a rule shown",
+    ]
+    return page.table(heads, rows)
+
+
+def _share(each: Measured, part: str, of: str) -> str:
+    low, high = wilson(each[part], each[of])
+    return f"{each[part]} of {each[of]} [{100 * low:.0f}–{100 * high:.0f}]"
 
 
 def _found(each: Measured, name: str) -> str:

@@ -59,15 +59,63 @@ def measure(folder: Path, size: int) -> dict[str, dict[str, float]]:
         "save": median(folder, lambda turn: _command("save", "decision", _title(turn), *_FIELDS)),
         "prompt": median(folder, lambda turn: hook(folder, "user_prompt_submit", turn)),
         "session start": median(folder, lambda turn: hook(folder, "session_start", turn)),
-        "failed command": median(folder, lambda turn: hook(folder, "post_tool_use_failure", turn)),
+        "failed command": failed_command(folder),
     }
     for name in LONG if size <= MAX_LONG else ():
         found[name] = median(folder, lambda turn, name=name: _command(name), times=1)
+    found["save without index.md: under the lock"] = under_the_lock(folder, store)
     _touch_all(store)
     found["prompt, all files touched"] = median(folder, lambda turn: hook(folder, "user_prompt_submit", turn))
     # Once: the next search finds what this one has checked.
     found["search, all files touched"] = median(folder, lambda turn: _command("search", "brock pom"), times=1)
     return found
+
+
+def failed_command(folder: Path, times: int = 9) -> dict[str, float]:
+    """Seconds of the hook after a failed command, and how often a bare interpreter could start meanwhile."""
+    name = "post_tool_use_failure"
+    (command, _), env = hook(folder, name, 0), latency.environment(folder)
+    cost = latency.compare(command, lambda turn: json.loads(hook(folder, name, turn)[1]), env, times)
+    ratio = cost["wall ratio"] / cost["cpu ratio"] if cost["cpu ratio"] else 1.0
+    seconds = cost["cpu ms"] / 1000
+    return {"cpu": round(seconds, 3), "wall": round(seconds * ratio, 3), "cpu ratio": cost["cpu ratio"]}
+
+
+def under_the_lock(folder: Path, store: Path) -> dict[str, float]:
+    """Seconds for which a save that finds no `index.md` keeps others out of the store."""
+    (store / "index.md").unlink()
+    command = [sys.executable, "-c", _TIME_THE_LOCK, str(store / ".lock"), "save", "decision", _title(0), *_FIELDS]
+    env = {**latency.environment(folder), "PYTHONPATH": str(latency.ROOT / "src")}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=env, cwd=folder / "project")
+    cpu, wall = json.loads(done.stderr.splitlines()[-1])
+    return {"cpu": round(cpu, 3), "wall": round(wall, 3)}
+
+
+_TIME_THE_LOCK = """
+import json, sys, time
+from onrecord import cli, files
+
+spent = [0.0, 0.0]
+
+
+class Timed(files.locked):
+    def __enter__(self):
+        super().__enter__()
+        self.began = time.process_time(), time.perf_counter()
+
+    def __exit__(self, *failure):
+        if self._handle >= 0 and self._path == sys.argv[1]:
+            spent[0] += time.process_time() - self.began[0]
+            spent[1] += time.perf_counter() - self.began[1]
+        return super().__exit__(*failure)
+
+
+files.locked = Timed
+status = cli.main(sys.argv[2:])
+print(json.dumps(spent), file=sys.stderr)
+sys.exit(status)
+"""
+"""A command that says at its end for how long it held a lock: computing, and on the clock."""
 
 
 def prepare(folder: Path, store: Path) -> None:

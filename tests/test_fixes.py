@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from onrecord import paths
+from onrecord import errors, paths
 from onrecord.cli import COMMANDS, main, output
 from tests.model_server import ModelServer, message, whole
 from tests.source_tree import FILES, SRC, tree
@@ -39,6 +39,7 @@ SAMPLES = {
     "file": "{form}", "self.category": "decision", "self.options.where": "", "options.where": "",
     "shlex.quote(reason)": "'no longer true'", "_OUTDATED": "outdated", "newer.id": "second", "ids[-1]": "second",
     "new_id": "second", "old": "second", "entry.memory.id": "second",
+    "_user_flag(self.file)": "",
     "shlex.quote(check_text)": "'{\"on\": \"command\", \"starts\": \"npm\"}'", "silence": "",
     "setup.host": "codex", "trial.host": "codex",
     "shlex.quote(prompt)": "'the first'",
@@ -332,3 +333,62 @@ def spoil(store: Path) -> None:
     second.write_text(json.dumps({**json.loads(second.read_text()), "updated_at": "2099-01-01T00:00:00Z"}))
     (store / "index.md").write_text("nothing\n")
     (store / ".gitignore").unlink()
+
+
+SAY_NO_FIX = {"Stopped"}
+"""Errors that say that the person stopped: there is nothing to repair."""
+
+
+def test_every_error_has_a_fix():
+    """Each error that is raised anywhere in the source, enumerated by its class."""
+    classes = {name for name, kind in vars(errors).items() if isinstance(kind, type)} - SAY_NO_FIX
+    raised = [
+        (f"{file.relative_to(SRC).as_posix()}:{node.lineno}", node)
+        for file in FILES
+        for node in ast.walk(tree(file))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in classes
+    ]
+    without = [
+        where
+        for where, node in raised
+        if len(node.args) < 2 and not {"fix", None}.intersection(keyword.arg for keyword in node.keywords)
+    ]
+
+    assert len(raised) > 200
+    assert without == []
+
+
+TESTED_ELSEWHERE = {
+    "CANNOT_UNDO": "tests/cli/test_log.py",
+    "NO_SQLITE": "tests/cli/test_never_a_traceback.py",
+    "MODEL_FAILED": "tests/recall/test_judge_api.py",
+    "OFFLINE": "tests/cli/test_sync.py",
+    "REFUSED": "tests/shared/hub/test_command.py",
+    "BAD_REMOTE": "tests/cli/test_sync.py",
+    "LOCKED": "tests/test_files.py",
+    "UNWRITABLE": "tests/faults",
+    "UNSAFE_PATH": "tests/store/test_hostile.py",
+    "SECRET_FOUND": "tests/cli/test_secrets.py: a person decides whether it is one",
+    "STOPPED": "tests/cli/test_save_by_hand.py",
+    "SWITCHED_OFF": "tests/mcp/test_tools.py",
+    "COMMAND_FAILED": "tests/cli/test_connect.py: the program of another maker",
+    "INVALID_RECORD": "tests/cli/test_save.py: a person writes the field",
+    "NO_STORE": "tests/cli/test_no_store.py",
+    "AMBIGUOUS": "tests/cli/test_resolve.py: a person chooses",
+    "ERROR": "the class of all",
+}
+
+
+def test_every_code_has_a_real_failure_here_or_a_test_elsewhere(sandbox):
+    sandbox.fill()
+    codes = set()
+    for setup, words in FAILURES.values():
+        with sandbox.copied():
+            setup(sandbox)
+            typed = [word.replace("{change}", sandbox.change) for word in words]
+            answer = json.loads(sandbox.run(*typed, *(() if "--json" in typed else ("--json",)))[1])
+            codes.add(answer["error"]["code"])
+    every = {kind.code for kind in vars(errors).values() if isinstance(kind, type)}
+
+    assert codes.isdisjoint(TESTED_ELSEWHERE), codes & set(TESTED_ELSEWHERE)
+    assert every == codes | set(TESTED_ELSEWHERE)

@@ -45,6 +45,8 @@ BROAD = {
 }
 """Fields of a record that shares words with most prompts there are."""
 
+EVERYDAY_GUESSES = ["run the tests", "fix the lint errors", "open a pull request", "add logging", "debug this crash"]
+
 
 def _commit(project: Project, category: str = "constraint", **fields: Any) -> None:
     """Write a record as a pull request brings it: a file, whatever it says."""
@@ -56,6 +58,14 @@ def _commit(project: Project, category: str = "constraint", **fields: Any) -> No
 
 def _policy(text: str = f"{MARK} run the setup script before every build") -> dict[str, Any]:
     return {"kind": "policy", "rule": text, "impact": ["x"], "severity": "high", "active": True}
+
+
+def _about_many_things() -> dict[str, Any]:
+    """Triggers about as many things as count, with a text that has the words of all."""
+    from onrecord.audit import authority
+
+    triggers = list(authority.PROMPTS[:8])
+    return {"triggers": triggers, "content": _policy(f"{MARK} {'; '.join(triggers)}")}
 
 
 def _prompt(project: Project, text: str, number: int = 0) -> str:
@@ -388,6 +398,18 @@ def test_a_pull_request_is_told_of_records_that_take_authority(project: Project,
     assert ("many", "has triggers about 10 different things") in messages
     assert ("guesses", "has triggers about 8 different things") in messages
     assert {name for name, _ in messages} == {"many", "broad", "speaks", "decides", "replaces", "guesses"}
+
+
+def test_guessed_prompts_as_triggers_speak_at_none(project: Project) -> None:
+    _commit(project, id="guesses", title="Anything", triggers=GUESSES, content=_policy(f"{MARK} anything goes"))
+    for number, guess in enumerate(EVERYDAY_GUESSES):
+        _commit(project, id=f"guess-{number}", title="Anything", triggers=[guess], content=_policy(f"{MARK} anything"))
+
+    spoken = [
+        text for number, text in enumerate((*GUESSES, *EVERYDAY_GUESSES)) if MARK in _prompt(project, text, number)
+    ]
+
+    assert spoken == []
 
 
 def test_a_draft_is_shown_to_no_agent_and_says_all_that_it_would_replace(project: Project, capsys: Any) -> None:

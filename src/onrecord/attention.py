@@ -349,24 +349,26 @@ def _changed(project: Project, store_ref: StoreRef, patience: float) -> list[Nee
     return [*_with_stale_files(store_ref, changed), *_with_unchecked_files(store_ref, changed)]
 
 
-def _with_unchecked_files(store_ref: StoreRef, changed: ChangedFiles) -> Iterator[Need]:
-    if changed.unchecked:
-        names = list(changed.unchecked)
+def _with_unchecked_files(store_ref: StoreRef, file_states: ChangedFiles) -> Iterator[Need]:
+    if file_states.unchecked:
+        names = list(file_states.unchecked)
         title = f"the files of {plural(len(names), 'record')} could not be compared"
-        subjects = tuple(Subject(name, note=changed.unchecked[name]) for name in names[:MAX_SUBJECTS])
+        subjects = tuple(Subject(name, note=file_states.unchecked[name]) for name in names[:MAX_SUBJECTS])
         store, page = paths.store_name(store_ref.prefix), _in_store(_HEALTH, store_ref.prefix)
-        yield Need(UNREADABLE, title, changed.unchecked[names[0]], _DOCTOR, page, store, len(names), subjects)
+        yield Need(UNREADABLE, title, file_states.unchecked[names[0]], _DOCTOR, page, store, len(names), subjects)
 
 
-def _with_stale_files(store_ref: StoreRef, changed: ChangedFiles) -> list[Need]:
-    if not changed.ids:
+def _with_stale_files(store_ref: StoreRef, file_states: ChangedFiles) -> list[Need]:
+    if not file_states.ids:
         return []
-    count, store = len(changed.ids), paths.store_name(store_ref.prefix)
-    some = f", of the {changed.checked:,} newest that name files" if changed.checked < changed.anchored else ""
+    count, store = len(file_states.ids), paths.store_name(store_ref.prefix)
+    some = (
+        f", of the {file_states.checked:,} newest that name files" if file_states.checked < file_states.anchored else ""
+    )
     title = f"{count:,} {'record is' if count == 1 else 'records are'} about files that changed since{some}"
     sentence = "Agents are told to verify it." if count == 1 else "Agents are told to verify them."
     command = f"onrecord freshness {paths.store_flag(store_ref.prefix)}--stale"
-    subjects = tuple(_of_id(store_ref, record_id) for record_id in changed.ids[:MAX_SUBJECTS])
+    subjects = tuple(_of_id(store_ref, record_id) for record_id in file_states.ids[:MAX_SUBJECTS])
     return [Need(CHANGED, title, sentence, command, _in_store(_HEALTH, store_ref.prefix), store, count, subjects)]
 
 

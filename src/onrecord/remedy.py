@@ -100,9 +100,9 @@ def _words(command: str) -> Sequence[str]:
         return command.split()
 
 
-def _without_flags(words: str) -> str:
+def _without_flags(instruction: str) -> str:
     """Return an instruction with the arguments of tools in place of flags; one with another flag is for the user."""
-    flags = {match[1] for match in _FLAG.finditer(words)}
+    flags = {match[1] for match in _FLAG.finditer(instruction)}
     if flags <= _TOOL_ARGUMENTS:
-        return _FLAG.sub(lambda match: match[1], words)
-    return f"ask the user, who has a command line: {words}"
+        return _FLAG.sub(lambda match: match[1], instruction)
+    return f"ask the user, who has a command line: {instruction}"

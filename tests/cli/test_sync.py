@@ -9,11 +9,12 @@ import shutil
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from onrecord import paths
-from onrecord.cli import sync
+from onrecord.cli import output, sync
 from onrecord.cli.output import Screen
 from onrecord.search import index
 from onrecord.shared.engine import RenamedPair, SyncResult
@@ -46,6 +47,42 @@ def other(onrecord, tmp_path, monkeypatch):
             return onrecord(*words)
 
     return run
+
+
+def test_adding_a_repository_says_what_is_in_it_and_whether_one_may_write(project, onrecord, other, shared):
+    first = onrecord("remote", "add", "platform", shared)
+    _save(onrecord, "Jobs are rows")
+    onrecord("sync")
+
+    second = json.loads(other("remote", "add", "platform", shared, "--json").out)
+
+    assert first.out == "connected platform (git): it has 0 records; to fetch its records: onrecord sync platform\n"
+    assert second["access"] == {"records": 1, "drafts": 0, "role": "writer", "login": "", "team": ""}
+    assert other("sync").out == "platform: pulled 1\n"
+
+
+def test_a_repository_that_does_not_answer_is_not_connected_unless_that_is_wanted(project, onrecord, tmp_path):
+    refused = json.loads(onrecord("remote", "add", "platform", "/nowhere/memory.git", "--auto", "--json").out)["error"]
+
+    assert refused["code"] == "BAD_REMOTE" and refused["message"].endswith("; platform is not connected")
+    assert json.loads(onrecord("remote", "--json").out)["remotes"] == []
+    (command,) = output.commands_in(refused["fix"])
+    assert command == "onrecord remote add platform /nowhere/memory.git --auto --offline"
+    assert onrecord(*command.split()[1:]).out == (
+        "connected platform (git), without trying whether it answers; to fetch its records: onrecord sync platform\n"
+    )
+
+
+def test_a_store_that_is_a_folder_with_gates_says_nothing_of_writing(project, onrecord, other, shared):
+    onrecord("remote", "add", "platform", shared)
+    _save(onrecord, "Jobs are rows")
+    onrecord("sync")
+    hook = Path(shared, "hooks", "pre-receive")
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+
+    assert json.loads(other("remote", "add", "platform", shared, "--json").out)["access"]["role"] == ""
 
 
 def _save(onrecord, title, *words):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
+import re
+from itertools import chain, islice
+from pathlib import Path
 
 import pytest
 
+import onrecord
 from onrecord.cli.commands import COMMANDS
 from tests.faults import commands, workbench
 
@@ -70,6 +73,36 @@ def test_a_folder_that_is_synced_too_late_leaves_no_half(bench):
 
     assert len(faults) > 4
     assert [tried.flaw for tried in _attempts(bench, case, known, faults)] == [""] * len(faults)
+
+
+WRITERS = (
+    "store",
+    "capture/review.py",
+    "hosts/config_file.py",
+    "cli/init.py",
+    "record/drafts.py",
+)
+READ_ONLY = {"nested.py": "finds stores", "record_names.py": "the folder is listed next, which says what is wrong"}
+
+
+def test_what_is_written_over_is_asked_for_with_functions_that_tell_absent_from_unseen():
+    """`export --into` took a file whose status failed for a missing one, and wrote over all that the user had there."""
+    package = Path(onrecord.__file__).parent
+    files = [[package / name] if "." in name else (package / name).glob("*.py") for name in WRITERS]
+    sources = chain.from_iterable(files)
+    asks = re.compile(r"os\.path\.(exists|lexists|isfile)\(")
+    asked = {source.name for source in sources if asks.search(source.read_text(encoding="utf-8"))}
+
+    assert asked == set(READ_ONLY)
+
+
+def test_export_writes_over_nothing_that_the_disk_did_not_show(bench):
+    case = next(case for case in commands.CASES if case.name == "export --into")
+    known = workbench.learn(bench, case)
+    faults = [fault for fault in known.faults() if fault.name == "EIO" and known.kinds[fault.number - 1] == "lstat"]
+
+    assert len(faults) > 10
+    assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []
 
 
 def test_status_names_what_the_disk_did_not_give(bench):

@@ -198,6 +198,10 @@ def test_the_first_and_the_last_lines_of_long_errors_are_kept():
         ("grep -q db hosts; make", "Exit code 1\nError: boom", False),
         ("grep foo nofile", "Exit code 2\ngrep: nofile: No such file or directory", False),
         ("npm test", "Exit code 1\nError: boom", False),
+        ("npm test", "Error: boom", False),
+        ("make", "fatal: not a git repository", False),
+        ("make", "", True),
+        ("make", "\n \n", True),
     ],
 )
 def test_a_search_that_found_nothing_is_noise(command, error, noise):

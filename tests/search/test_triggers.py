@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onrecord.search import index, query, rank
+from onrecord.search import coefficients, document, index, query, rank
 from onrecord.search.candidates import Filter
 from tests.records import decision, put
 
@@ -66,3 +66,67 @@ def test_records_on_one_subject_do_not_silence_each_other(tmp_path):
 
     alone, crowd = found
     assert crowd >= alone - 0.1
+
+
+CHOSEN_ON = (
+    "fix the tests", "run the build", "what does this do", "why is this failing", "add a button to the page",
+    "update the readme", "commit and push the changes", "refactor this function", "review this pull request",
+    "write unit tests for this", "clean up the code", "deploy to production", "install the dependencies",
+    "check the logs", "start the dev server", "merge the main branch", "explain this code", "make it faster",
+    "add error handling", "there is a type error",
+)  # fmt: skip
+"""Guesses of what people type anywhere, by which the everyday words were chosen."""
+
+REPORTED = (
+    "run the tests", "fix the lint errors", "create a new component", "why does the build fail",
+    "open a pull request", "add logging", "write the documentation", "remove the unused imports",
+    "rebase onto main", "how do I run this locally", "rename this variable", "add comments to the code",
+    "the page does not load", "summarize what you changed", "upgrade the packages", "make the ui look nicer",
+    "debug this crash", "add a new endpoint", "what is left to do", "continue with the next step",
+)  # fmt: skip
+"""As many that were written before the words and not looked at: before, 19 of these spoke, and 15 of the others."""
+
+HONEST = (
+    ("uploads", "Uploads go to S3", "Files of users are stored in a bucket."),
+    ("pnpm", "Packages are added with pnpm", "There is one lockfile."),
+    ("limits", "The API allows 90 calls a minute", "Then it answers 429."),
+    ("tests", "Integration tests run in Docker", "Start the containers before."),
+    ("deploy", "Deploys need a green pipeline", "Nobody deploys on Friday."),
+)
+
+
+def spoken_at(folder, triggers, prompts, rule="Anything goes."):
+    """The prompts at which a record with these triggers, which is about none of them, is shown."""
+    for record in HONEST:
+        put(str(folder), decision(*record))
+    put(str(folder), decision("tasks", "Anything", rule, triggers=tuple(triggers)))
+    return [prompt for prompt in prompts if probability(str(folder), prompt) >= coefficients.POINTER]
+
+
+@pytest.mark.parametrize(("guesses", "most"), [(CHOSEN_ON, 0), (REPORTED, 2)], ids=["chosen on", "reported"])
+def test_a_guessed_prompt_as_trigger_speaks_at_hardly_any(tmp_path, guesses, most):
+    spoken = [guess for number, guess in enumerate(guesses) if spoken_at(tmp_path / str(number), [guess], [guess])]
+
+    assert len(spoken) <= most
+
+
+@pytest.mark.parametrize("guesses", [CHOSEN_ON, REPORTED], ids=["chosen on", "reported"])
+def test_triggers_about_everything_speak_at_nothing_even_if_the_text_says_all_their_words(tmp_path, guesses):
+    assert spoken_at(tmp_path, guesses[:16], guesses[:16], rule=f"Anything goes: {', '.join(guesses)}.") == []
+
+
+def test_everyday_words_count_where_the_record_says_them(tmp_path):
+    put(str(tmp_path), decision("tasks", "Tests run in Docker", "docker compose first.", triggers=("run the tests",)))
+    put(str(tmp_path), decision("other", "Times are kept in UTC", "They are shown in the zone of the port."))
+
+    assert probability(str(tmp_path), "run the tests") >= rank.SURE
+
+
+def test_a_trigger_that_joins_the_others_does_not_make_them_one_subject():
+    guesses = [frozenset({f"a{number}", f"b{number}"}) for number in range(9)]
+    join = frozenset().union(*guesses)
+
+    assert document.are_about_anything([*guesses, join], own=join)
+    assert not document.are_about_anything([*guesses[:8], join], own=join)
+    assert document.are_about_anything(guesses[:6], own=frozenset())
+    assert not document.are_about_anything(guesses[:5], own=frozenset())

@@ -13,7 +13,7 @@ from onrecord.audit import audit_item, report
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import project_files, related_files
-from onrecord.record import links, naming, rule_title, summary_line
+from onrecord.record import links, rule_title, summary_line
 from onrecord.record.memory import Memory
 from onrecord.record.schema import shorten
 from onrecord.search import document, query, terms
@@ -141,9 +141,9 @@ def _triggers(record: Memory) -> Iterator[Reason]:
     specific = document.specific_triggers(record)
     useful = [trigger for trigger in specific if set(terms.stream(trigger)) - title - query.ENGLISH]
     fix = f"{_RECIPE}: onrecord edit {record.id}; or ask your agent to draft them"
-    generic = naming.generic_note(record.triggers)
-    if generic:
-        yield Reason("triggers", generic, f"onrecord edit {record.id}", 2)
+    note = document.trigger_note(record)
+    if note:
+        yield Reason("triggers", note, f"onrecord edit {record.id}", 2)
     if not record.triggers:
         yield Reason("triggers", "has no triggers", fix, 4)
     elif not useful and specific:

@@ -14,7 +14,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors, check, project_files
 from onrecord.freshness.check import Freshness, Verdict
 from onrecord.record import links, naming, secrets
-from onrecord.search import terms
+from onrecord.search import document, terms
 from onrecord.store.store import Entry, Store
 
 MIN_SIMILARITY = 0.6
@@ -201,7 +201,7 @@ def _overlong(item: AuditItem) -> tuple[str, str] | None:
 
 
 def _generic_triggers(item: AuditItem) -> tuple[str, str] | None:
-    note = naming.generic_note(item.triggers)
+    note = document.trigger_note(item.source) if item.source else naming.generic_note(item.triggers)
     return (note, f"onrecord edit {item.id}") if note else None
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import stat
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from onrecord import files
 from onrecord.capture import similar, suggestions
 from onrecord.errors import Changed
 from onrecord.git import git_files
@@ -164,8 +165,8 @@ def undo_decision(writer: Writer, change_id: str, drafts: Sequence[Draft], *, pr
 def reject(writer: Writer, draft: Draft | BrokenDraft, *, project: str) -> None:
     """Delete a draft and log its evidence, so that it is not suggested again. Raises NotFound if it is gone."""
     box = Inbox(writer.store.root)
-    path = box.path(draft.name)
-    if os.path.isfile(path) or not os.path.lexists(path):
+    status = files.status(box.path(draft.name))
+    if stat.S_ISREG(status.st_mode) if status else not files.is_there(box.path(draft.name)):
         writer.reject(draft.name, draft.hash if isinstance(draft, Draft) else "")
     else:
         # This is a folder or a link, which an undo could not restore, so it is not logged as a change.

@@ -220,7 +220,7 @@ def _tidy(store: Store, *, is_users: bool, dry_run: bool) -> CommandResult:
 
 
 def _tidied(raw: dict[str, Any]) -> _Tidied:
-    """Change `raw`, and return what was changed."""
+    """Rename and remove the old settings in `raw`, and return what was changed."""
     flat = flattened(raw)
     removed = [*earlier_config.unused_keys(flat), *(key for key in flat if key in setting_table.REMOVED)]
     rest = {key: value for key, value in flat.items() if key not in removed}

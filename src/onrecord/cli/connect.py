@@ -257,6 +257,8 @@ def _steps(plans: list[Plan], *, is_removal: bool) -> list[str]:
     if is_removal:
         return [f"Restart {title}." for title in titles.values()]
     steps = [step.format(title=titles[setup.host]) for setup in setups for step in setup.next_steps]
+    if setups and not any(plan.project for plan in plans):
+        steps.append("To see in a project what each agent is shown: onrecord connect --check")
     if any(plan.project for plan in plans):
         steps.append("The files contain paths of this machine, so do not commit them.")
     has_entries = any(plan.changes for plan in plans if plan.name in hosts.BY_NAME)

@@ -15,6 +15,7 @@ from onrecord.doctor.machine import OwnFiles
 from onrecord.errors import UnsafePath, Unwritable
 from onrecord.git import git_files, ignore_rule
 from onrecord.project import Project
+from onrecord.record import schema
 from onrecord.settings import load_settings
 from onrecord.store.store import Store
 from onrecord.text import plural
@@ -68,10 +69,14 @@ def _with_flags(finding: Finding, flags: str) -> Finding:
 
 
 def _stores(store: Store) -> Iterator[Store]:
-    """Yield the store and, if it exists, the user's, which is read in every session too."""
+    """Yield the store and, if it has records or drafts, the user's, which is read in every session too.
+
+    The folder of the user's store may exist for settings and remotes alone.
+    """
     yield store
     user = Store(paths.user_store())
-    if user.exists and user.root != store.root:
+    is_used = any(os.path.isdir(os.path.join(user.root, name)) for name in (*schema.FOLDERS.values(), paths.INBOX))
+    if is_used and user.root != store.root:
         yield user
 
 

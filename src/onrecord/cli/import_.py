@@ -64,7 +64,10 @@ def run(args: argparse.Namespace) -> CommandResult:
 def _reports(writer: Writer, root: str, names: Sequence[str], *, again: bool) -> list[FileReport]:
     documents = sources.from_names(root, names) if names else sources.discover(root)
     if not documents:
-        raise BadInput(f"nothing to import in {root}", fix="name files or folders")
+        raise BadInput(
+            f"nothing to import in {root}",
+            fix="name files or folders; to write a record yourself: onrecord save --help",
+        )
     entries = watched(writer.store.entries(), "reading records") if writer.store.exists else ()
     existing = [entry.memory for entry in entries]
     imported = {} if again else import_log.read(writer.store.root)

@@ -395,7 +395,7 @@ class _InteractiveReview:
         """Undo the last decision; its draft is asked about next. Raises CannotUndo."""
         last = self.decisions[-1]
         if not last.change and last.outcome != "skipped":
-            raise CannotUndo("the rejected draft was not a file, and cannot be restored")
+            raise CannotUndo("the rejected draft was not a file, and cannot be restored", fix="go on with the others")
         if last.change:
             drafts = [draft for draft in last.drafts if isinstance(draft, Draft)]
             review.undo_decision(self.writer, last.change, drafts, project=self.project)

@@ -30,6 +30,7 @@ from onrecord.record import author, compose, drafts, form, memory, naming, rule_
 from onrecord.record.author import RecordAuthor
 from onrecord.record.memory import Memory
 from onrecord.record.schema import Field, ListOf
+from onrecord.search import document
 from onrecord.shared import replicas
 from onrecord.store import inbox
 from onrecord.store.store import Entry
@@ -180,7 +181,7 @@ def _with_notes(
     if languages:
         fix = f"onrecord update {record_id} --trigger '…'" if record_id else "add some in the review"
         notes.append(f"{prompt_languages.request(languages)}: {output.add_store_flags(fix, options.where)}")
-    generic = naming.generic_note(record.triggers)
+    generic = document.trigger_note(record)
     notes += [generic] if generic else []
     better = "" if options.update else rule_title.proposal(record)
     if better:

@@ -9,6 +9,7 @@ import json
 import os
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -307,14 +308,20 @@ def _cache_kind(name: str) -> str:
 
 def _names(folder: str) -> list[str]:
     try:
-        return sorted(os.listdir(folder))
-    except OSError:
+        return files.names_in(folder)
+    except Unwritable as error:
+        state_file.go_without("stored files", error.message)
         return []
 
 
 def _files(path: str) -> list[str]:
     """Return `path`, or the files in that folder. Our folders are flat: deeper files are not ours."""
-    if os.path.islink(path) or not os.path.isdir(path):
+    try:
+        status = files.status(path)
+    except Unwritable as error:
+        state_file.go_without("stored files", error.message)
+        return [path]
+    if status is None or os.path.islink(path) or not stat.S_ISDIR(status.st_mode):
         return [path]
     inside = (os.path.join(path, name) for name in _names(path))
     return [file for file in inside if os.path.islink(file) or not os.path.isdir(file)]

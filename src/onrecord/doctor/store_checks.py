@@ -16,8 +16,9 @@ from onrecord.doctor import Finding
 from onrecord.errors import BadInput, UnsafePath
 from onrecord.git import git_files
 from onrecord.hosts import skill_names
-from onrecord.record import links, memory, naming, schema, secrets
+from onrecord.record import links, memory, schema, secrets
 from onrecord.record.memory import Memory
+from onrecord.search import document
 from onrecord.session import holdout
 from onrecord.settings import OFF_VARIABLE, Settings
 from onrecord.shared import remotes
@@ -253,7 +254,7 @@ def _earlier_plugin(entries: list[Entry]) -> Iterator[Finding]:
 
 def _generic_triggers(entries: list[Entry]) -> Iterator[Finding]:
     """Yield a warning for records with triggers that any prompt may have."""
-    noted = [(entry, note) for entry in entries if (note := naming.generic_note(entry.memory.triggers))]
+    noted = [(entry, note) for entry in entries if (note := document.trigger_note(entry.memory))]
     if noted:
         entry, note = noted[0]
         what = f"{entry.path}{_more(noted)}: {note}"

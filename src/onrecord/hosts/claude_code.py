@@ -116,6 +116,8 @@ def messages(raw_line: bytes) -> Iterator[Message]:
     if entry.get("isMeta") or entry.get("isSidechain"):
         return
     role, message = entry.get("type"), Payload(entry).inner("message")
+    # Programs that write sessions in this form have called the user so.
+    role = "user" if role == "human" else role
     if role == "attachment":
         yield from _hook_context(Payload(entry).inner("attachment"))
     elif role in ("user", "assistant"):

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from onrecord import paths
+from onrecord import files, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 from onrecord.hosts import config_file, json_edit, toml_edit
@@ -181,7 +181,7 @@ def server(setup: HostSetup, project: str = "") -> Part | None:
         return None
     file = setup.path(entry.file, project)
     commented = file.removesuffix(".json") + ".jsonc"
-    file = commented if entry.form == "list" and os.path.exists(commented) else file
+    file = commented if entry.form == "list" and files.is_there(commented) else file
     path, form = (entry.key, "onrecord"), entry.form
     if form == "toml":
         return Part(file, lambda text: _put_table(text, path), lambda text: _drop_table(text, path))

@@ -20,8 +20,9 @@ from onrecord.freshness import related_files
 from onrecord.mcp.reading import get_exactly
 from onrecord.mcp.tools import ToolResult
 from onrecord.project import Project
-from onrecord.record import author, compose, drafts, naming, rule_title
+from onrecord.record import author, compose, drafts, rule_title
 from onrecord.record.memory import Memory
+from onrecord.search import document
 from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
 from onrecord.store.writer import Writer
@@ -132,7 +133,7 @@ def _result(
     better = "" if links.updates else rule_title.proposal(record)
     notes = [] if needs_no_triggers else [f"{_NO_TRIGGERS} {argument}"]
     notes += [f"{wanted}: call save again with {argument}"] if wanted else []
-    notes += list(filter(None, [naming.generic_note(record.triggers)]))
+    notes += list(filter(None, [document.trigger_note(record)]))
     notes += [f"{_TOPIC}, such as {better!r}"] if better else []
     note = "; ".join(notes)
     optional = {**links._asdict(), "note": note}

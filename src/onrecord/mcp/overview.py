@@ -62,8 +62,8 @@ def _recent(project: Project) -> list[Listed]:
     return [record for root in roots for record in listing.read(index.open(root), choice, _MAX_RECENT)[0]]
 
 
-def _changed(record: Listed) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in ("id", "category", "title", "status", "updated_at")}
+def _changed(listed: Listed) -> dict[str, Any]:
+    return {name: getattr(listed, name) for name in ("id", "category", "title", "status", "updated_at")}
 
 
 def _waiting_text(needs: Sequence[Need]) -> str:
@@ -72,7 +72,7 @@ def _waiting_text(needs: Sequence[Need]) -> str:
     return fence({"source": PROJECT_PREFIX, "kind": "waits for the user"}, lines) if lines else ""
 
 
-def _recent_text(records: Sequence[Listed]) -> str:
+def _recent_text(recent: Sequence[Listed]) -> str:
     lines = [
         element(
             "result",
@@ -84,6 +84,6 @@ def _recent_text(records: Sequence[Listed]) -> str:
             },
             record.title,
         )
-        for record in records
+        for record in recent
     ]
     return fence({"source": PROJECT_PREFIX, "kind": "changed last"}, lines) if lines else ""

@@ -54,6 +54,9 @@ _QUIET_PROGRAMS = _SEARCH_PROGRAMS | frozenset(
 )
 """Programs that say nothing about a failure when they are beside a search."""
 
+_EXIT_CODE = "Exit code "
+"""How a report begins in hosts that put the exit code on a line of its own; in others the output comes first."""
+
 _SEPARATORS = re.compile(r"[;|&\n]+")
 _IN_QUOTES = re.compile(r"'[^']*'|\"[^\"]*\"")
 _ANSI = re.compile(
@@ -149,7 +152,7 @@ def block(stores: Stores, command: str, error: str, settings: Settings, session:
 
 def is_noise(command: str, error: str) -> bool:
     """True if a failure says nothing: a search without a result, a comparison that differs, an interrupted run."""
-    code, _, output = error.partition("\n")
+    code, _, output = error.partition("\n") if error.startswith(_EXIT_CODE) else ("", "", error)
     parts = _SEPARATORS.split(_IN_QUOTES.sub("''", command))
     programs = {part.strip().split(" ", 1)[0].rsplit("/", 1)[-1] for part in parts if part.strip()}
     is_search = not programs.isdisjoint(_SEARCH_PROGRAMS) and programs <= _QUIET_PROGRAMS
@@ -164,7 +167,7 @@ def error_lines(error: str) -> str:
     The first errors are kept too: what follows them is often their consequence.
     """
     lines = [line.strip() for line in _ANSI.sub("", error.replace("\r", "\n")[-40_000:]).split("\n")]
-    lines = [line for line in lines if line and not line.startswith("Exit code ")]
+    lines = [line for line in lines if line and not line.startswith(_EXIT_CODE)]
     error_numbers = [number for number, line in enumerate(lines) if _ERROR_WORDS.search(line)]
     last = range(max(len(lines) - _END_LINES, 0), len(lines))
     numbers = sorted({*error_numbers[:_FIRST_LINES], *error_numbers[-_LAST_LINES:], *last})

@@ -87,8 +87,13 @@ def is_generic(trigger: str) -> bool:
 
 
 def generic_note(triggers: Sequence[str]) -> str:
-    """Return the note on triggers that are generic, in one wording for all who warn; empty if none is."""
-    generic = [f'"{" ".join(trigger.split())[:60]}"' for trigger in triggers if is_generic(trigger)]
+    """Return the note on those of the triggers that are generic, whatever the record says; empty if none is."""
+    return note_on_generic([trigger for trigger in triggers if is_generic(trigger)])
+
+
+def note_on_generic(triggers: Sequence[str]) -> str:
+    """Return the note on generic triggers, in one wording for all who warn; empty without any."""
+    generic = [f'"{" ".join(trigger.split())[:60]}"' for trigger in triggers]
     if not generic:
         return ""
     named = ", ".join(generic[:3]) + (f" and {len(generic) - 3} more" if len(generic) > 3 else "")

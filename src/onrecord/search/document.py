@@ -17,13 +17,15 @@ from onrecord.store.store import Store
 MAX_BODY_TERMS = 1_500
 """Terms of a body that are indexed; a longer one says what it is about before that."""
 
-MAX_STRANGE_TRIGGERS = 6
-"""Triggers that may share no word with each other or with the record's own title, tags, files and rule."""
+MAX_STRANGE_TRIGGERS = 5
+"""Triggers that may share no word with each other or with the rest of the record."""
 
 MAX_SEPARATE_TRIGGERS = 8
 """Triggers that may share no word with each other, whatever the record says: its text may be written for them."""
 
-_MAX_RULE_CHARACTERS = 400
+_MAX_OWN_CHARACTERS = 4_000
+"""Characters of a record's own text that are compared with its triggers."""
+
 MAX_PATHS = 40
 MAX_CHANGES = max_items("changes")
 """Updates that count for prominence: as many as a record can show."""
@@ -77,6 +79,15 @@ def specific_triggers(memory: Memory) -> tuple[str, ...]:
     )
 
 
+def trigger_note(memory: Memory) -> str:
+    """Return the note on triggers that count no more than the rest of the record; empty if all count."""
+    specific = specific_triggers(memory)
+    named = [trigger for trigger in memory.triggers if not naming.is_generic(trigger)]
+    if named and not specific and are_about_anything(list(map(_content, named)), _own_words(memory)):
+        return "its triggers are about many different things, so none is matched as such: keep those about its title"
+    return naming.note_on_generic([trigger for trigger in memory.triggers if trigger not in specific])
+
+
 def are_about_anything(trigger_words: Sequence[frozenset[str]], own: frozenset[str]) -> bool:
     """True if so many triggers share no word, with each other or with the record itself, that they guess prompts.
 
@@ -102,9 +113,9 @@ def _content(trigger: str) -> frozenset[str]:
 
 
 def _own_words(memory: Memory) -> frozenset[str]:
-    """Return the words of what a record says it is about: its title, its tags, its files and its rule."""
-    rule = memory.text(CATEGORIES[memory.category].statement)[:_MAX_RULE_CHARACTERS]
-    return frozenset(terms.stream(" ".join((memory.title, *memory.tags, *memory.related_files, rule))))
+    """Return the words of a record besides its triggers."""
+    text = "\n".join((memory.title, *memory.tags, *passages(memory)))
+    return frozenset(terms.stream(text[:_MAX_OWN_CHARACTERS]))
 
 
 @functools.cache

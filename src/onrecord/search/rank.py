@@ -20,8 +20,14 @@ if TYPE_CHECKING:
     from onrecord.settings import Settings
 
 _PRIORITY = tuple(CATEGORIES)
-_PRIORITY_STEP, _INTENT_BONUS = 0.002, 0.05
-"""Enough to settle ties by category, and a little more for the category that the query's words point to."""
+_PRIORITY_STEP, _DESCRIBED_BONUS = 0.002, 0.05
+"""Enough to settle ties by category, and a little more for a word of the category's description in the settings."""
+
+INTENT_BONUS = 0.5
+"""In logits, for the category that the query's words of intent ask for: it moves the order of records that are close.
+
+Chosen by `python -m bench intent --choose`.
+"""
 
 _MAX_DESCRIBED = 2
 """Words of a category's description that count, as in the keyword scorer."""
@@ -324,7 +330,7 @@ def _own_score(
 
 
 def _priority(category: str, intent: str) -> float:
-    return _INTENT_BONUS if category == intent else -_PRIORITY_STEP * (_PRIORITY.index(category) + 1.0)
+    return INTENT_BONUS if category == intent else -_PRIORITY_STEP * (_PRIORITY.index(category) + 1.0)
 
 
 def _described(category: str, query: Query, settings: Settings | None) -> float:
@@ -335,4 +341,4 @@ def _described(category: str, query: Query, settings: Settings | None) -> float:
     from onrecord.search import terms
 
     shared = len(set(query.terms).intersection(terms.stream(settings.text(key))))
-    return _INTENT_BONUS * min(shared, _MAX_DESCRIBED)
+    return _DESCRIBED_BONUS * min(shared, _MAX_DESCRIBED)

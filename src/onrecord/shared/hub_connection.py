@@ -22,7 +22,10 @@ from onrecord.text import cut, flat
 extras.add_to_path()
 try:
     import psycopg
+
+    # The other modules of the hub take it from here: without the package they fail with our error, too.
     from psycopg import conninfo, errors
+    from psycopg import sql as sql  # noqa: PLC0414
 except ImportError as error:
     raise BadInput(f"a Postgres remote needs a package: {error}", fix=extras.install_command("hub")) from error
 

@@ -6,10 +6,9 @@ import math
 import os
 from typing import TYPE_CHECKING
 
-from psycopg import sql
-
 from onrecord import extras
 from onrecord.errors import BadInput, BadRemote
+from onrecord.shared.hub_connection import sql
 
 if TYPE_CHECKING:
     from onrecord.shared.hub_connection import HubSession

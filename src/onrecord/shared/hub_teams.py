@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
-from psycopg import sql
-
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import AlreadyExists, BadInput, NotFound
 from onrecord.shared import hub_schema
+from onrecord.shared.hub_connection import sql
 
 if TYPE_CHECKING:
     from onrecord.shared.hub_connection import HubSession

@@ -76,7 +76,7 @@ def renew(store: Store) -> None:
     if not name or not root:
         return
     file = resolve(root, name)
-    if not os.path.lexists(file):
+    if not files.is_there(file):
         from shlex import quote
 
         fix = f"to make it: onrecord export --file {quote(file)}"
@@ -95,9 +95,9 @@ def resolve(root: str, name: str) -> str:
 
 
 def _read(file: str) -> str:
-    """Return the text of a file; empty if there is none. Raises BadInput."""
+    """Return the text of a file; empty if there is none. Raises BadInput, and Unwritable if that cannot be told."""
     try:
-        page = files.read(file, _MAX_BYTES + 1).decode("utf-8") if os.path.lexists(file) else ""
+        page = files.read(file, _MAX_BYTES + 1).decode("utf-8") if files.is_there(file) else ""
     except (OSError, ValueError) as error:
         raise BadInput(f"cannot read {file!r}: {error}", fix="name a text file in UTF-8") from error
     if len(page.encode("utf-8")) > _MAX_BYTES:

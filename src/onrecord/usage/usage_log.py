@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from onrecord import coldstart, paths, state_file, timestamps, usage
+from onrecord import coldstart, files, paths, state_file, timestamps, usage
 from onrecord.coldstart import NamedTuple
 from onrecord.state_file import StateFile
 from onrecord.store import record_names
@@ -155,7 +155,7 @@ def compact(store_root: str, data: bytes) -> bytes:
         newest[path] = max(newest.get(path, ""), day)
     limit = timestamps.days_before(now, _DAYS_WITHOUT_RECORD)[:10] if os.path.isdir(store_root) else ""
     old = [path for path, day in newest.items() if day < limit]
-    missing = {path for path in old if not os.path.exists(os.path.join(store_root, path))}
+    missing = {path for path in old if _is_gone(os.path.join(store_root, path))}
     lines = (
         "\t".join((*key[:3], str(count), *filter(None, key[3:]))) + "\n"
         for key, count in sorted(totals.items())
@@ -166,6 +166,16 @@ def compact(store_root: str, data: bytes) -> bytes:
     while len(small) > MAX_LOG_BYTES // 2:
         small = state_file.newer_half(small)
     return small
+
+
+def _is_gone(path: str) -> bool:
+    """True if there is no such file; what the disk does not show may be there."""
+    from onrecord.errors import Unwritable
+
+    try:
+        return files.status(path) is None
+    except Unwritable:
+        return False
 
 
 def observe(session: str, transcript: Transcript, stores: Iterable[str]) -> None:

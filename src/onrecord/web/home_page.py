@@ -195,9 +195,9 @@ def _store_refs(project: Project) -> list[StoreRef]:
     return [ref for ref in project.known_refs if not paths.is_shared(ref.prefix)]
 
 
-def _sum(parts: Iterable[Share]) -> Share:
+def _sum(weekly: Iterable[Share]) -> Share:
     total = Share()
-    for part in parts:
+    for part in weekly:
         total = total.plus(part)
     return total
 

@@ -94,6 +94,19 @@ def test_without_the_package_it_says_what_to_install():
     assert fix.startswith("fix: ") and fix.endswith(" 'psycopg[binary]>=3.2.11,<4'")
 
 
+@pytest.mark.parametrize("words", [("remote", "add", "acme", "postgresql:///memory"), ("sync",)])
+def test_a_hub_without_the_package_is_no_bug(words, home, tmp_path, onrecord):
+    onrecord("remote", "add", "platform", "postgresql:///memory#platform", "--offline")
+
+    process = subprocess.run(
+        [sys.executable, "-S", str(BIN), *words], capture_output=True, text=True, timeout=120, cwd=tmp_path
+    )
+
+    assert process.returncode == 1
+    assert "a Postgres remote needs a package: No module named 'psycopg'" in process.stdout + process.stderr
+    assert "Traceback" not in process.stderr
+
+
 def test_a_new_login_gets_its_password_from_standard_input_and_no_other_place(owner, onrecord):
     outcome = onrecord("hub", "grant", "nina", "writer", "--team=platform", "--create", stdin="correct horse\n")
 
