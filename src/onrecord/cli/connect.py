@@ -225,7 +225,7 @@ def _summary(plan: Plan) -> list[str]:
 
 
 def _run_commands(plans: Sequence[Plan]) -> None:
-    """Run the commands of the plans, whose files are written. Raises CommandFailed, which says what was done by then."""
+    """Run the commands of the plans, whose files are written. Raises CommandFailed, which says what was done."""
     done = ["the files are written"] if any(plan.changes for plan in plans) else []
     for command in (command for plan in plans for command in plan.commands):
         try:

@@ -151,7 +151,7 @@ def _write(path: str, data: bytes, *, is_new: bool) -> None:
 
 
 def _remove_link(path: str) -> None:
-    """Remove a link whose target is gone. One that cannot be removed leads nowhere: the change was made all the same."""
+    """Remove a link whose target is gone. One that stays leads nowhere, and the change was made all the same."""
     try:
         os.unlink(path)
     except OSError:
