@@ -224,7 +224,7 @@ def _files(store: Store, record: Memory, *, shows_lines: bool) -> Iterator[FileV
         changes = []
         if shows_lines and verdict.state == check.CHANGED:
             changes = git_history.changed_lines(root, verdict.anchor.id, verdict.now)
-        yield FileView(name, verdict.state, check.sentence(verdict), tuple(changes))
+        yield FileView(name, verdict.state, check.about_file(verdict), tuple(changes))
     anchored = {anchor.path for anchor in indexed}
     yield from (FileView(file) for file in record.related_files if file not in anchored)
 
