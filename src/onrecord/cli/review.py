@@ -130,6 +130,7 @@ class Reviewer:
             **{name: getattr(draft, name) for name in ("made_at", "session", "updates", "summary")},
             "supersedes": draft.replaces,
             "machine_made": draft.is_machine_made,
+            "note": draft.note,
             "evidence": list(draft.evidence),
             "record": memory.to_json(draft.record),
             "diff": difference(self.writer, draft, Screen()).split("\n") if draft.updates else [],
