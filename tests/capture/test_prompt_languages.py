@@ -109,7 +109,7 @@ def test_the_stop_hook_asks_for_triggers_in_the_teams_language(hook, project, tm
 
     output = hook("stop", transcript_path=str(log), stop_hook_active=False, last_assistant_message="Done.")
 
-    assert "save it as suggested, with the memory:save skill, with triggers in Spanish too." in output.context
+    assert "save it as suggested, with the memory-save skill, with triggers in Spanish too." in output.context
 
 
 def saved(project: Project, monkeypatch: pytest.MonkeyPatch, capsys: Any, triggers: list[str]) -> str:
