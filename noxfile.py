@@ -5,6 +5,7 @@
     nox -s tests-3.12 -- -k store   one Python, with arguments for pytest
     nox -s long                     the races and properties at length; not part of `nox`
     nox -s faults                   every fault at every file call of every command; not part of `nox`
+    nox -s attacks                  the fuzzer and the attack scripts for 15 minutes; not part of `nox`
     nox -s postgres                 the tests of the hub with every maintained PostgreSQL; not part of `nox`
     nox -s hosts                    every client of tests/hosts, and the table in the docs; not part of `nox`
 
@@ -161,6 +162,15 @@ def faults(session: nox.Session) -> None:
     """Try every fault at every file call of every command: kills, and full, failing or read-only disks."""
     _install(session, "pip<26", "-e", ".[test]")
     session.run("python", "-m", "tests.faults", *session.posargs)
+
+
+@nox.session(venv_params=BARE)
+@_reported
+def attacks(session: nox.Session) -> None:
+    """Run the fuzzer with a fresh seed, and every test that enumerates attacks."""
+    _install(session, "pip<26", "-e", ".[test]")
+    session.run("python", "-m", "tests.fuzz", "--minutes", "15", *session.posargs)
+    _pytest(session, "tests/test_hostile_pull_request.py", "tests/shared/test_hostile_remote.py", "tests/fuzz")
 
 
 @nox.session(venv_params=BARE)

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 UNREADABLE, BROKEN, OFF, CONFLICT = "unreadable", "broken", "off", "conflict"
 TRUST, AGENT, SYNC, REFUSED = "trust", "agent", "sync", "refused"
 DRAFT, SHARED_DRAFT, CORRECTED, CHANGED = "draft", "shared_draft", "corrected", "changed"
+CONTRADICTED = "contradicted"
 WAITING, SETTING, NOT_USED, MISSING, EMPTY = "waiting", "setting", "not_used", "missing", "empty"
 KINDS = (
-    UNREADABLE, BROKEN, OFF, TRUST, CONFLICT, SYNC, REFUSED, AGENT, DRAFT, SHARED_DRAFT, CORRECTED, CHANGED, EMPTY,
-    WAITING, MISSING, SETTING, NOT_USED,
+    UNREADABLE, BROKEN, OFF, TRUST, CONFLICT, SYNC, REFUSED, AGENT, DRAFT, SHARED_DRAFT, CONTRADICTED, CORRECTED,
+    CHANGED, EMPTY, WAITING, MISSING, SETTING, NOT_USED,
 )  # fmt: skip
 """All kinds, the most important first: what keeps agents from being shown anything, then what a person decides."""
 
@@ -225,6 +226,7 @@ def _of_store(project: Project, store_ref: StoreRef, patience: float) -> list[Ne
     """Return the needs of one store that a person looks after."""
     found = queues(store_ref.root, store_ref.prefix)
     found += _broken_records(project, store_ref)
+    found += _contradicted(project, store_ref)
     found += _corrected(store_ref)
     return [*found, *_changed(project, store_ref, patience)]
 
@@ -242,6 +244,32 @@ def _broken_records(project: Project, store_ref: StoreRef) -> list[Need]:
     sentence = "Agents are not shown what is in it." if len(broken) == 1 else "Agents are not shown what is in them."
     title = f"{plural(len(broken), 'file')}{where} cannot be read"
     return [Need(BROKEN, title, sentence, command, _in_store(_HEALTH, store_ref.prefix), store, len(broken), subjects)]
+
+
+def _contradicted(project: Project, store_ref: StoreRef) -> list[Need]:
+    """Return the need of records that contradict what replaces what: those for which `audit --strict` fails."""
+    from onrecord.audit import audit_item, report
+    from onrecord.errors import OnrecordError
+    from onrecord.search import index, listing
+    from onrecord.store.store import Store
+
+    records, store = [], Store(store_ref.root)
+    for path in listing.linked(index.open(store_ref.root, hook=project.is_quick)):
+        try:
+            records.append(store.read(path).memory)
+        except OnrecordError:
+            continue
+    findings = report.contradictions(audit_item.from_records(records)).findings
+    if not findings:
+        return []
+    name = paths.store_name(store_ref.prefix)
+    verb = "contradicts" if len(findings) == 1 else "contradict"
+    title = f"{plural(len(findings), 'record')} {verb} what replaces what"
+    subjects = tuple(Subject(finding.ids[0], note=finding.message) for finding in findings[:MAX_SUBJECTS])
+    sentence = "An agent may follow what was replaced; an audit refuses it."
+    command = f"onrecord audit --strict {paths.store_flag(store_ref.prefix)}".rstrip()
+    page = _in_store(_HEALTH, store_ref.prefix)
+    return [Need(CONTRADICTED, title, sentence, command, page, name, len(findings), subjects)]
 
 
 def _corrected(store_ref: StoreRef) -> list[Need]:
@@ -266,18 +294,20 @@ def _corrected(store_ref: StoreRef) -> list[Need]:
 def _broken_rule(store_ref: StoreRef, path: str, corrections: Corrections) -> Subject | None:
     """Return a rule that agents broke; None if it was changed or judged since, is replaced, or cannot be read."""
     from onrecord.errors import OnrecordError
+    from onrecord.record import links
     from onrecord.store.store import Store
     from onrecord.usage import event_log
 
+    store = Store(store_ref.root)
     try:
-        record = Store(store_ref.root).read(path).memory
+        record = store.read(path).memory
     except OnrecordError:
         return None
     moment = event_log.last_correction(store_ref.root, path)
     is_judged = event_log.last_feedback(store_ref.root, path) >= (moment or corrections.last_day)
     # Of a correction that the log does not know, only the day is known.
     is_changed = record.updated_at > (moment or f"{corrections.last_day}T23:59:59Z")
-    if is_judged or is_changed or not record.is_current:
+    if is_judged or is_changed or not links.is_current(record, store.records_named):
         return None
     return Subject(record.id, f"{store_ref.prefix}{path}", record.title, f"broken {corrections.summary}")
 
@@ -319,24 +349,26 @@ def _changed(project: Project, store_ref: StoreRef, patience: float) -> list[Nee
     return [*_with_stale_files(store_ref, changed), *_with_unchecked_files(store_ref, changed)]
 
 
-def _with_unchecked_files(store_ref: StoreRef, changed: ChangedFiles) -> Iterator[Need]:
-    if changed.unchecked:
-        names = list(changed.unchecked)
+def _with_unchecked_files(store_ref: StoreRef, file_states: ChangedFiles) -> Iterator[Need]:
+    if file_states.unchecked:
+        names = list(file_states.unchecked)
         title = f"the files of {plural(len(names), 'record')} could not be compared"
-        subjects = tuple(Subject(name, note=changed.unchecked[name]) for name in names[:MAX_SUBJECTS])
+        subjects = tuple(Subject(name, note=file_states.unchecked[name]) for name in names[:MAX_SUBJECTS])
         store, page = paths.store_name(store_ref.prefix), _in_store(_HEALTH, store_ref.prefix)
-        yield Need(UNREADABLE, title, changed.unchecked[names[0]], _DOCTOR, page, store, len(names), subjects)
+        yield Need(UNREADABLE, title, file_states.unchecked[names[0]], _DOCTOR, page, store, len(names), subjects)
 
 
-def _with_stale_files(store_ref: StoreRef, changed: ChangedFiles) -> list[Need]:
-    if not changed.ids:
+def _with_stale_files(store_ref: StoreRef, file_states: ChangedFiles) -> list[Need]:
+    if not file_states.ids:
         return []
-    count, store = len(changed.ids), paths.store_name(store_ref.prefix)
-    some = f", of the {changed.checked:,} newest that name files" if changed.checked < changed.anchored else ""
+    count, store = len(file_states.ids), paths.store_name(store_ref.prefix)
+    some = (
+        f", of the {file_states.checked:,} newest that name files" if file_states.checked < file_states.anchored else ""
+    )
     title = f"{count:,} {'record is' if count == 1 else 'records are'} about files that changed since{some}"
     sentence = "Agents are told to verify it." if count == 1 else "Agents are told to verify them."
     command = f"onrecord freshness {paths.store_flag(store_ref.prefix)}--stale"
-    subjects = tuple(_of_id(store_ref, record_id) for record_id in changed.ids[:MAX_SUBJECTS])
+    subjects = tuple(_of_id(store_ref, record_id) for record_id in file_states.ids[:MAX_SUBJECTS])
     return [Need(CHANGED, title, sentence, command, _in_store(_HEALTH, store_ref.prefix), store, count, subjects)]
 
 

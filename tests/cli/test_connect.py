@@ -498,6 +498,7 @@ def test_claude_code_gets_the_plugin_by_its_own_command(home, tmp_path, monkeypa
         1,
         "COMMAND_FAILED: claude plugin install memory@onrecord: it failed",
     )
+    assert f"done before: claude plugin marketplace add {paths.clone()}" in " ".join(failed.err.split())
     assert files(home) == {}
 
 

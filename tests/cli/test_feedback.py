@@ -20,6 +20,7 @@ def test_it_is_noted_counted_and_taken_back(sample, onrecord):
 
     assert onrecord("feedback", "use-uv", "wrong").out.startswith("noted: ")
     assert usage_log.per_record(store)["decisions/use-uv.json"].wrong == 1
+    assert "you said: wrong 1 time" in onrecord("stats").out
     assert _feedback(onrecord, "use-uv", "not-relevant")["wrong"] == 0
     assert _feedback(onrecord, "use-uv", "taken-back") == {"helped": 0, "not_relevant": 0, "wrong": 0, "last": ""}
     assert usage_log.per_record(store)["decisions/use-uv.json"].wrong == 0

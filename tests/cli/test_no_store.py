@@ -18,12 +18,12 @@ NEEDS_A_STORE = {
     "check": [],
     "reanchor": ["x"], "audit": [], "stats": [], "effect": [], "gc": [], "index": ["check"], "digest": [],
     "improve": [], "export": [], "trust": [], "status": [], "web": ["--no-open"],
-    "share": ["x", "--to=platform"],
+    "share": ["x", "--to=platform"], "feedback": ["x", "helped"],
 }  # fmt: skip
 MAKES_ONE = {"init", "save", "import", "config"}
 NEEDS_NONE = {
     "completion", "connect", "judge", "doctor", "clean", "hub", "mcp", "merge-driver", "demo", "try", "version",
-    "remote", "sync",
+    "remote", "sync", "docs",
 }  # fmt: skip
 LATER = set(COMMANDS) - set(NEEDS_A_STORE) - MAKES_ONE - NEEDS_NONE
 

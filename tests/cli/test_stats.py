@@ -39,6 +39,9 @@ def store(project, onrecord):
     return root
 
 
+NOTHING_SAID = {"helped": 0, "not_relevant": 0, "wrong": 0}
+
+
 def test_totals_chart_and_table(store, onrecord):
     outcome = onrecord("stats")
 
@@ -75,7 +78,7 @@ def test_the_table_and_the_day_on_a_terminal(store, onrecord, monkeypatch):
 def test_json_has_the_same_numbers(store, onrecord):
     data = json.loads(onrecord("stats", "--json").out)
 
-    assert data["totals"] == {"injected": 9, "pointed": 3, "opened": 5, "digest": 2, "corrected": 0}
+    assert data["totals"] == {"injected": 9, "pointed": 3, "opened": 5, "digest": 2, "corrected": 0, **NOTHING_SAID}
     assert [record["path"] for record in data["records"]] == [JOBS, CACHE, "decisions/gone.json"]
     assert data["records"][0]["last_injected"] == "2026-02-28"
     assert (len(data["weeks"]), data["weeks"][-1]["week"], data["records_in_store"]) == (12, "2026-03-02", 3)
@@ -93,7 +96,7 @@ def test_since_leaves_out_what_is_older(store, onrecord):
     by_day = json.loads(onrecord("stats", "--since", "2026-02-26", "--json").out)
 
     assert by_age == by_day
-    assert by_age["totals"] == {"injected": 4, "pointed": 0, "opened": 0, "digest": 0, "corrected": 0}
+    assert by_age["totals"] == {"injected": 4, "pointed": 0, "opened": 0, "digest": 0, "corrected": 0, **NOTHING_SAID}
     assert [week["week"] for week in by_age["weeks"]] == ["2026-02-23", "2026-03-02"]
 
 
@@ -116,14 +119,22 @@ def test_before_anything_was_told(project, onrecord):
 
 
 @pytest.mark.parametrize(
-    ("words", "code"),
-    [(["nobody"], "NOT_FOUND"), (["--since", "yesterday"], "BAD_INPUT"), (["--since", ""], "BAD_INPUT")],
+    ("words", "code", "message"),
+    [
+        (["nobody"], 1, "NOT_FOUND: "),
+        (
+            ["--since", "yesterday"],
+            2,
+            "onrecord stats: --since must be a day (2026-03-01) or an age (3w), not yesterday\n",
+        ),
+        (["--since", ""], 2, "onrecord stats: --since must be a day (2026-03-01) or an age (3w), not ''\n"),
+    ],
 )
-def test_what_cannot_be_shown_is_said(store, onrecord, words, code):
+def test_what_cannot_be_shown_is_said(store, onrecord, words, code, message):
     outcome = onrecord("stats", *words)
 
-    assert outcome.code == 1
-    assert outcome.err.startswith(f"{code}: ")
+    assert outcome.code == code
+    assert outcome.err.startswith(message)
 
 
 @pytest.mark.parametrize(

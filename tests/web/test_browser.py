@@ -132,7 +132,7 @@ def test_results_come_while_somebody_types(ferry):
 
     page.get_by_label("Words, a question or an error message").press_sequentially("logged out after deploy")
 
-    expect(page.locator("#results .row-title").first).to_have_text("Sessions live in Postgres")
+    expect(page.locator("#results .row-title", has_text="Sessions live in Postgres")).to_be_visible()
     expect(page.locator("#results mark").first).to_be_visible()
 
 

@@ -171,7 +171,10 @@ def _cookie(page: Page) -> http.cookiejar.Cookie:
 def test_every_link_of_every_page_is_below_the_secret_path(browser, save, draft):
     entry = save(tags=["auth"], related_files=[])
     draft()
-    pages = [route.path for route in server.ROUTES if "GET" in route.methods and "{" not in route.path]
+    # These have no page: lists for the palette and for fields, and a stream that does not end.
+    others = ("/search.json", "/events", "/pick/")
+    paths = [route.path for route in server.ROUTES if "GET" in route.methods and "{" not in route.path]
+    pages = [path for path in paths if not path.startswith(others)]
     for path in (*pages, f"/record/project/{entry.path}", f"/record/project/{entry.path}/edit", "/nowhere"):
         text = browser.client.get(path).text
         links = re.findall(r'\b(?:href|src|action|formaction)="(/[^"]*)"', text)

@@ -18,7 +18,7 @@ from onrecord.errors import Ambiguous, OnrecordError
 from onrecord.git import provenance, repository
 from onrecord.git.provenance import Provenance
 from onrecord.project import Found, Project
-from onrecord.record import author, check, links, memory, schema
+from onrecord.record import author, check, links, memory, schema, validity
 from onrecord.record.memory import Memory
 from onrecord.shared import remotes
 from onrecord.store import rights
@@ -88,7 +88,8 @@ def _shown(project: Project, found: Found, *, has_history: bool) -> CommandResul
     status = f"hidden here by {hidden_by}" if hidden_by else f"does not apply here: {misfit}" if misfit else ""
     record = entry.memory
     successor = links.successor(record, store.records_named)
-    status = status if record.record_status == "active" and not successor else ""
+    own_status = links.status(record, store.records_named)
+    status = status if own_status == validity.ACTIVE else "" if successor else own_status
     one_sided = list(links.one_sided_of(record, store.records_named))
     data["one_sided_links"] = [link.note for link in one_sided]
     if record.superseded_by and not successor:

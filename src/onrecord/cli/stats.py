@@ -13,7 +13,7 @@ from onrecord.settings import PROMPT_SWITCHES, load_settings, off_switches
 from onrecord.store import record_names
 from onrecord.store.store import Store
 from onrecord.text import plural
-from onrecord.usage.usage_log import EVENTS, Counts, per_record, per_week
+from onrecord.usage.usage_log import EVENTS, FEEDBACK, Counts, per_record, per_week
 
 WEEKS = 12
 _BARS = "▁▂▃▄▅▆▇█"
@@ -94,7 +94,8 @@ def _summary(screen: Screen, data: dict[str, Any], only: str) -> list[str]:
     lines.append(f"opened by the agent {plural(numbers['opened'], 'time')}")
     if numbers["corrected"]:
         lines.append(f"broken, so that the user corrected the agent, {plural(numbers['corrected'], 'time')}")
-    return lines
+    said = [f"{name.replace('_', ' ')} {plural(numbers[name], 'time')}" for name in FEEDBACK if numbers[name]]
+    return [*lines, f"you said: {', '.join(said)}"] if said else lines
 
 
 def _chart(screen: Screen, weeks: list[dict[str, Any]]) -> list[str]:

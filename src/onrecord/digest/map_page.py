@@ -141,12 +141,12 @@ def _line(pick: Pick, width: int) -> str:
     return render_line(pick.candidate, width)
 
 
-def render_line(candidate: DigestCandidate, width: int = WIDTHS[0]) -> str:
+def render_line(digest_candidate: DigestCandidate, width: int = WIDTHS[0]) -> str:
     """Return the line of an entry, with a rule of at most `width` characters."""
     # What is not plain about an entry comes first, and is never cut.
-    mark = f"({candidate.mark}) " if candidate.mark else ""
-    source = f" [{candidate.shared}]" if candidate.shared else ""
-    return f"- {candidate.name}: {mark}{cut(candidate.line or candidate.title, width)}{source}"
+    mark = f"({digest_candidate.mark}) " if digest_candidate.mark else ""
+    source = f" [{digest_candidate.shared}]" if digest_candidate.shared else ""
+    return f"- {digest_candidate.name}: {mark}{cut(digest_candidate.line or digest_candidate.title, width)}{source}"
 
 
 def _cost(lines: Iterable[str]) -> int:

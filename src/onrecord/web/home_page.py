@@ -106,6 +106,7 @@ _BUTTONS = {
     attention.CHANGED: "Look",
     attention.CORRECTED: "Improve",
     attention.BROKEN: "Look",
+    attention.CONTRADICTED: "Look",
     attention.UNREADABLE: "Look",
     attention.SETTING: "Settings",
 }
@@ -116,6 +117,7 @@ _ICONS = {
     attention.CHANGED: "file",
     attention.CORRECTED: "failure",
     attention.BROKEN: "warning",
+    attention.CONTRADICTED: "warning",
     attention.UNREADABLE: "warning",
     attention.OFF: "off",
     attention.SETTING: "settings",
@@ -193,9 +195,9 @@ def _store_refs(project: Project) -> list[StoreRef]:
     return [ref for ref in project.known_refs if not paths.is_shared(ref.prefix)]
 
 
-def _sum(parts: Iterable[Share]) -> Share:
+def _sum(weekly: Iterable[Share]) -> Share:
     total = Share()
-    for part in parts:
+    for part in weekly:
         total = total.plus(part)
     return total
 

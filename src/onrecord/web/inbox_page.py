@@ -28,7 +28,7 @@ from onrecord.text import plural
 from onrecord.web import field_merge, record_page, source_passage, view, word_marks
 from onrecord.web.field_merge import Merge
 from onrecord.web.record_page import FieldView
-from onrecord.web.source_passage import SourcePassage
+from onrecord.web.source_passage import DraftSource
 from onrecord.web.view import Notice
 from onrecord.web.word_marks import Marked
 
@@ -93,7 +93,7 @@ class DraftView(NamedTuple):
     """What an agent will be shown."""
     fields: tuple[FieldView, ...] = ()
     evidence: tuple[str, ...] = ()
-    passage: SourcePassage | None = None
+    passage: DraftSource | None = None
     triggers: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -335,7 +335,7 @@ def show_merge(request: Request) -> Response:
 def _merge_page(
     request: Request,
     stored: StoredDraft,
-    target: Entry,
+    into_entry: Entry,
     answers: Mapping[str, str],
     *,
     messages: Mapping[str, str] | None = None,
@@ -343,19 +343,19 @@ def _merge_page(
 ) -> Response:
     draft = stored.draft
     assert isinstance(draft, Draft)
-    merge = _merge_of(stored, target)
+    merge = _merge_of(stored, into_entry)
     is_conflict = draft.name.startswith(reconcile.CONFLICT)
     # Where two people disagree, a person has to choose; else what the draft says is why it is merged.
     usual = {} if is_conflict else {f"choice.{name}": field_merge.YOURS for name in merge.clashes}
     return view.page(
         request,
         "merge.html",
-        title=f"Merge into: {target.memory.title}",
+        title=f"Merge into: {into_entry.memory.title}",
         http_status=409 if note else 422 if messages else 200,
         draft=draft,
         store=stored.store,
-        into=target,
-        into_address=view.address(stored.store, target.path),
+        into=into_entry,
+        into_address=view.address(stored.store, into_entry.path),
         choices=merge.choices({**usual, **answers}),
         problems=messages or {},
         note=note,
@@ -364,26 +364,26 @@ def _merge_page(
     )
 
 
-def _merge_of(stored: StoredDraft, target: Entry) -> Merge:
+def _merge_of(stored: StoredDraft, into_entry: Entry) -> Merge:
     assert isinstance(stored.draft, Draft)
-    before, after = review.preview(stored.writer, stored.draft, target.path)
+    before, after = review.preview(stored.writer, stored.draft, into_entry.path)
     return field_merge.of_draft(before, after)
 
 
-def _merge_chosen(request: Request, stored: StoredDraft, target: Entry, following: str) -> Response:
+def _merge_chosen(request: Request, stored: StoredDraft, into_entry: Entry, following: str) -> Response:
     """Write the versions that a person chose, if the record is still the one that was shown."""
     answers, writer, draft = view.form_fields(request), stored.writer, stored.draft
     assert isinstance(draft, Draft)
     note = "The record was changed after you opened the page. Below is its present text; choose again."
-    if answers["record"] != target.hash:
-        return _merge_page(request, stored, target, answers, note=note)
-    merge = _merge_of(stored, target)
+    if answers["record"] != into_entry.hash:
+        return _merge_page(request, stored, into_entry, answers, note=note)
+    merge = _merge_of(stored, into_entry)
     try:
         patch = merge.patch(merge.chosen(answers))
     except OnrecordError as error:
-        return _merge_page(request, stored, target, answers, messages=dict(error.field_errors))
+        return _merge_page(request, stored, into_entry, answers, messages=dict(error.field_errors))
     project = view.site_of(request).project().root
-    entry = review.merge_fields(writer, draft, target, patch, project=project)
+    entry = review.merge_fields(writer, draft, into_entry, patch, project=project)
     return _decided(request, writer, f"Merged into: {entry.memory.title}", following)
 
 

@@ -109,6 +109,7 @@ def _page(request: Request, store: Store, entry: Entry, refused_change: RefusedC
         chain=_replacement_chain(store, entry, request.path_params["store"]),
         files=list(_files(store, record, shows_lines=not is_static)),
         is_replaced=bool(links.successor(record, store.records_named)),
+        status=links.status(record, store.records_named),
         one_sided=[link.note for link in links.one_sided_of(record, store.records_named)],
         usage=None if is_static else _usage(store, entry),
         history=record_versions.changes(entry, versions),
@@ -223,7 +224,7 @@ def _files(store: Store, record: Memory, *, shows_lines: bool) -> Iterator[FileV
         changes = []
         if shows_lines and verdict.state == check.CHANGED:
             changes = git_history.changed_lines(root, verdict.anchor.id, verdict.now)
-        yield FileView(name, verdict.state, check.sentence(verdict), tuple(changes))
+        yield FileView(name, verdict.state, check.about_file(verdict), tuple(changes))
     anchored = {anchor.path for anchor in indexed}
     yield from (FileView(file) for file in record.related_files if file not in anchored)
 

@@ -31,14 +31,14 @@ class PassageLine(NamedTuple):
     is_marked: bool
 
 
-class SourcePassage(NamedTuple):
+class DraftSource(NamedTuple):
     """The part of a file that a draft rests on."""
 
     path: str
     lines: tuple[PassageLine, ...]
 
 
-def find(store_root: str, record: Memory) -> SourcePassage | None:
+def find(store_root: str, record: Memory) -> DraftSource | None:
     """Return the passage in a file of the project that a record names as its source; None if there is none."""
     source = _SOURCE.fullmatch(record.source)
     root = anchors.project_root(store_root)
@@ -58,7 +58,7 @@ def find(store_root: str, record: Memory) -> SourcePassage | None:
         PassageLine(number, text[:_MAX_LINE_CHARACTERS], _is_said(_plain(text), said, sentences))
         for number, text in enumerate(texts[start : start + _MAX_LINES], start + 1)
     )
-    return SourcePassage(source[1], tuple(lines))
+    return DraftSource(source[1], tuple(lines))
 
 
 def _is_said(line: str, said: str, sentences: Iterable[str]) -> bool:

@@ -82,6 +82,6 @@
 
   for (const draft of drafts()) draft.addEventListener("focusin", () => { selected = draft; });
   // After a decision the page opens at the next draft.
-  const next = location.hash && document.getElementById(location.hash.slice(1));
+  const next = document.getElementById(location.hash.slice(1));
   if (next?.matches("article.draft")) select(next);
 }
