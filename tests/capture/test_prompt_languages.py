@@ -129,6 +129,15 @@ def test_save_asks_for_triggers_in_the_teams_language(hook, project, monkeypatch
     assert ("add triggers in Spanish too: onrecord update" in note) is (triggers == ENGLISH_TRIGGERS)
 
 
+def test_a_save_without_triggers_names_the_way_to_add_them_once(hook, project, monkeypatch, capsys):
+    type_spanish(hook)
+
+    note = saved(project, monkeypatch, capsys, [])
+
+    assert note.endswith("prompts in this project are also typed in Spanish: add triggers in Spanish too")
+    assert note.count("onrecord update") == 1
+
+
 def test_save_asks_nothing_of_a_team_that_types_english(project, monkeypatch, capsys):
     assert saved(project, monkeypatch, capsys, ENGLISH_TRIGGERS) == ""
 
