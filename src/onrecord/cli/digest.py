@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         return "\n".join([page.text or fitted(screen, nothing), *(fitted(screen, line) for line in reasons)])
 
     tokens = count_tokens(page.text)
-    data = {**_describe(preview, page), "tokens": tokens, "text": page.text}
+    data: dict[str, Any] = {**_describe(preview, page), "tokens": tokens, "text": page.text}
     note = f"(about {tokens:,} tokens)" if page.text else ""
     return CommandResult(data, text, warning="; ".join(preview.warnings), note=note).warned(warning)
 
