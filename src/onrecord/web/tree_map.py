@@ -85,10 +85,10 @@ def squares(sizes: Sequence[int], box: Box) -> list[Box]:
     return boxes + [Box(box.x, box.y, 0, 0)] * (len(sizes) - len(boxes))
 
 
-def _worst(largest: float, smallest: float, whole: float, side: float) -> float:
+def _worst(largest: float, smallest: float, row_size: float, side: float) -> float:
     """Return how far the least square box of a row is from a square; 1 is a square."""
     square = side * side
-    return max(square * largest / (whole * whole), whole * whole / (square * smallest))
+    return max(square * largest / (row_size * row_size), row_size * row_size / (square * smallest))
 
 
 def _row(lengths: Sequence[float], box: Box, thickness: float) -> list[Box]:
