@@ -250,7 +250,20 @@ def imported(measured: Measured) -> str:
         [part, str(each["records"]), _of(each["right"], each["proposed"]), str(each["swapped"])]
         for part, each in measured["parts"].items()
     ]
-    return page.table(["records of", "records", "proposed ones that are right", "options swapped"], rows)
+    seen = page.table(["records of", "records", "proposed ones that are right", "options swapped"], rows)
+    kinds = ("right", "false", "garbled", "dangling")
+    first = []
+    for name, counted in measured["at first sight"].items():
+        right, wrong, garbled, dangling = (counted.get(kind, 0) for kind in kinds)
+        drafts = right + wrong + garbled + dangling
+        first.append([name, str(sum(counted.values())), _of(right, drafts), _of(drafts - wrong, drafts)])
+    heads = [
+        "at first sight, pages of",
+        "pages",
+        "drafts without a false or garbled sentence",
+        "drafts without a false one",
+    ]
+    return f"{seen}\n\n{page.table(heads, first)}"
 
 
 def improve(measured: Measured) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import results
+from bench import import_read, results
 from bench.shares import wilson
 from onrecord.importers import adr
 from onrecord.importers.adr import Adr
@@ -69,9 +69,11 @@ def run(options: argparse.Namespace) -> int:
         return 1
     verdicts = [judged(label, git_text(options.clones, label.repo, label.commit, label.path)) for label in labels]
     print(report(verdicts))
+    print(import_read.report())
     parts = list(dict.fromkeys(verdict.label.part for verdict in verdicts))
     by_part = {part: [verdict for verdict in verdicts if verdict.label.part == part] for part in parts}
-    results.save("import", {"parts": {part: counts(own) for part, own in by_part.items()}})
+    parts_counted = {part: counts(own) for part, own in by_part.items()}
+    results.save("import", {"parts": parts_counted, "at first sight": import_read.counts()})
     if options.wrong:
         print(
             *(f"{each.outcome}: {each.label.repo} {each.label.path}" for each in verdicts if _is_wrong(each)), sep="\n"

@@ -18,8 +18,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from onrecord.audit.report import AuditFinding
     from onrecord.paths import StoreRef
     from onrecord.project import Project
+    from onrecord.search.index import Index
     from onrecord.settings import Settings
     from onrecord.shared.replicas import SyncState
     from onrecord.usage.usage_log import Corrections
@@ -27,10 +29,11 @@ if TYPE_CHECKING:
 UNREADABLE, BROKEN, OFF, CONFLICT = "unreadable", "broken", "off", "conflict"
 TRUST, AGENT, SYNC, REFUSED = "trust", "agent", "sync", "refused"
 DRAFT, SHARED_DRAFT, CORRECTED, CHANGED = "draft", "shared_draft", "corrected", "changed"
+CONTRADICTED = "contradicted"
 WAITING, SETTING, NOT_USED, MISSING, EMPTY = "waiting", "setting", "not_used", "missing", "empty"
 KINDS = (
-    UNREADABLE, BROKEN, OFF, TRUST, CONFLICT, SYNC, REFUSED, AGENT, DRAFT, SHARED_DRAFT, CORRECTED, CHANGED, EMPTY,
-    WAITING, MISSING, SETTING, NOT_USED,
+    UNREADABLE, BROKEN, OFF, TRUST, CONFLICT, SYNC, REFUSED, AGENT, DRAFT, SHARED_DRAFT, CONTRADICTED, CORRECTED,
+    CHANGED, EMPTY, WAITING, MISSING, SETTING, NOT_USED,
 )  # fmt: skip
 """All kinds, the most important first: what keeps agents from being shown anything, then what a person decides."""
 
@@ -180,7 +183,8 @@ def _first_record(project: Project, refs: Sequence[StoreRef]) -> list[Need]:
         return []
     from onrecord.importers import sources
 
-    command = "onrecord import --dry-run" if sources.discover(project.root) else "onrecord save --help"
+    can_import = any(source.kind in ("decision", "memory") for source in sources.discover(project.root))
+    command = "onrecord import --dry-run" if can_import else "onrecord save --help"
     sentence = "Agents are shown nothing yet: import what the project has written down, or save a first decision."
     return [Need(EMPTY, "there are no records yet", sentence, command, "/new/decision", "project")]
 
@@ -225,6 +229,7 @@ def _of_store(project: Project, store_ref: StoreRef, patience: float) -> list[Ne
     """Return the needs of one store that a person looks after."""
     found = queues(store_ref.root, store_ref.prefix)
     found += _broken_records(project, store_ref)
+    found += _contradicted(project, store_ref)
     found += _corrected(store_ref)
     return [*found, *_changed(project, store_ref, patience)]
 
@@ -242,6 +247,38 @@ def _broken_records(project: Project, store_ref: StoreRef) -> list[Need]:
     sentence = "Agents are not shown what is in it." if len(broken) == 1 else "Agents are not shown what is in them."
     title = f"{plural(len(broken), 'file')}{where} cannot be read"
     return [Need(BROKEN, title, sentence, command, _in_store(_HEALTH, store_ref.prefix), store, len(broken), subjects)]
+
+
+def contradictions(store_index: Index) -> Sequence[AuditFinding]:
+    """Return the records of a store that contradict what replaces what: those for which `audit --strict` fails."""
+    from onrecord.audit import audit_item, report
+    from onrecord.errors import OnrecordError
+    from onrecord.search import listing
+    from onrecord.store.store import Store
+
+    records, store = [], Store(store_index.root)
+    for path in listing.linked(store_index):
+        try:
+            records.append(store.read(path).memory)
+        except OnrecordError:
+            continue
+    return report.contradictions(audit_item.from_records(records)).findings
+
+
+def _contradicted(project: Project, store_ref: StoreRef) -> list[Need]:
+    from onrecord.search import index
+
+    findings = contradictions(index.open(store_ref.root, hook=project.is_quick))
+    if not findings:
+        return []
+    name = paths.store_name(store_ref.prefix)
+    verb = "contradicts" if len(findings) == 1 else "contradict"
+    title = f"{plural(len(findings), 'record')} {verb} what replaces what"
+    subjects = tuple(Subject(finding.ids[0], note=finding.message) for finding in findings[:MAX_SUBJECTS])
+    sentence = "An agent may follow what was replaced; an audit refuses it."
+    command = f"onrecord audit --strict {paths.store_flag(store_ref.prefix)}".rstrip()
+    page = _in_store(_HEALTH, store_ref.prefix)
+    return [Need(CONTRADICTED, title, sentence, command, page, name, len(findings), subjects)]
 
 
 def _corrected(store_ref: StoreRef) -> list[Need]:
@@ -266,18 +303,20 @@ def _corrected(store_ref: StoreRef) -> list[Need]:
 def _broken_rule(store_ref: StoreRef, path: str, corrections: Corrections) -> Subject | None:
     """Return a rule that agents broke; None if it was changed or judged since, is replaced, or cannot be read."""
     from onrecord.errors import OnrecordError
+    from onrecord.record import links
     from onrecord.store.store import Store
     from onrecord.usage import event_log
 
+    store = Store(store_ref.root)
     try:
-        record = Store(store_ref.root).read(path).memory
+        record = store.read(path).memory
     except OnrecordError:
         return None
     moment = event_log.last_correction(store_ref.root, path)
     is_judged = event_log.last_feedback(store_ref.root, path) >= (moment or corrections.last_day)
     # Of a correction that the log does not know, only the day is known.
     is_changed = record.updated_at > (moment or f"{corrections.last_day}T23:59:59Z")
-    if is_judged or is_changed or not record.is_current:
+    if is_judged or is_changed or not links.is_current(record, store.records_named):
         return None
     return Subject(record.id, f"{store_ref.prefix}{path}", record.title, f"broken {corrections.summary}")
 

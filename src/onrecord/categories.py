@@ -69,6 +69,8 @@ class Category(NamedTuple):
     """Rank, and the words of a prompt that ask for this category: "crash" in "why does it crash" asks for a runbook."""
     inactive_when: tuple[str, tuple[object, ...]] = ("", ())
     """A content field, and its values that mean the record is not in force."""
+    expires_field: str = ""
+    """The content field with the last day on which it is in force."""
     when_superseded: Mapping[str, Any] = _NOTHING
     """Content that a record gets when another one replaces it."""
     severity_field: str = ""
@@ -162,6 +164,7 @@ _CONSTRAINT = Category(
     is_rule=True,
     is_strict=True,
     inactive_when=("active", (False,)),
+    expires_field="expires",
     when_superseded={"active": False},
     severity_field="severity",
     severity_rank={"high": 0, "medium": 2, "low": 5},

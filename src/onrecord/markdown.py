@@ -21,7 +21,7 @@ _MAX_FRONT_LINES = 200
 _AROUND_TITLES = " :.?0123456789"
 _FENCES = ("```", "~~~")
 _LINK = r"!?\[([^\[\]\n]{0,300})\]\(([^()\n]{0,500})\)"
-_PROSE = ("paragraph", "bullet", "numbered")
+PROSE = ("paragraph", "bullet", "numbered")
 
 
 class Block(NamedTuple):
@@ -54,7 +54,7 @@ class Section(NamedTuple):
     @property
     def prose(self) -> list[str]:
         """Its paragraphs, bullets and numbered lists."""
-        return [block.text for block in self.blocks if block.kind in _PROSE]
+        return [block.text for block in self.blocks if block.kind in PROSE]
 
 
 class MarkdownPage(NamedTuple):
@@ -165,7 +165,9 @@ def flat(text: str) -> str:
 
 
 def _link(match: re.Match[str]) -> str:
-    """Return the words of a link, and its target if that is a page of the same project."""
+    """Return the words of a link, and its target if that is a page of the same project; nothing for a picture."""
+    if match[0][0] == "!":
+        return ""
     is_near = ".md" in match[2] and "://" not in match[2] and match[2] not in match[1]
     return f"{match[1]} ({match[2]})" if is_near else match[1]
 

@@ -42,7 +42,7 @@ LABEL = Label("o/r", "c", "adr/1.md", "accepted", (16, 18), "kafka", ("redis",))
         (LABEL._replace(lines=None), TEXT, "wrong: it decides nothing", False),
         (LABEL._replace(lines=(1, 3), chosen=""), TEXT, "wrong: words from elsewhere", False),
         (LABEL, TEXT.replace("Kafka", "TBD"), "agent", False),
-        (LABEL, TEXT.replace("Pick a queue", "[short title]"), "left out", False),
+        (LABEL._replace(path="adr/template.md"), TEXT.replace("Kafka", "{an option}"), "left out", False),
     ],
 )
 def test_what_is_wrong_is_called_wrong(label, text, outcome, is_swapped):

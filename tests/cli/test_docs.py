@@ -81,6 +81,7 @@ def test_words_that_no_page_has_are_an_error_with_a_fix(capsys: pytest.CaptureFi
 
     assert capsys.readouterr().err == (
         "NOT_FOUND: no page has all of these words: xylophone zzz\nfix: use fewer words; onrecord docs\n"
+        "docs: onrecord docs NOT_FOUND\n"
     )
 
 

@@ -189,6 +189,42 @@ def test_import_says_when_there_is_nothing(project, onrecord):
     assert onrecord("import", "--done", "nowhere.md").err.startswith("BAD_INPUT")
 
 
+def test_an_agent_writes_the_triggers_of_all_drafts_in_one_step(ferry, onrecord, tmp_path):
+    wanted = json.loads(onrecord("import", "--with-triggers", "--json").out)["triggers_wanted"]
+    names = [draft["draft"] for draft in wanted["drafts"]]
+    words = ["worker", "broker", "cron", "task", "restart", "cluster", "binary", "stream"]
+    phrases = {name: [f"{word} of ferry {number}" for word in words] for number, name in enumerate(names)}
+
+    half = onrecord("import", "--triggers", "-", "--json", stdin=json.dumps({**phrases, NATS: ["fix the bug"]}))
+    rest = onrecord("import", "--triggers", "-", "--json", stdin=json.dumps({NATS: phrases[NATS]}))
+
+    assert names == [NATS, RABBIT]
+    assert (half.code, json.loads(half.out)["written"], json.loads(half.out)["left"]) == (1, [RABBIT], [NATS])
+    assert (rest.code, json.loads(rest.out)) == (0, {"written": [NATS], "refused": [], "left": []})
+    assert json.loads(onrecord("import", "--with-triggers", "--json").out)["triggers_wanted"]["drafts"] == []
+
+
+def test_status_audit_and_check_agree_after_an_import_of_superseded_decisions(ferry, onrecord):
+    onrecord("import", "--accept")
+
+    assert onrecord("audit", "--strict").code == 0
+    status = json.loads(onrecord("status", "--json").out)
+    needs = [need["kind"] for need in status["needs"]]
+    assert ("contradicted" in needs, status["out_of_use"]) == (False, {"superseded": 1})
+    assert "RabbitMQ" not in onrecord("export", "--format", "agents").out
+
+
+def test_status_names_the_records_for_which_audit_strict_is_red(ferry, onrecord):
+    onrecord("import", "--accept")
+    record = ferry / f".claude/memory/decisions/{NATS}.json"
+    record.write_text(record.read_text().replace(f'"{RABBIT}"', '"other"'))
+
+    assert onrecord("audit", "--strict").code == 1
+    status = json.loads(onrecord("status", "--json").out)
+    (need,) = [need for need in status["needs"] if need["kind"] == "contradicted"]
+    assert (need["number"], need["command"]) == (1, "onrecord audit --strict")
+
+
 def test_the_skill_is_named_as_it_is_installed(project, onrecord, home):
     (project / "CONTRIBUTING.md").write_text("# Contributing\n\nRun the tests before a commit.\n")
     names = []

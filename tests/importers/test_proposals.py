@@ -13,6 +13,7 @@ from onrecord.importers.sources import Source
 from tests.importers.test_adr import MADR, NYGARD
 
 NOW = "2026-03-02T09:30:00Z"
+REDIS = NYGARD.replace("RabbitMQ", "Redis").replace("3. Use", "11. Use").replace("Superceded by", "See")
 UNCLEAR = "# 9. Unclear\n\n## Context\n\nC.\n\n## Decision\n\nAccepted\n"
 
 
@@ -29,7 +30,7 @@ def project(tmp_path: Path) -> Path:
         "docs/adr/0009-unclear.md": UNCLEAR,
         "docs/adr/README.md": "# Decisions\n\n## Decision\n\nnone\n",
         "docs/adr/template.md": MADR,
-        "docs/arch/adr-11.md": NYGARD.replace("RabbitMQ", "Redis").replace("3. Use", "11. Use"),
+        "docs/arch/adr-11.md": REDIS,
         "node_modules/x/docs/adr/0001-x.md": NYGARD,
         "README.md": "# Ferry\n",
     }.items():
@@ -130,7 +131,7 @@ def test_only_what_is_new_or_changed_is_proposed_again(project):
     first = gathered(project)
     imported = {document.source: document for document in proposals.imported_documents(first)}
     (project / "docs/adr/0007-use-nats.md").write_text(MADR + "\nA remark.\n", encoding="utf-8")
-    (project / "docs/arch/adr-11.md").write_text(NYGARD.replace("RabbitMQ 3.9", "Redis 7"), encoding="utf-8")
+    (project / "docs/arch/adr-11.md").write_text(REDIS.replace("Redis 3.9", "Redis 7"), encoding="utf-8")
 
     second = {report.path: report for report in gathered(project, imported=imported)}
 
@@ -170,3 +171,38 @@ def test_the_log_of_imports_forgets_what_was_taken_back(tmp_path):
     assert both["docs/adr/1.md"].fingerprint == "def"
     assert both["docs/adr/1.md"].proposals == ("p1", "p2")
     assert import_log.read(root) == {"docs/adr/1.md": document}
+
+
+def test_a_superseded_decision_comes_with_its_successor_or_not_at_all(project):
+    alone = gathered(project, "docs/adr/0003-rabbit.md")
+    both = gathered(project, "docs/adr/0003-rabbit.md", "docs/adr/0007-use-nats.md")
+
+    assert [(report.proposals, report.left_out) for report in alone] == [((), (proposals._ORPHANED,))]
+    old, new = proposals.records_in(both)
+    assert (old.superseded_by, new.supersedes) == (new.id, (old.id,))
+
+
+def test_a_chain_of_superseded_decisions_is_left_out_with_its_end(project):
+    first = (
+        NYGARD.replace("0007-use-nats.md", "0003-rabbit.md").replace("Use RabbitMQ", "Use a table").replace("3.9", "1")
+    )
+    (project / "docs/adr/0001-table.md").write_text(first, encoding="utf-8")
+
+    reports = gathered(project, "docs/adr/0001-table.md", "docs/adr/0003-rabbit.md")
+
+    assert [report.proposals for report in reports] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("docs/adr/0012-template-engine.md", "decision"),
+        ("docs/adr/ODH-ADR-0012-readme-of-modules.md", "decision"),
+        ("docs/decision-records/2023-02-09-releases/README.md", "decision"),
+        ("docs/adr/template.md", "aside"),
+        ("docs/adr/README.md", "aside"),
+        ("docs/adr/index.md", "aside"),
+    ],
+)
+def test_a_numbered_file_may_be_a_decision_whatever_its_name(path, kind):
+    assert sources.kind_of(path) == kind

@@ -211,7 +211,7 @@ def test_supersede_makes_a_draft_that_replaces_the_record_when_it_is_accepted(cl
     result = client.call("supersede", id=SESSIONS, **SQLITE)
 
     assert result["structuredContent"]["supersedes"] == SESSIONS
-    assert onrecord.open(str(project)).get(SESSIONS).memory.is_current
+    assert onrecord.open(str(project)).get(SESSIONS).memory.superseded_by == ""
     assert main(["review", "--accept", "sessions-live-in-sqlite", "--project", str(project)]) == 0
     assert onrecord.open(str(project)).get(SESSIONS).memory.superseded_by == "sessions-live-in-sqlite"
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from onrecord import budget
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
-from onrecord.record import links, memory
+from onrecord.record import links, memory, validity
 from onrecord.record.memory import Memory
 from onrecord.search import document
 
@@ -79,7 +79,7 @@ def from_record(record: Memory) -> AuditItem:
     """Return the item of a record."""
     category = CATEGORIES[record.category]
     status = record.text("status")
-    is_in_force = record.content.get("active") is not False and status not in ("superseded", "deprecated")
+    is_over = validity.is_over(validity.is_void(record), validity.expiry(record))
     return AuditItem(
         record.id,
         record.path,
@@ -90,12 +90,12 @@ def from_record(record: Memory) -> AuditItem:
         tags=record.tags,
         triggers=record.triggers,
         updated=record.updated_at,
-        is_current=record.is_current and is_in_force,
+        is_current=validity.status_of(record, is_replaced=bool(record.superseded_by)) == validity.ACTIVE,
         is_retired=record.record_status != "active",
         superseded_by=record.superseded_by,
         supersedes=record.supersedes,
         says_superseded=status == "superseded",
-        says_current=is_in_force and category.is_strict,
+        says_current=not is_over and category.is_strict,
         source=record,
     )
 

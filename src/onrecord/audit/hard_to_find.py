@@ -131,6 +131,11 @@ def _is_for_prompts(record: Memory) -> bool:
     return not CATEGORIES[record.category].max_active
 
 
+def trigger_reasons(record: Memory) -> list[Reason]:
+    """Return what makes a record hard to find by its triggers."""
+    return list(_triggers(record))
+
+
 def _triggers(record: Memory) -> Iterator[Reason]:
     title = set(terms.stream(record.title))
     specific = document.specific_triggers(record)
@@ -234,8 +239,14 @@ def unclear_phrases(record: Memory) -> list[str]:
         pattern.match(text) for text in (record.title, statement) for pattern in (_VAGUE_OPENING, _VAGUE_OBJECT)
     ]
     phrases = [opening.group(1) for opening in openings if opening]
-    texts = [text[:_MAX_TEXT_CHARS] for text in (record.title, *document.content_texts(record))]
+    return list(dict.fromkeys((*phrases, *phrases_in([record.title, *document.content_texts(record)]))))
+
+
+def phrases_in(texts: Iterable[str]) -> list[str]:
+    """Return the phrases that point to what was said elsewhere or to a day that only the writer knew, each once."""
+    texts = [text[:_MAX_TEXT_CHARS] for text in texts]
     lowered = "\n".join(texts).lower()
+    phrases: list[str] = []
     for pattern, hints in _UNCLEAR:
         if any(hint in lowered for hint in hints):
             phrases += [match.group() for text in texts for match in pattern.finditer(text)]

@@ -122,7 +122,7 @@ def audit(
     alive = [item for item in items if not item.is_retired]
     return {
         "duplicates": duplicates(current, watch),
-        "superseded": _measure(alive, _superseded(alive)),
+        "superseded": contradictions(alive),
         "changed": _measure_messages(current, evidence.changed, _CHANGED_FIX),
         "missing": _measure_messages(current, evidence.missing, _MISSING_FIX),
         "overlong": _measure(current, _overlong),
@@ -164,6 +164,11 @@ def duplicates(items: Sequence[AuditItem], watch: Callable[[Iterable[str]], Iter
         fix = f"keep one: onrecord supersede {ids[0]} {ids[-1]}"
         findings.append(AuditFinding(ids, f"{len(ids)} say nearly the same: {members[-1].title}", fix))
     return Measure(extra, len(items), tuple(findings))
+
+
+def contradictions(items: Sequence[AuditItem]) -> Measure:
+    """Find records that are not retired and contradict themselves or another one about what replaces what."""
+    return _measure(items, _superseded(items))
 
 
 def _superseded(items: Sequence[AuditItem]) -> Callable[[AuditItem], tuple[str, str] | None]:

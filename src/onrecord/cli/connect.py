@@ -106,7 +106,7 @@ def _check(names: Sequence[str], project_dir: str) -> CommandResult:
         setup for setup in hosts.setups() if connection.state(setup).is_connected
     ]
     if not setups:
-        raise WrongState("no agent is connected", fix="to see which agents are here: onrecord connect --list")
+        raise WrongState("no agent is connected", fix="onrecord connect")
     root, prompt = paths.project_root(project_dir), _answered_prompt(project_dir)
     trials = [hook_trial.run(setup, root, prompt or "what is on record here?") for setup in setups]
     data = {"project": root, "prompt": prompt, "agents": [trial._asdict() for trial in trials]}
@@ -170,9 +170,8 @@ def _mcp_only(title: str, file: str, member: str) -> BadInput:
     command, *words = [*host_files.program(), "mcp"]
     entry = json.dumps({member: {"onrecord": {"command": command, "args": words}}}, ensure_ascii=False)
     what = f"{title} runs no hooks of Onrecord; its agent can use Onrecord's MCP server"
-    return BadInput(
-        what, fix=f"put this into {file}, beside what is there: {entry}; docs/agents/mcp.md says what it gives"
-    )
+    fix = f"put this into {file}, beside what is there: {entry}; what it gives: onrecord docs agents/mcp"
+    return BadInput(what, fix=fix)
 
 
 def _in_scope(setups: list[HostSetup], project: str, *, is_named: bool) -> list[HostSetup]:

@@ -146,6 +146,8 @@ def _warnings(writer: Writer, draft: Draft, screen: Screen) -> Iterator[str]:
         yield _line(screen, word, f"{match.entry.path} ({clean(match.memory.title)})", "yellow")
     if draft.replaces:
         yield screen.paint(f"it would replace {clean(draft.replaces)}", "yellow")
+    if draft.note:
+        yield _line(screen, "note", clean(draft.note), "yellow")
     if draft.is_machine_made:
         yield screen.paint("drafted by onrecord from the transcript, not by an agent", "yellow")
     for quote in draft.evidence[:_MAX_QUOTES] if screen.is_terminal else draft.evidence:

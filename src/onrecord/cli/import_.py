@@ -12,7 +12,7 @@ from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.cli.terminal import Progress, watched
 from onrecord.errors import BadInput
 from onrecord.hosts import connection
-from onrecord.importers import import_log, proposals, sources
+from onrecord.importers import import_log, proposals, sources, trigger_request
 from onrecord.importers.proposals import FileReport, Proposal
 from onrecord.project import Project
 from onrecord.record.drafts import Draft
@@ -24,6 +24,8 @@ _PATHS_HELP = "files or folders (default: the project's decision records, and do
 _ACCEPT_HELP = "make them records at once, also drafts that an earlier import left in the inbox"
 _PENDING_HELP = "list the documents and sections that only an agent can read, and change nothing"
 _DONE_HELP = "mark these files as read by an agent: they are listed again only if they change"
+_WITH_TRIGGERS_HELP = "then list the imported drafts that have no triggers, for an agent that answers with --triggers"
+_TRIGGERS_HELP = 'add triggers to drafts, as JSON: {"draft": ["phrase", …]}; - reads standard input'
 _AGAIN_HELP = "propose records again that were proposed before, even if they were rejected"
 
 
@@ -32,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--accept", action="store_true", help=_ACCEPT_HELP)
     mode.add_argument("--pending", action="store_true", help=_PENDING_HELP)
+    mode.add_argument("--triggers", metavar="FILE", default="", help=_TRIGGERS_HELP)
     mode.add_argument("--done", action="store_true", help=_DONE_HELP)
+    parser.add_argument("--with-triggers", action="store_true", help=_WITH_TRIGGERS_HELP)
     parser.add_argument("--again", action="store_true", help=_AGAIN_HELP)
     arguments.add(parser, "--dry-run")
 
@@ -40,6 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     writer = arguments.writer_of(args)
     root = Project(args.project).root
+    arguments.exclude("--with-triggers", args.with_triggers, {"--accept": args.accept, "--pending": args.pending})
+    if args.triggers:
+        return _add_triggers(writer, args.triggers)
     if args.done:
         return _done(writer, root, args.paths, dry_run=args.dry_run)
     reports = _reports(writer, root, args.paths, again=args.again)
@@ -50,7 +57,8 @@ def run(args: argparse.Namespace) -> CommandResult:
         change, paths = _accept(writer, reports, drafts) if args.accept else _propose(writer, drafts)
         if not args.dry_run:
             import_log.add(writer.store.root, change, proposals.imported_documents(reports))
-    return _result(reports, paths, dry_run=args.dry_run).warned(*writer.store.warnings)
+    result = _result(reports, paths, dry_run=args.dry_run).warned(*writer.store.warnings)
+    return _with_request(writer, result) if args.with_triggers and not args.dry_run else result
 
 
 def _reports(writer: Writer, root: str, names: Sequence[str], *, again: bool) -> list[FileReport]:
@@ -73,7 +81,8 @@ def _draft(writer: Writer, proposal: Proposal) -> Draft:
     name = record.id
     while writer.store.has_draft(name) and not _is_from(box, name, record.source):
         name, number = f"{record.id}-{number}", number + 1
-    return Draft(name, record, made_at=writer.now, updates=proposal.updates)
+    note = f"left out of {proposals.file_of(record)}: {'; '.join(proposal.left_out)}" if proposal.left_out else ""
+    return Draft(name, record, made_at=writer.now, updates=proposal.updates, note=note)
 
 
 def _is_from(box: Inbox, name: str, source: str) -> bool:
@@ -120,6 +129,53 @@ def _done(writer: Writer, root: str, names: Sequence[str], *, dry_run: bool) -> 
     return CommandResult({"read": [document.source for document in documents]}, lambda screen: "\n".join(lines))
 
 
+def _with_request(writer: Writer, command_result: CommandResult) -> CommandResult:
+    """Return a result with the drafts that have no triggers yet, and how an agent answers for all of them."""
+    drafts = trigger_request.wanted(Inbox(writer.store.root).drafts())
+    command = "onrecord import --triggers -"
+    data = {
+        "rules": trigger_request.RULES,
+        "one_of_each": trigger_request.RECIPE,
+        "answer_with": command,
+        "drafts": [trigger_request.described(draft) for draft in drafts],
+    }
+
+    def text(screen: Screen) -> str:
+        lines = [command_result.text(screen)]
+        if drafts:
+            lines += ["", f"{plural(len(drafts), 'draft')} without enough triggers: {trigger_request.RULES}."]
+            lines += [f"  {number}. {kind}" for number, kind in enumerate(trigger_request.RECIPE, 1)]
+            lines.append(f'Answer for all at once, as JSON {{"draft": ["phrase", …]}}: {command}')
+        for draft in drafts:
+            said = trigger_request.described(draft)["says"]
+            lines.append(f"{screen.paint(clean(draft.name), 'bold')}: {clean(draft.record.title)}: {clean(said)}")
+        return "\n".join(lines)
+
+    return command_result._replace(data={**command_result.data, "triggers_wanted": data}, text=text)
+
+
+def _add_triggers(writer: Writer, file: str) -> CommandResult:
+    phrases = trigger_request.parse(arguments.read_json(file))
+    answers = trigger_request.check(phrases, list(Inbox(writer.store.root).drafts()))
+    drafts = [answer.draft for answer in answers if answer.draft]
+    if drafts:
+        review.put(writer, drafts, "draft")
+    refused = [answer for answer in answers if answer.reason]
+    left = trigger_request.wanted(Inbox(writer.store.root).drafts())
+    data = {
+        "written": [draft.name for draft in drafts],
+        "refused": [{"draft": answer.name, "reason": answer.reason} for answer in refused],
+        "left": [draft.name for draft in left],
+    }
+
+    def text(screen: Screen) -> str:
+        lines = [f"refused: {clean(answer.name)}: {clean(answer.reason)}" for answer in refused]
+        lines.append(f"triggers written for {plural(len(drafts), 'draft')}; {plural(len(left), 'draft')} left without")
+        return "\n".join(lines)
+
+    return CommandResult(data, text, 1 if refused else 0)
+
+
 def _pending(reports: Sequence[FileReport]) -> CommandResult:
     waiting = [report for report in reports if report.passages and not report.is_unchanged]
     data = [
@@ -160,6 +216,7 @@ def _as_json(report: FileReport, paths: dict[str, str]) -> dict[str, Any]:
             "source": proposal.record.source,
             "updates": proposal.updates,
             "place": paths.get(proposal.record.source, ""),
+            "not_in_it": list(proposal.left_out),
         }
         for proposal in report.proposals
     ]
@@ -192,6 +249,7 @@ def _lines(screen: Screen, report: FileReport, paths: dict[str, str]) -> list[st
         status = record.content.get("status", "")
         suffix = f" ({status})" if status not in ("", "accepted") else ""
         lines.append(f"  {screen.paint(label, 'green')} {record.category}: {clean(record.title)}{suffix}")
+        lines += [f"    {screen.paint('not in it', 'dim')}: {clean(note)}" for note in proposal.left_out]
     lines += [f"  {screen.paint('left out', 'dim')}: {clean(reason)}" for reason in report.left_out]
     reasons = dict.fromkeys(passage.reason for passage in report.passages)
     return lines + [f"  {screen.paint('for the agent', 'yellow')}: {clean(reason)}" for reason in reasons]

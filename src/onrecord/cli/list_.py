@@ -21,7 +21,7 @@ from onrecord.store.store import Store
 from onrecord.text import plural
 
 FORMATS = ("json", "jsonl", "tsv")
-STATUSES = ("active", "superseded", "retired", "archived", "all")
+STATUSES = ("active", "superseded", "outdated", "retired", "archived", "all")
 FIELDS = ("id", "title", "category", "status", "updated", "created", "tags", "files", "path", "hidden_by", "group")
 """Names for a template of `--format`."""
 

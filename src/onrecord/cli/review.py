@@ -17,7 +17,7 @@ from onrecord.capture import review, similar
 from onrecord.cli import arguments, draft_page, questions, record_table, resolve, terminal
 from onrecord.cli.draft_page import difference
 from onrecord.cli.form_file import FormFile
-from onrecord.cli.output import CommandResult, Screen, clean, say, say_paged, table
+from onrecord.cli.output import CommandResult, Screen, clean, error_data, say, say_paged, table
 from onrecord.cli.questions import Asker, Option
 from onrecord.cli.record_table import ListedPath, TableRow
 from onrecord.coldstart import NamedTuple
@@ -122,7 +122,7 @@ class Reviewer:
         """Return a draft for programs: the record, its evidence, and the changes to the record it updates."""
         if isinstance(draft, BrokenDraft):
             error = draft.error
-            return {"name": draft.name, "error": {"code": error.code, "message": error.message, "fix": error.fix}}
+            return {"name": draft.name, "error": error_data(error.code, error.message, error.fix)}
         return {
             "name": draft.name,
             "category": draft.record.category,
@@ -130,6 +130,7 @@ class Reviewer:
             **{name: getattr(draft, name) for name in ("made_at", "session", "updates", "summary")},
             "supersedes": draft.replaces,
             "machine_made": draft.is_machine_made,
+            "note": draft.note,
             "evidence": list(draft.evidence),
             "record": memory.to_json(draft.record),
             "diff": difference(self.writer, draft, Screen()).split("\n") if draft.updates else [],

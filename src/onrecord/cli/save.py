@@ -178,7 +178,9 @@ def _with_notes(
         fix = f"onrecord update {record_id} --trigger 'how you would ask'" if record_id else "add some in the review"
         notes.append(f"{advice.NO_TRIGGERS}: {output.add_store_flags(fix, options.where)}")
     languages = _missing_languages(options, record, updated)
-    if languages:
+    if languages and not (record.triggers or updated):
+        notes.append(prompt_languages.request(languages))
+    elif languages:
         fix = f"onrecord update {record_id} --trigger '…'" if record_id else "add some in the review"
         notes.append(f"{prompt_languages.request(languages)}: {output.add_store_flags(fix, options.where)}")
     generic = document.trigger_note(record)

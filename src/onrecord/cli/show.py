@@ -18,7 +18,7 @@ from onrecord.errors import Ambiguous, OnrecordError
 from onrecord.git import changes, repository
 from onrecord.git.changes import Provenance
 from onrecord.project import Found, Project
-from onrecord.record import author, check, links, memory, schema
+from onrecord.record import author, check, links, memory, schema, validity
 from onrecord.record.memory import Memory
 from onrecord.shared import remotes
 from onrecord.store import rights
@@ -28,6 +28,10 @@ from onrecord.text import plural
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _GIT_SECONDS = 3.0
 """Seconds for git to find the commit that brought a record."""
+
+
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
+"""Values of fields that say nothing: a heading alone would look as if something were cut off."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +92,8 @@ def _shown(project: Project, found: Found, *, has_history: bool) -> CommandResul
     status = f"hidden here by {hidden_by}" if hidden_by else f"does not apply here: {misfit}" if misfit else ""
     record = entry.memory
     successor = links.successor(record, store.records_named)
-    status = status if record.record_status == "active" and not successor else ""
+    own_status = links.status(record, store.records_named)
+    status = status if own_status == validity.ACTIVE else "" if successor else own_status
     one_sided = list(links.one_sided_of(record, store.records_named))
     data["one_sided_links"] = [link.note for link in one_sided]
     if record.superseded_by and not successor:
@@ -154,7 +159,7 @@ def page(
     lines += [*beneath, ""]
     names = [first_field, *(field.name for field in schema.content_fields(record.category))]
     for name in dict.fromkeys((*names, *sorted(record.content))):
-        if name in record.content:
+        if record.content.get(name) not in _EMPTY:
             lines += _field(name, record.content[name], screen)
     lines += ["", *_about(entry, screen)]
     lines += [f"{screen.paint(label, 'dim')}: {clean(text)}" for label, text in labelled_notes.items() if text]

@@ -9,6 +9,7 @@ from onrecord.categories import CATEGORIES
 from onrecord.digest.selection import DigestCandidate, Unavailable
 from onrecord.recall import stores
 from onrecord.recall.stores import HigherStore
+from onrecord.record import validity
 from onrecord.search import index, indexing, overview, query, refresh
 
 TYPE_CHECKING = False
@@ -182,7 +183,7 @@ class Records:
         if row.category not in CATEGORIES:
             raise ValueError(f"the index has a category {row.category}")
         oldest = self._oldest.get(row.category)
-        if oldest is None or row.updated_at < oldest or (row.expires and row.expires[:10] < self._now[:10]):
+        if oldest is None or row.updated_at < oldest or validity.is_over(False, row.expires, self._now):
             return None
         if not self._applies(row.scope):
             return None
@@ -232,7 +233,7 @@ def _oldest(days: int, now: str) -> str:
 
 
 def _expiry(expires: str) -> str:
-    return f"expires {expires[:10]}" if expires and timestamps.is_day(expires) else ""
+    return f"expires {expires[:10]}" if expires else ""
 
 
 def _urgency(row: MapRow, state: str, soon: str) -> str:

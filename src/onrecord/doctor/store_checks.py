@@ -94,6 +94,7 @@ _FINDINGS = {
     attention.SETTING: ("note", "switches"),
     attention.DRAFT: ("note", "inbox"),
     attention.SHARED_DRAFT: ("note", "inbox"),
+    attention.CONTRADICTED: ("warning", "records"),
     attention.CORRECTED: ("note", "records"),
     attention.CHANGED: ("note", "records"),
     attention.EMPTY: ("note", "store"),

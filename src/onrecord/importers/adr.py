@@ -7,27 +7,39 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Union
 
 from onrecord import markdown
+from onrecord.audit import audit_item, report
+from onrecord.audit.report import Evidence
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Invalid
-from onrecord.importers import adr_outcome, adr_page
+from onrecord.importers import adr_options, adr_outcome, adr_page, quotation, sources
 from onrecord.importers.adr_options import AdrOption
 from onrecord.importers.adr_outcome import AdrOutcome
 from onrecord.importers.adr_page import Fields
+from onrecord.importers.quotation import Quotation
 from onrecord.markdown import MarkdownPage
-from onrecord.record import compose, naming, rule_title
+from onrecord.record import compose, naming, rule_title, summary_line
 from onrecord.record.author import IMPORT, RecordAuthor
 from onrecord.record.memory import Memory
-from onrecord.text import cut
+from onrecord.text import cut, sentences
 
-# Within the limits of the schema, and as much as a person reads of one field.
-_MAX_TEXT_LENGTH = 4_000
-_MAX_LINE_LENGTH = 600
+# As much as a person reads of one field.
+_MAX_CONTEXT_LENGTH = 400
 _MAX_REASON_LENGTH = 300
-_MAX_LINES = 12
+_MAX_ITEM_LENGTH = 240
+_MAX_ITEMS = 4
+_MAX_ALTERNATIVES = 8
+_MAX_TITLE_LENGTH = 120
+_MAX_QUOTED_LENGTH = 40
+_MARGIN = 200
+"""Characters of a record that are neither of the page nor counted here, such as its status."""
+
+_ARGUMENT_AGAINST = re.compile(
+    r"(?:bad|con|negative|disadvantage)s?\b[\s,:]*(?:because\b)?[\s,:]*(\w.+)", re.IGNORECASE
+)
 _MAX_STATUSES = 2
 _IN_PART = re.compile(r"\b(?:part(?:ly|ially)|in part|mostly|accepted or|or rejected|or accepted)\b")
 _BEFORE_STATUS = re.compile(
@@ -36,6 +48,16 @@ _BEFORE_STATUS = re.compile(
     r"in(?= (?:review|discussion|use))\b)*"
 )
 """Words that may precede the status."""
+
+_LEADS_UP = re.compile(
+    r"(?:although|though|while|whilst|given|after|currently|in order|there (?:is|are|were|was)|as|since|when|"
+    r"historically|previously|initially|today|originally)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that leads up to a decision."""
+
+_AS_IT_IS = re.compile(r"\b(?:is|are) (?:currently|presently)\b|\bat the moment\b", re.IGNORECASE)
+"""Words of a sentence that says how things are, and not what is to be."""
 
 _NUMBER = re.compile(r"(?:adr[\s_-]*)?0*(\d{1,6})(?=\D|$)", re.IGNORECASE)
 _TITLE_NUMBER = re.compile(
@@ -51,6 +73,7 @@ _NO_TITLE = re.compile(
     re.IGNORECASE,
 )
 _PLACEHOLDER_TITLE = re.compile(
+    r"\b[Tt]itle of (?:the|this) (?:[Dd]ecision|ADR)|"
     r"[\[{<][^\]}>]*(?:title|short|name|decision|problem)[^\]}>]*[\]}>]|\bNNNN?\b|\bXXXX?\b|ADR TITLE"
 )
 _OUTDATED = re.compile(r"\W*(outdated|deprecated|obsolete|superseded|rejected)\b[\s:)\]–—-]*(?=\S)", re.IGNORECASE)
@@ -96,14 +119,14 @@ class Adr(NamedTuple):
     number: int
     replaced_by: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """What of the page is not in the record, and why."""
 
 
 def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
     """Return the decision in `text`, or the reason why there is none."""
     page = markdown.parse(text)
-    title = _title(page)
-    if _PLACEHOLDER_TITLE.search(title) or _TEMPLATE_TITLE.search(title):
-        return Unread("a template", is_for_agent=False)
+    title = _title(page, path)
     if _is_list_of_links(page):
         return Unread("a list of links", is_for_agent=False)
     fields = adr_page.read_fields(page)
@@ -112,15 +135,16 @@ def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
     hint = outdated[1] if outdated else "" if fields.status else _status_of_folder(path)
     status = parse_status(f"{hint} {fields.status}")
     outcome = adr_outcome.read(page)
+    if _is_called_template(page, path) and (outcome.doubt or not sources.is_numbered(path)):
+        return Unread("a template", is_for_agent=False)
     doubt = outcome.doubt or _doubt(title, status, fields.status)
+    draft = _Draft(page, outcome, title)
+    doubt = doubt or draft.doubt or ("" if draft.reasons else "it gives neither a context nor a reason")
     if doubt:
         return Unread(doubt, outcome.line)
-    content = _content(page, outcome, status)
-    if not content["rationale"]:
-        return Unread("it gives neither a context nor a reason", outcome.line)
     record_fields: dict[str, Any] = {
-        "title": cut(title, 120),
-        "content": {key: value for key, value in content.items() if value},
+        "title": title,
+        "content": {key: value for key, value in draft.content(status).items() if value},
         "source": f"{path}:{outcome.line}"[-1_000:],
         **({"created_at": fields.day, "updated_at": fields.day} if fields.day and fields.day <= now else {}),
         **({"tags": fields.tags.split(",")[:12]} if fields.tags else {}),
@@ -129,13 +153,35 @@ def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
         record = compose.compose("decision", record_fields, now=now, allow_secret=True, written_by=RecordAuthor(IMPORT))
     except Invalid as error:
         return Unread(f"it makes no valid record: {error.message}"[:200], outcome.line)
-    return Adr(_with_rule_title(record), path, _number(path, page), *references(fields))
+    record = _with_rule_title(record)
+    findings = _audit_findings(record)
+    if findings:
+        return Unread(f"an audit would complain about its record: {findings}", outcome.line)
+    return Adr(record, path, _number(path, page), *references(fields), tuple(draft.notes))
+
+
+def _audit_findings(record: Memory) -> str:
+    """Return what an audit finds in a record; empty for nothing. Credentials are reported when all files are read."""
+    measures = report.audit([audit_item.from_record(record)], Evidence())
+    names = ("overlong", "junk", "triggers")
+    return "; ".join(finding.message for name in names for finding in measures[name].findings)
 
 
 def _with_rule_title(record: Memory) -> Memory:
-    """Return the record with a title made of its decision where that of the page is a topic, which stays a trigger."""
+    """Return the record with a title made of its decision where that of the page is a topic, which stays a trigger.
+
+    The title is changed only if it has a whole sentence of the decision, and no part of one.
+    """
     better = naming.clean_title(rule_title.proposal(record))
-    return record._replace(title=better, triggers=(record.title, *record.triggers)) if better else record
+    beginning = better.lower().removeprefix(f"{record.title.lower()}: ")
+    decision = record.text("decision")
+    is_whole = (
+        any(part.rstrip(".! ").lower().endswith(beginning) for part in sentences(decision)) and ": " not in beginning
+    )
+    if not better or not is_whole:
+        return record
+    topic = () if naming.is_generic(record.title) else (record.title,)
+    return record._replace(title=better, triggers=(*topic, *record.triggers))
 
 
 def _status_of_folder(path: str) -> str:
@@ -149,6 +195,8 @@ def _status_of_folder(path: str) -> str:
 def _doubt(title: str, status: str, status_text: str) -> str:
     if not title:
         return "it has no title"
+    if len(title) > _MAX_TITLE_LENGTH or quotation.name_flaw(title):
+        return f"its title {cut(title, _MAX_QUOTED_LENGTH)!r} cannot be quoted"
     if status == "rejected":
         return "it was rejected: only a reader can say what is valid instead"
     return f"its status {status_text[:60]!r} is unknown" if not status else ""
@@ -177,15 +225,31 @@ def parse_status(text: str) -> str:
     return min(matches)[1] if matches else ""
 
 
-def _title(page: MarkdownPage) -> str:
-    """Return the first heading without number and "ADR", or else the title in the front matter."""
-    heading = next((section.title for section in page.sections if section.title and section.level == 1), "")
-    for title in (heading, page.first("title"), page.first("name")):
+def _title(page: MarkdownPage, path: str) -> str:
+    """Return the first heading without number and "ADR", or the title in the front matter, or the name of the file.
+
+    A heading that is part of every such page, such as "Context", is no title.
+    """
+    first = next((section for section in page.sections if section.title), None)
+    heading = first.title if first and first.level == 1 and not adr_page.is_part(first) else ""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    name = re.sub(r"[-_\s]+", " ", _NUMBER.sub("", stem, count=1)).strip() if _NUMBER.match(stem) else ""
+    named = f"{name[:1].upper()}{name[1:]}" if " " in name else ""
+    for title in (heading, page.first("title"), page.first("name"), named):
         match = _TITLE_NUMBER.match(title)
-        bare = adr_page.clean(title[match.end() :] if match else title).strip()
-        if bare and not _NO_TITLE.fullmatch(bare):
+        bare = adr_page.clean(title[match.end() :] if match else title).strip(" _*")
+        if bare and not _NO_TITLE.fullmatch(bare) and not _PLACEHOLDER_TITLE.search(title):
             return bare
     return ""
+
+
+def _is_called_template(page: MarkdownPage, path: str) -> bool:
+    """True if the name of a file says that it is a template, or its heading does and the file has no number."""
+    if "template" in os.path.basename(path).lower():
+        return True
+    heading = next((section.title for section in page.sections if section.title), "")
+    is_heading = _PLACEHOLDER_TITLE.search(heading) or _TEMPLATE_TITLE.search(heading)
+    return bool(is_heading) and not sources.is_numbered(path)
 
 
 def _number(path: str, page: MarkdownPage) -> int:
@@ -201,37 +265,102 @@ def _is_list_of_links(page: MarkdownPage) -> bool:
     return links > 2 and links * 2 >= len(lines)
 
 
-def _content(page: MarkdownPage, outcome: AdrOutcome, status: str) -> dict[str, Any]:
-    context = outcome.context or adr_page.context(page)
-    reasons = [*outcome.reasons, *adr_page.reasons(page)] or list(filter(None, [cut(context, _MAX_REASON_LENGTH)]))
-    effects = [*outcome.effects, *adr_page.effects(page)]
-    return {
-        "status": status,
-        "context": cut(context, _MAX_TEXT_LENGTH) or cut(_title(page), _MAX_TEXT_LENGTH),
-        "decision": cut(outcome.decision, _MAX_TEXT_LENGTH),
-        "rationale": [cut(line, _MAX_LINE_LENGTH) for line in reasons or effects[:1]][:_MAX_LINES],
-        "alternatives": [_alternative(page, option) for option in outcome.alternatives[:_MAX_LINES]],
-        "consequences": [cut(line, _MAX_LINE_LENGTH) for line in effects[:_MAX_LINES]],
-    }
+class _Draft:
+    """The parts of a draft, taken from the page within the limits for a record, and notes on what was left out."""
+
+    def __init__(self, page: MarkdownPage, outcome: AdrOutcome, title: str) -> None:
+        self.notes: list[str] = []
+        decision = quotation.beginning(outcome.decision, summary_line.MAX_CHARACTERS)
+        self.decision = decision.text
+        self.doubt = _decision_doubt(decision, is_choice=outcome.is_choice)
+        self._note_rest("the decision", decision)
+        self._room = report.MAX_RECORD_CHARS - _MARGIN - len(self.decision)
+        context = quotation.beginning(outcome.context or adr_page.context(page), _MAX_CONTEXT_LENGTH)
+        self._note_rest("the context", context)
+        self.context = context.text or title
+        reasons = self._items("reasons", outcome.reasons, adr_page.reasons(page))
+        self.effects = self._items("consequences", outcome.effects, adr_page.effects(page))
+        first = quotation.beginning(context.text, _MAX_REASON_LENGTH).text
+        self.reasons = reasons or list(filter(None, [first])) or self.effects[:1]
+        self._room -= len(self.context) + sum(map(len, self.reasons))
+        self.alternatives = list(self._alternatives(page, outcome.alternatives[:_MAX_ALTERNATIVES]))
+        self._fit()
+
+    def _note_rest(self, name: str, quoted: Quotation) -> None:
+        if quoted.rest:
+            self.notes.append(f"{name} from {cut(quoted.rest[0], _MAX_QUOTED_LENGTH)!r} on ({quoted.flaw})")
+
+    def _items(self, name: str, of_decision: Sequence[str], item_texts: Sequence[str]) -> list[str]:
+        """Return what the decision itself says and the items that can be read alone, as many as a person reads."""
+        quoted = [quotation.beginning(text, _MAX_ITEM_LENGTH) for text in of_decision]
+        quoted += [quotation.item(text, _MAX_ITEM_LENGTH) for text in item_texts]
+        texts = list(dict.fromkeys(each.text for each in quoted if each.text))[:_MAX_ITEMS]
+        lost = len(quoted) - len(texts)
+        if lost:
+            flaws = ", ".join(dict.fromkeys(each.flaw for each in quoted if not each.text)) or "no room"
+            self.notes.append(f"{lost} of {len(quoted)} {name} ({flaws})")
+        return texts
+
+    def _alternatives(self, page: MarkdownPage, options: Sequence[AdrOption]) -> Iterator[dict[str, str]]:
+        for option in options:
+            line = next(
+                (
+                    text
+                    for text in (option.line, option.name)
+                    if len(text) <= _MAX_ITEM_LENGTH and not quotation.name_flaw(text)
+                ),
+                "",
+            )
+            if line:
+                yield {"option": line, "rejected_reason": _against(page, option)}
+            else:
+                self.notes.append(f"the option {cut(option.name, _MAX_QUOTED_LENGTH)!r} (it cannot be quoted)")
+
+    def _fit(self) -> None:
+        """Leave out the last effects and alternatives while the record is longer than an audit accepts."""
+        lengths = {id(texts): sum(len(str(text)) for text in texts) for texts in (self.effects, self.alternatives)}
+        lost = 0
+        while self.effects + self.alternatives and sum(lengths.values()) > self._room:
+            texts = self.effects or self.alternatives
+            lengths[id(texts)] -= len(str(texts.pop()))
+            lost += 1
+        if lost:
+            self.notes.append(f"{lost} more consequences and alternatives (no room)")
+
+    def content(self, status: str) -> dict[str, Any]:
+        return {
+            "status": status,
+            "context": self.context,
+            "decision": self.decision,
+            "rationale": self.reasons,
+            "alternatives": self.alternatives,
+            "consequences": self.effects,
+        }
 
 
-def _alternative(page: MarkdownPage, option: AdrOption) -> dict[str, str]:
-    return {
-        "option": cut(option.line, _MAX_LINE_LENGTH),
-        "rejected_reason": cut(_against(page, option), _MAX_LINE_LENGTH),
-    }
+def _decision_doubt(decision: Quotation, *, is_choice: bool) -> str:
+    if not decision.text:
+        return f"its decision cannot be quoted: {decision.flaw}"
+    if decision.is_cut_at_an_exception:
+        return "its decision goes on with an exception that cannot be quoted"
+    is_decided = is_choice or any(map(rule_title.decides, quotation.whole_sentences(decision.text)))
+    goes_on = (_LEADS_UP.match(decision.text) and decision.rest) or _AS_IT_IS.search(decision.text)
+    is_decided_later = not is_decided and (goes_on or any(map(rule_title.decides, decision.rest)))
+    return "its decision begins with something else" if is_decided_later else ""
 
 
 def _against(page: MarkdownPage, option: AdrOption) -> str:
-    """Return the first argument against an option, from its own section."""
-    for section in page.sections:
-        if section.level > 2 and adr_page.heading(section) and option.name.lower()[:60] in section.title.lower():
-            for line in section.lines:
-                match = re.match(
-                    r"(?:bad|con|negative|disadvantage)\w*\b[\s,:]*(?:because)?[\s,:]*(.+)", line.strip(), re.IGNORECASE
-                )
-                if match:
-                    return adr_page.clean(match[1])
+    """Return the first argument against an option, from the one section that is about it."""
+    sections = [
+        section
+        for section in page.sections
+        if section.level > 2 and option.words == adr_options.words_of(adr_options.parse(section.title).name)
+    ]
+    for line in sections[0].lines if len(sections) == 1 else ():
+        match = _ARGUMENT_AGAINST.match(line.strip())
+        argument = adr_page.clean(match[1]) if match else ""
+        if argument and len(argument) <= _MAX_ITEM_LENGTH and not quotation.sentence_flaw(argument):
+            return argument
     return "Not chosen"
 
 

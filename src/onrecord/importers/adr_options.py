@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from onrecord import markdown
 from onrecord.coldstart import NamedTuple
-from onrecord.importers import adr_page
+from onrecord.importers import adr_page, quotation
 from onrecord.markdown import MarkdownPage
 
 MAX_OPTIONS = 26
@@ -16,12 +16,28 @@ MAX_OPTIONS = 26
 
 NOUN = r"(?:option|alternative|approach|solution|proposal|variant|scenario|choice|strategy|rule)"
 _LABELLED = re.compile(rf"\[?{NOUN}\s*#?(\d{{1,2}}|[A-Za-z])\b\s*[:.)\]*–—-]*\s*(.*)", re.IGNORECASE | re.DOTALL)
-_NUMBERED = re.compile(r"[(\[]?(\d{1,2}|[A-Z])[.):\]]\s+(.*)", re.DOTALL)
+_NUMBERED = re.compile(r"[(\[]?(\d{1,2}|[A-Z]|[a-h](?=[)\]]))[.):\]]\s+(.*)", re.DOTALL)
 _REFERENCE = re.compile(
-    rf"\b({NOUN}s?|Options?|OPTION)\s+[`(#]*(\d{{1,2}}|[A-Z])\b[`)]*((?:\s*(?:,|and|or|&|\+|/)\s*#?(?:\d{{1,2}}|[A-Z])\b)*)"
+    rf"(?<![\w-])({NOUN}s?|Options?|OPTION)\s+[`(#]*(\d{{1,2}}|[A-Z])\b[`)]*((?:\s*(?:,|and|or|&|\+|/)\s*#?(?:\d{{1,2}}|[A-Z])\b)*)"
 )
-_ORDINAL = re.compile(rf"\b(first|second|third|fourth|fifth|last)\s+({NOUN})\b", re.IGNORECASE)
+_MAX_REPEATED_IN = 80
+"""Characters behind a label in which the name of its option may follow."""
+
+_GOES_ON = re.compile(r",\s+(?!because|as\b|since|with|which|and|but|due)", re.IGNORECASE)
+"""What follows a label that is no part of the sentence: "Option 2, we will use Redis"."""
+
+_NAMED_AFTER = re.compile(r"[`)\]]*\s*(?:--|[:(–—-])\s*[\w`\"“]{2,}")
+"""What follows a label that its name follows."""
+
+_DROP = "\0"
+"""In place of a label that is dropped with the sign behind it."""
+
+_DROPPED = re.compile(_DROP + r"[`)\]]*\s*(?:--|[:–—-])\s*")
+_ORDINAL = re.compile(rf"\b(the )?(first|second|third|fourth|fifth|last)\s+({NOUN})\b", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
+_NO_OPTION = re.compile(
+    r"(?:other|further|more) (?:considerations?|options?|alternatives?|solutions?|ideas)\W*", re.IGNORECASE
+)
 _ARGUMENTS = re.compile(r"(?:pros?|cons?|advantages?|disadvantages?|benefits|drawbacks|summary)\W*", re.IGNORECASE)
 _BARE = re.compile(r"#?(\d{1,2}|[A-Z])[.)]?")
 _DASH = re.compile(r"\s+[-–—]+\s+|:\s+|\s+[-–—]+$")
@@ -60,29 +76,46 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def read_options(page: MarkdownPage) -> list[AdrOption]:
-    """Return the options in the order of the page: list items, or headings in the section for options."""
+    """Return the options in the order of the page: list items, or headings in the section for options.
+
+    Return none if there are two lists: which of them a text means would be a guess.
+    """
     sections = adr_page.options(page)
-    options = [option for section in sections[:1] for option in _in_list(section.blocks)]
+    lists = [options for section in sections for options in _in_lists(section.blocks)]
+    subsections = [below for section in sections for below in adr_page.within(page, section)[1:]]
+    if len(lists) > 1 or (len(sections) > 1 and subsections):
+        return []
+    options = lists[0] if lists else []
     if not options:
-        subsections = [below for section in sections[:1] for below in adr_page.within(page, section)[1:]]
         highest = min((section.level for section in subsections), default=0)
         titles = [section.title for section in subsections if section.level == highest]
-        options = [_parse_option(title) for title in titles if not _ARGUMENTS.fullmatch(title)]
-    return (options or list(_in_headings(page)))[:MAX_OPTIONS]
+        options = [parse(title) for title in titles if not _ARGUMENTS.fullmatch(title)]
+    options = options or list(_in_headings(page))
+    options = [option for option in options if not _NO_OPTION.fullmatch(option.name)]
+    labels = [option.label for option in options if option.label]
+    return options[:MAX_OPTIONS] if len(labels) == len(set(labels)) else []
 
 
-def _in_list(blocks: Sequence[markdown.Block]) -> Iterator[AdrOption]:
+def _in_lists(blocks: Sequence[markdown.Block]) -> Iterator[list[AdrOption]]:
+    """Yield the options of each list of a section; a paragraph that begins with a label is an option, too."""
+    options: list[AdrOption] = []
     for block in blocks:
         if block.kind == "bullet":
             # A nested item describes its parent and is not an option itself.
             head, _, rest = adr_page.clean(markdown.flat(block.text)).partition("; ")
-            yield _parse_option(head, rest)
+            options.append(parse(head, rest))
         elif block.kind == "numbered":
-            for line in block.text.split("\n"):
-                if match := _NUMBERED.match(line.strip()):
-                    yield _parse_option(adr_page.clean(match[2]))._replace(label=match[1])
+            numbers = [match[1] for line in block.text.split("\n") if (match := _NUMBERED.match(line.strip()))]
+            items = adr_page.items_of(block)
+            labels = numbers if len(numbers) == len(items) else [""] * len(items)
+            options += [parse(item)._replace(label=label) for item, label in zip(items, labels)]
         elif block.kind == "paragraph" and (match := _LABELLED.match(block.text)) and match[2]:
-            yield _parse_option(adr_page.clean(markdown.flat(block.text)))
+            options.append(parse(adr_page.clean(markdown.flat(block.text))))
+        elif block.kind == "paragraph" and options:
+            yield options
+            options = []
+    if options:
+        yield options
 
 
 def _in_headings(page: MarkdownPage) -> Iterator[AdrOption]:
@@ -93,7 +126,7 @@ def _in_headings(page: MarkdownPage) -> Iterator[AdrOption]:
             yield AdrOption(match[1].upper(), (match[2].strip() or adr_page.clean(first))[:_MAX_NAME_LENGTH])
 
 
-def _parse_option(text: str, description: str = "") -> AdrOption:
+def parse(text: str, description: str = "") -> AdrOption:
     """Parse `Option A: name - description`, where label and description may be missing."""
     text = adr_page.clean(text).strip(" *\"“”'").rstrip(".")
     label = ""
@@ -125,37 +158,42 @@ def options_by_label(page: MarkdownPage, options: Sequence[AdrOption]) -> dict[s
 
 
 def spell_out(text: str, by_label: dict[str, AdrOption]) -> str | None:
-    """Return the text with the name of each option after its letter or number; None if an option is unknown."""
+    """Return the text with the name of each option in place of its label; None if an option is unknown."""
     is_lost = False
 
-    def with_name(label: str, rest: str) -> str:
+    def name_of(option: AdrOption | None, label: str, rest: str) -> str:
         nonlocal is_lost
-        option = by_label.get(label.upper())
-        if option is None:
-            # "Option 2: Use Redis" already names the option.
-            is_lost = is_lost or not re.match(r"\s*(?:[:–—(-]|which|is to)\s*[\w`\"“]{2,}", rest)
-            return label
-        is_named = option.words <= words_of(text) or re.match(r"\s*(?:[:(–—-])\s*[\w`\"“]{2,}", rest)
-        return label if is_named else f'{label} ("{option.name}")'
+        is_lost = is_lost or option is None or not _can_stand_for(option, rest)
+        return f'"{option.name}"' if option else label
 
     def replace(match: re.Match[str]) -> str:
         rest = text[match.end() :]
-        more = re.sub(r"(\d{1,2}|[A-Z])\b", lambda label_match: with_name(label_match[1], rest), match[3])
-        return f"{match[1]} {with_name(match[2], rest)}{more}"
+        if not match[3] and (named := _NAMED_AFTER.match(rest)):
+            # "Option 2: Use Redis" already names the option.
+            return match[0] if named[0].lstrip()[0] == "(" else _DROP
+        names = name_of(by_label.get(match[2].upper()), match[0], rest)
+        others = r"#?(\d{1,2}|[A-Z])\b"
+        return names + re.sub(others, lambda one: name_of(by_label.get(one[1].upper()), one[0], rest), match[3])
 
     def replace_ordinal(match: re.Match[str]) -> str:
-        position = len(by_label) if match[1].lower() == "last" else _ORDINALS.index(match[1].lower()) + 1
-        options = list(by_label.values())[position - 1 : position]
-        nonlocal is_lost
-        is_lost = is_lost or not options
-        return f'{match[0]} ("{options[0].name}")' if options else match[0]
+        position = len(by_label) if match[2].lower() == "last" else _ORDINALS.index(match[2].lower()) + 1
+        option = next(iter(list(by_label.values())[position - 1 : position]), None)
+        return name_of(option, match[0], text[match.end() :])
 
     bare = _BARE.fullmatch(text.strip(' ."“”'))
     if bare:
         option = by_label.get(bare[1].upper())
         return option.line if option else None
-    spelled_text = _ORDINAL.sub(replace_ordinal, _REFERENCE.sub(replace, text))
-    return None if is_lost else spelled_text
+    spelled_text = _ORDINAL.sub(replace_ordinal, _DROPPED.sub("", _REFERENCE.sub(replace, text)))
+    is_name = spelled_text[:1] == spelled_text[-1:] == '"' and spelled_text.count('"') == 2
+    return None if is_lost else spelled_text.strip('"') if is_name else spelled_text
+
+
+def _can_stand_for(option: AdrOption, rest: str) -> bool:
+    """True if the name of an option can take the place of its label before `rest`, which must not name it again."""
+    following = words_of(rest[:_MAX_REPEATED_IN]) if rest and rest[0] not in ".;!?" else frozenset()
+    is_repeated = len(option.words & following) >= min(2, len(option.words))
+    return not (is_repeated or rest.startswith("-") or _GOES_ON.match(rest) or quotation.name_flaw(option.name))
 
 
 def find_named(text: str, options: Sequence[AdrOption]) -> list[AdrOption]:

@@ -9,9 +9,10 @@ import re
 from collections.abc import Sequence
 
 from onrecord.coldstart import NamedTuple
-from onrecord.importers import adr_options, adr_page
+from onrecord.importers import adr_options, adr_page, quotation
 from onrecord.importers.adr_options import AdrOption
 from onrecord.markdown import MarkdownPage, Section
+from onrecord.record import summary_line
 from onrecord.text import sentences
 
 _CHOSEN = re.compile(
@@ -28,8 +29,9 @@ _ONLY_A_STATUS = re.compile(
 )
 _NUMBERED_DECISION = re.compile(r"decision\s*#?\d|\d+\W+decision", re.IGNORECASE)
 _DESCRIBES = re.compile(
-    r"(?:we have outlined|(?:this|the) (?:adr|document|section|page|madr)\w* "
-    r"(?:outlines|describes|documents|explains|lists)|this (?:is )?(?:the|a) (?:\w+ )?draft)\b",
+    r"(?:we have outlined|(?:this|the) (?:adr|document|section|page|madr|(?:decision )?record)\w* "
+    r"(?:outlines|describes|documents|explains|lists|covers|addresses|discusses|deals with|contains|is about)|"
+    r"this (?:is )?(?:the|a) (?:\w+ )?draft)\b",
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
@@ -42,6 +44,9 @@ _PLACEHOLDER = re.compile(
 )
 _MAX_SECTION_LENGTH = 20_000
 """Characters of a section that are read; a decision is stated in the first few hundred."""
+
+_MAX_READ = 4_000
+"""Characters in which a reason is looked for."""
 
 _MIN_WORDS = 2
 _Y_PARTS = {
@@ -57,6 +62,9 @@ _NEGLECTED = re.compile(
     r",?\s+(?:and (?:neglected|against|rejected|not)|neglecting|over|rather than|instead of)\b", re.IGNORECASE
 )
 _BECAUSE = re.compile(r"\s*,?\s*\b(?:because(?: of)?|since)\b[:,]?\s*", re.IGNORECASE)
+_BECAUSE_WITHIN = re.compile(r"(?<=\w)\s*,?\s+because(?: of)?[:,]?\s+", re.IGNORECASE)
+_CONCEDES = re.compile(r"(?:although|though|while|whilst|if|even)\b", re.IGNORECASE)
+_CHOICE_LABEL = re.compile(r"^(?:[A-Z]\d?|\d{1,2}[a-z]?)(?:\s+[-–—]+|[.):])\s+(?=\S)")
 _NOTHING_YET = re.compile(
     r"(?:(?:not|to be) (?:yet )?(?:decided|determined|discussed|made)|we (?:will )?(?:still )?need to decide|"
     r"still (?:undecided|open)|there(?:'s|’s| is| are) (?:\w+ )?decisions? to (?:make|be made)|"
@@ -72,7 +80,6 @@ _REFERS_ELSEWHERE = re.compile(
     r"both|all|them)\b|status quo|do nothing|here\b)",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)[.!](?:\s|$)")
 _SHORT_LENGTH = 110
 """Characters below which a text that refers to other text says nothing itself."""
 
@@ -104,6 +111,8 @@ class AdrOutcome(NamedTuple):
     context: str = ""
     effects: tuple[str, ...] = ()
     line: int = 1
+    is_choice: bool = False
+    """True if the decision begins with the name of what was chosen."""
 
 
 def read(page: MarkdownPage) -> AdrOutcome:
@@ -113,17 +122,27 @@ def read(page: MarkdownPage) -> AdrOutcome:
         return statement
     sections = adr_page.decisions(page)
     if not sections:
-        return AdrOutcome(doubt="no section says what was decided")
+        return AdrOutcome(doubt="it has no heading in English for what was decided, such as Decision")
     if _are_several(page, [section for section, _ in sections]):
         return AdrOutcome(doubt="it has several decisions", line=sections[0][0].line)
     for section, in_heading in sections:
         text = f"{in_heading.rstrip('.')}. " if in_heading else ""
-        text = (text + adr_page.text_of(page, section)).strip()
+        own = adr_page.join_blocks(section.blocks)
+        # What follows a choice under headings of its own is a plan.
+        text = (text + (own if _CHOSEN.match(own) else adr_page.text_of(page, section))).strip()
+        if _has_parts(page, section) and len(text) > summary_line.MAX_CHARACTERS:
+            return AdrOutcome(doubt="it decides several things, each under its own heading", line=section.line)
         if text:
             return _outcome(page, text[:_MAX_SECTION_LENGTH])._replace(line=section.line)
     return AdrOutcome(
         doubt="the section for the decision has no text, or only a table or code", line=sections[0][0].line
     )
+
+
+def _has_parts(page: MarkdownPage, section: Section) -> bool:
+    """True if a section says nothing itself, and several of its subsections do."""
+    parts = [inner for inner in adr_page.within(page, section)[1:] if adr_page.join_blocks(inner.blocks)]
+    return len(parts) > 1 and not without_open_end(adr_page.join_blocks(section.blocks))
 
 
 def _are_several(page: MarkdownPage, sections: Sequence[Section]) -> bool:
@@ -145,7 +164,7 @@ def _outcome(page: MarkdownPage, text: str) -> AdrOutcome:
     options = adr_options.read_options(page)
     lead = next((match for match in [_CHOSEN.match(text)] if match and match.end() > match.start()), None)
     if lead:
-        return read_choice(page, text[lead.end() :], options)
+        return read_choice(page, text[lead.end() :], options)._replace(is_choice=True)
     return _read_free_text(page, text, options)
 
 
@@ -182,13 +201,14 @@ def _read_free_text(page: MarkdownPage, text: str, options: Sequence[AdrOption])
 
 
 def _reason(text: str) -> tuple[str, ...]:
-    """Return the first reason that a text gives."""
-    because = _BECAUSE.search(text)
-    if not because:
-        return ()
-    stop = _SENTENCE_END.search(text, because.end())
-    reason = text[because.end() : stop.start() if stop else len(text)].strip(" .,")
-    return (f"{reason[:1].upper()}{reason[1:]}",) if len(reason.split()) > 1 else ()
+    """Return the reason that the first sentence with "because" in its middle ends with."""
+    for sentence in sentences(text[:_MAX_READ]):
+        because = _BECAUSE_WITHIN.search(sentence)
+        if because:
+            reason = sentence[because.end() :].strip(" .,")
+            is_reason = len(reason.split()) > 1 and not _CONCEDES.match(reason)
+            return (f"{reason[:1].upper()}{reason[1:]}",) if is_reason else ()
+    return ()
 
 
 def _y_statement(page: MarkdownPage) -> AdrOutcome | None:
@@ -220,7 +240,7 @@ def _y_parts(text: str) -> dict[str, str]:
             return {}
         leads.append(match)
         position = match.end()
-    stop = _SENTENCE_END.search(text, position)
+    stop = quotation.sentence_end(text, position)
     ends = [*(match.start() for match in leads[1:]), stop.start() if stop else len(text)]
     return {name: text[match.end() : end].strip(" ,;.") for name, match, end in zip(_Y_PARTS, leads, ends)}
 
@@ -238,7 +258,8 @@ def read_choice(page: MarkdownPage, text: str, options: Sequence[AdrOption]) -> 
     text = _without_label(text, by_label)
     outcome = _read_by_label(text, by_label)
     if outcome:
-        return outcome if outcome.doubt else outcome._replace(alternatives=_others(options, outcome))
+        lost = _not_in(_others(options, outcome), outcome.decision)
+        return outcome if outcome.doubt else outcome._replace(alternatives=lost)
     name, reason, rest = _split_choice(text, options)
     spelled = adr_options.spell_out(name, by_label) if name else ""
     if not spelled or _NOTHING_YET.match(name):
@@ -247,8 +268,8 @@ def read_choice(page: MarkdownPage, text: str, options: Sequence[AdrOption]) -> 
     decision = _elaborate(spelled, rest, choices, by_label)
     if not choices and _REFERS_ELSEWHERE.search(name) and len(decision) < _SHORT_LENGTH:
         return AdrOutcome(doubt="what it chooses is described elsewhere on the page")
-    others = tuple(option for option in options if option not in choices) if choices else ()
-    return AdrOutcome(decision, (reason,) if reason else (), _not_in(others, name))
+    others = [option for option in options if option not in choices] if len(choices) == 1 else []
+    return AdrOutcome(decision, (reason,) if reason else (), _not_in(others, decision))
 
 
 def _choice_doubt(name: str, spelled: str | None) -> str:
@@ -277,7 +298,7 @@ def _read_by_label(text: str, by_label: dict[str, AdrOption]) -> AdrOutcome | No
     option = by_label.get(label[1].upper())
     if option is None:
         return AdrOutcome(doubt=f"it chooses option {label[1]}, and no option of that name is listed")
-    stop = re.match(r"[.;]\s*", rest) or _SENTENCE_END.search(rest)
+    stop = re.match(r"[.;]\s*", rest) or quotation.sentence_end(rest)
     sentence, following = (rest[: stop.start()], rest[stop.end() :].strip()) if stop else (rest, "")
     lead = _FOLLOWS.match(sentence)
     reason = sentence[lead.end() :].strip(" .,:") if lead else ""
@@ -305,7 +326,7 @@ def _split_choice(text: str, options: Sequence[AdrOption]) -> tuple[str, str, st
     """Return the name of the choice, the reason, and the text after them."""
     text = _MODIFIED.sub("", text, count=1)
     start = _end_of_quotation(text, options)
-    stop = _SENTENCE_END.search(text, start)
+    stop = quotation.sentence_end(text, start)
     because = _BECAUSE.search(text, start)
     sentence = text[: stop.start()] if stop else text
     rest = text[stop.end() :].strip() if stop else ""
@@ -315,7 +336,8 @@ def _split_choice(text: str, options: Sequence[AdrOption]) -> tuple[str, str, st
         name, reason = sentence, ""
     if start:
         name = f"{text[1 : start - 1].rstrip('.,')} {name[start:].strip(' ,.:')}"
-    return _without_quotes(name), f"{reason[:1].upper()}{reason[1:]}".rstrip(" .,"), rest
+    name = _CHOICE_LABEL.sub("", _without_quotes(name), count=1)
+    return name, f"{reason[:1].upper()}{reason[1:]}".rstrip(" .,"), rest
 
 
 def _end_of_quotation(text: str, options: Sequence[AdrOption]) -> int:
@@ -333,7 +355,7 @@ def _end_of_quotation(text: str, options: Sequence[AdrOption]) -> int:
 
 def _without_quotes(name: str) -> str:
     """Return the name without quotes around all of it; quotes around a part are kept."""
-    name = name.strip(" *,.:")
+    name = name.strip(" *,.:>")
     is_around = len(name) > 1 and name[-1] == {**_QUOTES, "`": "`"}.get(name[0]) and name.count(name[-1]) <= 2
     return name[1:-1].strip(" *,.:") if is_around else name
 
@@ -346,7 +368,7 @@ def _labelled_options(name: str, by_label: dict[str, AdrOption]) -> list[AdrOpti
     return options if len(options) == len(labels) else []
 
 
-def _not_in(options: Sequence[AdrOption], name: str) -> tuple[AdrOption, ...]:
-    """Return the options whose names are not part of the choice's name: those may not have been rejected."""
-    words = adr_options.words_of(name)
+def _not_in(options: Sequence[AdrOption], text: str) -> tuple[AdrOption, ...]:
+    """Return the options whose names are not part of a text about the choice: those may not have been rejected."""
+    words = adr_options.words_of(text)
     return tuple(option for option in options if option.words and not option.words <= words)

@@ -19,6 +19,7 @@ from onrecord.record.memory import Memory, to_json
 from onrecord.search import terms
 
 _LOADED = "agents load it themselves: rules that always apply stay there"
+_ORPHANED = "superseded, and what replaced it is not among the records and drafts: import that as well"
 _MAX_FILES = 12
 """Files that a decision is about; a decision with more than twice as many is about none in particular."""
 
@@ -129,6 +130,8 @@ class Proposal(NamedTuple):
 
     record: Memory
     updates: str = ""
+    left_out: tuple[str, ...] = ()
+    """What of its source is not in the record, and why."""
 
 
 class FileReport(NamedTuple):
@@ -159,7 +162,7 @@ def gather(
     `existing` are the records of the store, `imported` the documents that were imported before, by path.
     """
     readings = [read_source(project, source, now) for source in sources]
-    by_source = {_path_of(record): record for record in existing if record.origin == "import"}
+    by_source = {file_of(record): record for record in existing if record.origin == "import"}
     decisions = [reading.decision for reading in readings if reading.decision]
     linked = adr.link_records(decisions, {path: record.id for path, record in by_source.items()})
     by_path = {decision.path: record for decision, record in zip(decisions, linked)}
@@ -170,7 +173,7 @@ def gather(
         own = by_path.get(path)
         records = [own] if own else [adr.with_free_id(record, used_ids) for record in reading.records]
         reports.append(_report(reading, records, by_source.get(path), imported.get(path)))
-    return _without_duplicates(reports, existing)
+    return _without_orphans(_without_duplicates(reports, existing), existing)
 
 
 def records_in(reports: Sequence[FileReport]) -> list[Memory]:
@@ -178,7 +181,7 @@ def records_in(reports: Sequence[FileReport]) -> list[Memory]:
     return [proposal.record for report in reports for proposal in report.proposals]
 
 
-def _path_of(record: Memory) -> str:
+def file_of(record: Memory) -> str:
     """Return the file that a record was imported from."""
     return record.source.rpartition(":")[0]
 
@@ -199,7 +202,8 @@ def _report(
             left_out.append(f"line {record.source.rpartition(':')[2]}: {secret}")
             is_refused = True
         elif not document or import_log.proposal_hash(record) not in document.proposals:
-            proposals += _proposals(record, old_record if len(records) == 1 else None)
+            notes = reading.decision.left_out if reading.decision else ()
+            proposals += _proposals(record, old_record if len(records) == 1 else None, notes)
     return report._replace(
         proposals=tuple(proposals), passages=reading.passages, left_out=tuple(left_out), is_refused=is_refused
     )
@@ -213,13 +217,13 @@ def _secret(record: Memory) -> str:
     return ""
 
 
-def _proposals(record: Memory, old_record: Memory | None) -> list[Proposal]:
+def _proposals(record: Memory, old_record: Memory | None, left_out: tuple[str, ...]) -> list[Proposal]:
     if old_record is None:
-        return [Proposal(record)]
+        return [Proposal(record, left_out=left_out)]
     # Its successor is proposed with the link, and accepting that changes this record.
     is_only_replaced = bool(record.superseded_by)
     is_same = record.content == old_record.content and record.title == old_record.title
-    return [] if is_same or is_only_replaced else [Proposal(record, old_record.id)]
+    return [] if is_same or is_only_replaced else [Proposal(record, old_record.id, left_out)]
 
 
 def _without_duplicates(reports: Sequence[FileReport], existing: Sequence[Memory]) -> list[FileReport]:
@@ -238,6 +242,30 @@ def _without_duplicates(reports: Sequence[FileReport], existing: Sequence[Memory
         rest = tuple(proposal for proposal in report.proposals if proposal not in duplicates)
         unique.append(report._replace(proposals=rest, left_out=(*report.left_out, *reasons)))
     return unique
+
+
+def _without_orphans(reports: Sequence[FileReport], existing: Sequence[Memory]) -> list[FileReport]:
+    """Return the reports without superseded decisions whose successor is neither proposed nor a record.
+
+    A record that says it was superseded, and by nothing, is neither in force nor history.
+    """
+    while True:
+        ids = {record.id for record in (*existing, *records_in(reports))}
+        orphans = [
+            proposal
+            for report in reports
+            for proposal in report.proposals
+            if proposal.record.content.get("status") == "superseded" and proposal.record.superseded_by not in ids
+        ]
+        if not orphans:
+            return list(reports)
+        reports = [_without_proposals(report, orphans, _ORPHANED) for report in reports]
+
+
+def _without_proposals(report: FileReport, refused: Sequence[Proposal], reason: str) -> FileReport:
+    rest = tuple(proposal for proposal in report.proposals if proposal not in refused)
+    is_less = len(rest) < len(report.proposals)
+    return report._replace(proposals=rest, left_out=(*report.left_out, reason)) if is_less else report
 
 
 def _line_prefix(report: FileReport, record: Memory) -> str:

@@ -21,6 +21,7 @@ _ADR_FOLDER = re.compile(
     r"adrs?|decisions?|decision[-_ ]?(?:records?|logs?)|architectur\w*[-_ ]decisions?(?:[-_ ](?:records?|logs?))?"
 )
 _ADR_FILE = re.compile(r"adr[-_ ]?\d+.*\.md")
+_ADR_NUMBER = re.compile(r"(?:^|[-_ ])\d{2,6}(?=[-_. ])|^\d{1,6}(?=[-_. ])|^adr[-_ ]?\d")
 _NO_DECISION = re.compile(r"(?:readme|index|_index|toc|summary|about|changelog|contributing|license|.*template).*")
 _LOADED = re.compile(
     r"(?:.*/)?(?:claude(?:\.local)?\.md|agents(?:\.override)?\.md|gemini\.md|\.cursorrules|\.windsurfrules|\.clinerules|"
@@ -114,11 +115,22 @@ def kind_of(path: str) -> str:
     if _MEMORY.fullmatch(lower.replace(os.sep, "/")):
         return "memory"
     is_for_decisions = any(_ADR_FOLDER.fullmatch(part) for part in folder.split("/"))
+    is_aside = bool(_NO_DECISION.fullmatch(name)) and not is_numbered(lower)
     if is_for_decisions and name.endswith((".md", *_OTHER_MARKUP)):
-        return "aside" if _NO_DECISION.fullmatch(name) else "decision"
-    if _ADR_FILE.fullmatch(name) and not _NO_DECISION.fullmatch(name):
+        return "aside" if is_aside else "decision"
+    if _ADR_FILE.fullmatch(name):
         return "decision"
     return "guide" if _GUIDE.fullmatch(lower) else ""
+
+
+def is_numbered(path: str) -> bool:
+    """True if a file has a number as decision records have, or the folder that it is the page of.
+
+    Whether it has a decision, its text tells.
+    """
+    *_, folder, name = f"//{path.lower()}".split("/")
+    is_page_of_folder = name in ("readme.md", "index.md")
+    return bool(_ADR_NUMBER.search(folder if is_page_of_folder else name))
 
 
 def _other_kind(path: str) -> str:

@@ -230,6 +230,8 @@ def _notes(store: Store, entry: Entry, hidden_by: str) -> Iterator[str]:
     elif record.record_status != "active":
         reason = record.retired_reason or record.archived_reason
         yield f"it is {record.record_status}" + (f" ({reason})" if reason else "")
+    elif not links.is_current(record, store.records_named):
+        yield "it says itself that it no longer holds"
     caution = _caution(store, entry)
     if caution:
         yield caution
@@ -247,9 +249,7 @@ def _caution(store: Store, entry: Entry) -> str:
 
 
 def _status(store: Store, entry: Entry) -> str:
-    record = entry.memory
-    is_replaced = record.record_status == "active" and links.successor(record, store.records_named)
-    return "superseded" if is_replaced else record.record_status
+    return links.status(entry.memory, store.records_named)
 
 
 def _without_empty(data: dict[str, Any]) -> dict[str, Any]:

@@ -102,21 +102,24 @@ def _read(searched_store: SearchedStore, work_question: WorkQuestion) -> list[Su
 def _summary(candidate: Candidate, work_question: WorkQuestion) -> Summary | None:
     """Return a summary as it is shown; None if it cannot be read, or was retired by a person."""
     from onrecord.errors import OnrecordError
+    from onrecord.record import links
     from onrecord.store.store import Store
 
     match = candidate.match
     try:
-        record = Store(match.root).read(match.path).memory
-        moment = record.updated_at if record.is_current else record.created_at
+        store = Store(match.root)
+        record = store.read(match.path).memory
+        is_current = links.is_current(record, store.records_named)
+        moment = record.updated_at if is_current else record.created_at
         day = local_day(moment)
     except (OnrecordError, ValueError):
         return None
-    if not record.is_current and not record.retired_reason.startswith(_AUTOMATIC):
+    if not is_current and not record.retired_reason.startswith(_AUTOMATIC):
         return None
     text = _done(record) if work_question.kind == DONE else match.summary_line
     shown = match._replace(summary_line=text, updated_at=moment, query=None)
     is_open = bool(record.text("next_actions") or record.text("in_progress") or record.text("blockers"))
-    return Summary(candidate._replace(match=shown), day, record.is_current, is_open)
+    return Summary(candidate._replace(match=shown), day, is_current, is_open)
 
 
 def _done(record: Memory) -> str:

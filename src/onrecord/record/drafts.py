@@ -14,7 +14,7 @@ from onrecord.record import lifecycle, memory
 from onrecord.record.check import to_json
 from onrecord.record.memory import Memory
 
-_TEXTS = ("made_at", "session", "updates", "revises", "summary", "supersedes")
+_TEXTS = ("made_at", "session", "updates", "revises", "summary", "supersedes", "note")
 _MISSING = object()
 
 
@@ -40,6 +40,9 @@ class Draft(NamedTuple):
 
     supersedes: str = ""
     """The id of the record that it would replace."""
+
+    note: str = ""
+    """What the reviewer should know: what of its source is not in it."""
 
     hash: str = ""
     """The hash of the file that it was read from; empty for a new draft."""

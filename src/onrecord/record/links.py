@@ -10,6 +10,7 @@ It is the record in one file that is replaced, not an id: a second file with the
 from __future__ import annotations
 
 from onrecord.coldstart import NamedTuple
+from onrecord.record import validity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,10 +54,22 @@ def replaced(records: Iterable[Memory]) -> frozenset[str]:
 
 
 def current(records: Iterable[Memory]) -> list[Memory]:
-    """Return the records of a store that are active and that no other replaces."""
+    """Return the records of a store that are in force today (see `validity`)."""
     listed = list(records)
     old = replaced(listed)
-    return [record for record in listed if record.record_status == "active" and record.path not in old]
+    return [
+        record for record in listed if validity.status_of(record, is_replaced=record.path in old) == validity.ACTIVE
+    ]
+
+
+def status(record: Memory, find: Callable[[str], Sequence[Memory]]) -> str:
+    """Return the status of a record today (see `validity`); `find` returns the records of its store with an id."""
+    return validity.status_of(record, is_replaced=bool(successor(record, find)))
+
+
+def is_current(record: Memory, find: Callable[[str], Sequence[Memory]]) -> bool:
+    """True if a record is in force today; `find` returns the records of its store with an id."""
+    return status(record, find) == validity.ACTIVE
 
 
 def one_sided(records: Iterable[Memory]) -> Iterator[OneSidedLink]:

@@ -85,11 +85,6 @@ class Memory(NamedTuple):
         """Its path in the store."""
         return f"{schema.FOLDERS[self.category]}/{self.id}.json"
 
-    @property
-    def is_current(self) -> bool:
-        """True if it is active and no other record replaces it."""
-        return self.record_status == "active" and not self.superseded_by
-
     def text(self, field: str) -> str:
         """Return a content field as text: lists are joined with "; ", and `a.b` is a field of an object."""
         value = self._value(field)

@@ -392,12 +392,14 @@ def _says_more(text: str, subject: str) -> bool:
     return len(text) > len(subject) * 2 + 20 or bool(set(_words(text)) - set(_words(subject)) - _DETERMINERS)
 
 
+def decides(text: str) -> bool:
+    """True if a text has words that say what was decided, or begins with a command."""
+    return any(cue in text.lower() for cue in _DECIDES) or _is_command([*_words(text[:_FIRST_CHARACTERS]), "", ""])
+
+
 def _indirectness(sentence: str) -> int:
     lowered = sentence.lower()
-    is_decision = any(cue in lowered for cue in _DECIDES) or _is_command(
-        [*_words(sentence[:_FIRST_CHARACTERS]), "", ""]
-    )
-    return any(cue in lowered for cue in _INDIRECT) * 2 - is_decision
+    return any(cue in lowered for cue in _INDIRECT) * 2 - decides(sentence)
 
 
 def _without_opening(sentence: str) -> str:

@@ -114,8 +114,10 @@ class Filter(coldstart.NamedTuple):
         return not self.in_force_only or self._is_in_force(row)
 
     def _is_in_force(self, row: Row) -> bool:
-        """True if a record may be shown for a prompt: not void, of a category in use, neither expired nor too old."""
-        if row.void or (row.expires and row.expires[:10] < self.at[:10]):
+        """True if a record may be shown for a prompt: it holds, its category is in use, and it is not too old."""
+        from onrecord.record import validity
+
+        if validity.is_over(bool(row.void), row.expires, self.at):
             return False
         if self.settings is None:
             return True

@@ -10,7 +10,7 @@ from onrecord.categories import CATEGORIES
 from onrecord.errors import OnrecordError
 from onrecord.record import check, naming, rule_title, summary_line
 from onrecord.record.memory import Memory
-from onrecord.record.schema import Day, ListOf, Object, Text, content_fields, max_items
+from onrecord.record.schema import ListOf, Object, Text, content_fields, max_items
 from onrecord.search import query, terms
 from onrecord.store.store import Store
 
@@ -145,18 +145,6 @@ def _texts(value: object) -> list[str]:
     if isinstance(value, dict):
         value = list(value.values())
     return [text for item in value for text in _texts(item)] if isinstance(value, list) else []
-
-
-def expiry(memory: Memory) -> str:
-    """Return the day after which a record is no longer in force, or the condition in words."""
-    days = [field.name for field in content_fields(memory.category) if isinstance(field.kind, Day)]
-    return next((memory.text(name) for name in days), "")
-
-
-def is_void(memory: Memory) -> bool:
-    """True if the record itself says that it is no longer in force."""
-    field, values = CATEGORIES[memory.category].inactive_when
-    return memory.content.get(field) in values
 
 
 class InMap(coldstart.NamedTuple):

@@ -90,7 +90,10 @@ REPLACED = "SELECT n FROM succession WHERE old NOT IN (SELECT id FROM cycle_winn
 NOT_REPLACED = f"n NOT IN ({REPLACED})"
 """The SQL condition that no other record replaces a record."""
 
-IS_CURRENT = f"status = 'active' AND NOT void AND {NOT_REPLACED}"
+NOT_OVER = "(NOT void AND (expires = '' OR substr(expires, 1, 10) >= date('now')))"
+"""The SQL condition that a record holds, as `record.validity` has it."""
+
+IS_CURRENT = f"status = 'active' AND {NOT_OVER} AND {NOT_REPLACED}"
 
 _SAME_ID = """
 SELECT id, path, scope FROM record

@@ -227,15 +227,15 @@ class _Changes:
         """Index the record at `path`, whose stamp is `file_stamp`, under number `n`."""
         from onrecord.errors import OnrecordError, Unwritable
         from onrecord.freshness import anchors
-        from onrecord.record import summary_line
+        from onrecord.record import summary_line, validity
         from onrecord.search import document
 
         try:
             memory, _, content = self._store.read(path)
             text, record_files, vectors = document.build(memory), document.places(memory), self._vectors.build(memory)
             in_map = document.in_map(memory)
-            scope, is_void = document.pack_scope(memory), document.is_void(memory)
-            facts = (memory.updated_at, document.expiry(memory), is_void, *in_map, scope, document.pack_facts(memory))
+            scope, is_void = document.pack_scope(memory), validity.is_void(memory)
+            facts = (memory.updated_at, validity.expiry(memory), is_void, *in_map, scope, document.pack_facts(memory))
             shown = (summary_line.render(memory), anchors.dump(memory))
         except Exception as error:
             # Whatever is wrong with one record, the others must be found: everything that could fail comes before here.

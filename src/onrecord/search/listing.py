@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from onrecord.coldstart import NamedTuple
 from onrecord.search import index, indexing
-from onrecord.search.index import NOT_REPLACED, Index, unpack_facts
+from onrecord.search.index import IS_CURRENT, NOT_OVER, Index, unpack_facts
 from onrecord.store import record_names, reference
 from onrecord.store.reference import NameMatch
 from onrecord.store.store import Store
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-_STATUS = """
+_STATUS = f"""
     CASE WHEN status = 'active' AND EXISTS (SELECT 1 FROM succession WHERE succession.n = record.n AND old = id)
-    THEN 'superseded' ELSE status END
+    THEN 'superseded' WHEN status = 'active' AND NOT {NOT_OVER} THEN 'outdated' ELSE status END
 """
 _COLUMNS = f"SELECT id, category, title, tags, {_STATUS}, updated_at, created_at, path, facts, scope FROM record"
 ORDERS = {
@@ -30,7 +30,7 @@ ORDERS = {
 }
 """The orders of a list; dates with the newest first."""
 
-_ANCHORED = f"status = 'active' AND void = 0 AND anchors <> '' AND {NOT_REPLACED}"
+_ANCHORED = f"anchors <> '' AND {IS_CURRENT}"
 _MAX_PARAMETERS = 500
 _MAX_AT_ONCE = 10_000
 """Records read by one statement: SQLite takes statements of a million characters."""
@@ -44,7 +44,7 @@ class Listed(NamedTuple):
     title: str
     tags: tuple[str, ...]
     status: str
-    """`superseded` for an active record that says it was replaced."""
+    """As `record.validity` has it: `superseded` or `outdated` for an active record that is not in force."""
     updated_at: str
     created_at: str
     path: str
@@ -130,6 +130,13 @@ def count_anchored(index: Index) -> int:
     """Return the number of current records that are about files."""
     (count,) = index._connection.execute(f"SELECT count(*) FROM record WHERE {_ANCHORED}").fetchone()
     return int(count)
+
+
+def linked(index: Index) -> list[str]:
+    """Return the paths of active records that replace another, are replaced, or say that they no longer hold."""
+    links = "SELECT old FROM claim UNION SELECT new FROM claim"
+    where = f"status = 'active' AND (void OR n IN (SELECT n FROM claim) OR id IN ({links})) ORDER BY path"
+    return [path for (path,) in index.run(_fetch, f"SELECT path FROM record WHERE {where}")]
 
 
 def titles(index: Index) -> list[tuple[str, str]]:

@@ -418,12 +418,9 @@ def accept_shown(request: Request) -> Response:
             store = writer.store
     text = f"Saved {plural(accepted, 'record')}."
     view.site_of(request).check_again()
-    notice = Notice(text, store.last_change, _name_of(store.root), (*store.warnings, *left))
+    name = view.name_in_address(paths.prefix_of(store.root))
+    notice = Notice(text, store.last_change, name, (*store.warnings, *left))
     return view.redirect(request, "/inbox", notice)
-
-
-def _name_of(root: str) -> str:
-    return paths.store_name(paths.prefix_of(root))
 
 
 def _chosen(form_values: Mapping[str, str]) -> list[ChosenDraft]:

@@ -203,15 +203,15 @@ def _chains(list_rows: Sequence[Listed], successors: dict[str, str], marks_by_pa
     return chains
 
 
-def _ticks(earliest: float, latest: float, scale: float) -> tuple[Tick, ...]:
+def _ticks(first_moment: float, last_moment: float, scale: float) -> tuple[Tick, ...]:
     """Return some seven dates, without two equal labels."""
     ticks: list[Tick] = []
-    length = 7 if latest - earliest > 300 * _DAY else 10
+    length = 7 if last_moment - first_moment > 300 * _DAY else 10
     for part in range(7):
-        moment = earliest + (latest - earliest) * part / 6
+        moment = first_moment + (last_moment - first_moment) * part / 6
         label = timestamps.from_seconds(moment)[:length]
         if not ticks or ticks[-1].label != label:
-            ticks.append(Tick(round(_LEFT + (moment - earliest) * scale), label))
+            ticks.append(Tick(round(_LEFT + (moment - first_moment) * scale), label))
     return tuple(ticks)
 
 

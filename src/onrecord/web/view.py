@@ -102,6 +102,8 @@ class Notice(NamedTuple):
     """Store of that change, as named in addresses."""
     warnings: tuple[str, ...] = ()
     """Problems that occurred after the change was made."""
+    syncs: str = ""
+    """Shared store that a button of the notice syncs, because the change waits for that."""
 
 
 class ListItem(NamedTuple):
@@ -298,9 +300,10 @@ def redirect_after_change(request: Request, path: str, store: Store, text: str, 
     site_of(request).check_again()
     prefix = paths.prefix_of(store.root)
     name = paths.store_name(prefix)
-    waits = f"The change waits, and this page and agents show what {name} has: onrecord sync {name}"
+    waits = f"The change waits for the next sync: until then this page and agents show what {name} has."
     warnings = (*store.warnings, *([waits] if paths.is_shared(prefix) else []))
-    return redirect(request, path, Notice(text, store.last_change, name, warnings), element=element)
+    syncs = name if paths.is_shared(prefix) else ""
+    return redirect(request, path, Notice(text, store.last_change, name, warnings, syncs), element=element)
 
 
 def redirect(request: Request, path: str, notice: Notice, *, element: str = "") -> Response:

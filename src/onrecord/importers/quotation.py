@@ -1,0 +1,234 @@
+"""Quote a page: the whole sentences of a text that can be read away from it, up to a limit, or none.
+
+A draft is read without its page. A sentence that is garbled there, or that needs the rest of the page, is left out; no
+sentence is cut.
+"""
+
+from __future__ import annotations
+
+import re
+
+from onrecord.audit import hard_to_find
+from onrecord.coldstart import NamedTuple
+from onrecord.text import sentences
+
+TOO_LONG = "it is too long"
+_MAX_READ = 4_000
+"""Characters of a text that are read: several times what any field of a draft has room for."""
+
+_MIN_WORDS = 2
+_ABBREVIATED = re.compile(
+    r"(?:^|[\s(])(?:[A-Za-z]|e\.g|i\.e|eg|ie|cf|ca|no|nos|fig|vs|resp|incl|excl|esp|inc|ltd|dr|mr|mrs|ms|st|ver|v|p|pp|"
+    r"approx|est|min|max|ex|al|etc|sec|ch|vol|al|dept|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec)\.$",
+    re.IGNORECASE,
+)
+"""The end of a part after which the sentence goes on: an abbreviation, or a single letter."""
+
+_MARK = re.compile(r"[.!](?:\s+|$)")
+_BAD_START = re.compile(r"[^\w\"'“‘`(\[$@/.#~<≤≥✅]|\.(?!\w)|(?:and|or|but|which|because)\b", re.IGNORECASE)
+_BAD_END = re.compile(
+    r"(?:[:,;–—-]|…|\.\.)$|\b(?:the|a|an|of|and|or|to|with|by|as|for|in|is|are|because|via|e\.g|i\.e|like|that|using|than|"
+    r"into|from|such|our|their|its|be|which|where|when|if|but)\W*$"
+)
+_MARKUP = re.compile(
+    r"</?[a-z!][^<>]*>|&\w{2,8};|~~|\]\(|\]\[|\[\^|\|.*\||\\[_*`#]|!\[|:::|---|={3,}|\*\*|__|^#+\s|```|\{[{%]|[{%]\}|\$\$|"
+    r"^\s*\*|\s\*\s|\w\*(?!\w)|(?<!\w)\*\w|(?<!\w)_\w[^_]*\s|(?<![\w`])`\W{1,2}`|\b[A-Z][A-Z_]+=\w+ \w|^\[[ xX]?\]",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"`[^`\n]*[A-Za-z]{2}[^`\n]*`")
+_CODE_ALONE = re.compile(r"(?:\w+:\s*)?`")
+_SPLICED = re.compile(
+    r"[,;:]\s*[.;,:!?](?!\w)|\.;|;\s*$|\b(?:will|to|be|are|is|the|a|of); |"
+    r"\(\s*\)|\[\s*\]|\"\"|\s\.(?:\s|$)|[!?]\s*;|:\s*\d+\.?\s*$|\s\d{1,2}[.)]\s+[A-Z]"
+)
+"""Marks that meet where pieces of a page were put together, and numbers of a list that lost its lines."""
+
+_PLACEHOLDER = re.compile(
+    r"\b(?:TODO|TBD|TBC|WIP|FIXME|XXX|lorem ipsum)\b|\{[A-Za-z][^{}]*\s[^{}]*\}|<[a-z][a-z -]* [a-z -]*>|"
+    r"\[(?:insert|describe|option|title|name)\b[^\]]*\]|\[[\w ]+ \| [\w ]+\]|^context and problem statement\b"
+)
+NOUN = r"(?:option|alternative|approach|solution|proposal|variant|scenario|choice|strategy|candidate)"
+_LABEL = re.compile(
+    rf"\[?\b{NOUN}s?\s+[`(#\"“]*(?:\d{{1,2}}[a-z]?|[A-Z]\d?|I{{1,3}}|IV)\b(?!\s*\(\"?\w\w)|[`\[]\(?(?:\d{{1,2}}|[A-Z])\)?[`\]]|"
+    rf"(?:^|\s)\(?(?:\d{{1,2}}|[A-Z])\)(?=[\s,.;:]|$)|\b(?:first|second|third|fourth|last|former|latter)\s+{NOUN}\b|"
+    r"\bthe (?:former|latter)\b|"
+    r"\b(?:between|either|both|of|balance|and|or) \d\b[.)]?(?= (?:and|or) |\W*$)",
+    re.IGNORECASE,
+)
+"""An option by its letter, number or place, which only its page explains."""
+
+_SOURCE = (
+    r"(?:pull request|pr|issue|link|document|doc|documentation|spreadsheet|diagrams?|figure|image|screenshot|picture|"
+    r"rfc|discussion|page|articles?|blog|post|ticket|repo|commit|comment|table|adr|section|example|snippet|list|thread|"
+    r"proposal|proposed solution|recording|video|chart|graph)"
+)
+_POINTING_VERB = (
+    r"(?:see|refer to|check|read|view|documented|described|available|found|outlined|detailed|explained|discussed|"
+    r"defined|more|done|seen|listed|published|started)"
+)
+_BEFORE_ABOVE = (
+    r"(?:listed|described|mentioned|outlined|shown|given|stated|detailed|discussed|proposed|defined|noted|the|see|as|from|"
+    r"options?|list|reasons?|approach|diagram|it|them|set out|explained|considered|presented|written|seen)"
+)
+_NOTE = (
+    r"(?:see|cf\.?|source|note|edit|updated?|example|e\.g\.|i\.e\.|refs?|links?|references?|todo|image|diagram|figure)"
+)
+_ELSEWHERE = re.compile(
+    r"\b(?:this|these|that|the|linked|attached) (?:\w+ )?"
+    r"(?:diagram|figure|image|screenshot|picture|table|snippet|chart)s?\b"
+    rf"|\b(?:this|these) (?:{_SOURCE}|lines?|code|files?|commands?|settings?)\b"
+    rf"|\b{_POINTING_VERB} (?:\w+ )?here\b|\bhere\b"
+    r"|\b(?:the|as|in the) follow(?:ing|s)\b(?!.*[:;])|\bas follows\b(?!.*:\s*\w)"
+    rf"|\b{_BEFORE_ABOVE} (?:above|below)\b|\bthe (?:\w+ )?\w+ (?:above|below)\b|\btake a look\b"
+    r"|\b(?:above|below)(?:[.,;:)]|$)|^(?:above|below)\b"
+    r"|\baforementioned\b|\bearlier in this\b"
+    r"|\b(?:previous|next|last) (?:section|paragraph|point|step|example|chapter|list)\b"
+    rf"|^\W*{_NOTE}\b\s*(?:also|the|this)?\b[:\s]",
+    re.IGNORECASE,
+)
+"""Words that point to another place of the page, or to what was linked there."""
+
+_LEANS = re.compile(
+    r"(?:it|its|this|these|they|their|that|those|both|such|there|here|he|she|then|also|otherwise|however|instead|so|thus|"
+    r"therefore|hence|additionally|furthermore|moreover|similarly|likewise|finally|but|and|or|meanwhile|consequently|"
+    r"conversely|second(?:ly)?|third(?:ly)?|another|other|others|"
+    r"the (?:same|other|others|rest|second|third|latter|former|above|following|result|reason|problem|issue|drawback|"
+    r"downside|benefit|first))\b",
+    re.IGNORECASE,
+)
+"""A beginning that says nothing without what stands before it."""
+
+_EXCEPTS = re.compile(r"(?:however|but|except|unless|only|otherwise|until)\b", re.IGNORECASE)
+_TAKES_BACK = re.compile(
+    r"\b(?:another adr|future adr|separate adr|for now|not yet|later|deferred|postponed|out of scope|in the future|"
+    r"temporar(?:y|ily)|reverted)\b",
+    re.IGNORECASE,
+)
+_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"))
+
+
+class Quotation(NamedTuple):
+    """The sentences of a text that were taken, and what was left out."""
+
+    text: str = ""
+    rest: tuple[str, ...] = ()
+    """The sentences that were left out: those after the first that cannot be read alone or has no room."""
+
+    flaw: str = ""
+    """Why the first of them was left out."""
+
+    @property
+    def is_cut_at_an_exception(self) -> bool:
+        """True if what was left out begins by limiting what was taken, or by putting it off."""
+        following = self.rest[0] if self.text and self.rest else ""
+        return bool(_EXCEPTS.match(following) or (_LEANS.match(following) and _TAKES_BACK.search(following)))
+
+
+def beginning(text: str, max_characters: int) -> Quotation:
+    """Return the sentences at the beginning of a text that can be read alone and fit; one is never cut."""
+    parts = whole_sentences(text[:_MAX_READ])
+    taken: list[str] = []
+    for position, sentence in enumerate(parts):
+        is_long = sum(map(len, taken)) + len(taken) + len(sentence) > max_characters
+        flaw = TOO_LONG if is_long and len(sentence) > max_characters else sentence_flaw(sentence)
+        flaw = flaw or (TOO_LONG if is_long else "")
+        if flaw:
+            return Quotation(" ".join(taken), tuple(parts[position:]), flaw)
+        taken.append(sentence)
+    return Quotation(" ".join(taken))
+
+
+_LABEL_ALONE = re.compile(
+    r"[\"“]?(?:[A-Z][\w-]*|of|at|the|and|for|in|to)(?: (?:[A-Z][\w-]*|of|at|the|and|for|in|to)){0,4}[\"”:]?"
+)
+"""An item in the form of a heading."""
+
+_SAYS_NONE = re.compile(
+    r"(?:none|n/?a|nothing|not applicable|no (?:\w+ )?(?:consequence|effect|impact|change|implication|drawback|"
+    r"downside|disadvantage|negative|positive|risk)s?)\b.{0,30}",
+    re.IGNORECASE,
+)
+"""An item that says that a list has none."""
+
+
+def item(text: str, max_characters: int) -> Quotation:
+    """Return what `beginning` does of an item of a list; nothing of one that leans on the item before it."""
+    text = text[:_MAX_READ]
+    if _LEANS.match(text):
+        return Quotation("", (text,), "it needs what stands before it")
+    if _LABEL_ALONE.fullmatch(text):
+        return Quotation("", (text,), "it is a label")
+    if _SAYS_NONE.fullmatch(text):
+        return Quotation("", (text,), "it says that there are none")
+    if text.partition(". ")[0].rstrip(' .)"').endswith("?"):
+        return Quotation("", (text,), "it asks")
+    return beginning(text, max_characters)
+
+
+def name_flaw(name: str) -> str:
+    """Return why the name of an option cannot stand alone; empty if it can."""
+    name = name[:_MAX_READ]
+    if not re.search(r"[^\W\d_]{2}", name):
+        return "it has no letters"
+    return _form_flaw(name) or ("it names no option" if _LABEL.search(name) or _ELSEWHERE.search(name) else "")
+
+
+def sentence_flaw(sentence: str) -> str:
+    """Return why a sentence cannot be read away from its page; empty if it can."""
+    sentence = sentence[:_MAX_READ]
+    if len(re.findall(r"[^\W\d_]{2,}", sentence)) < _MIN_WORDS and not re.fullmatch(r"[\w .`\"'+/#@()-]+", sentence):
+        return "it has no words"
+    flaw = _form_flaw(sentence)
+    if flaw:
+        return flaw
+    if (
+        "`" in sentence
+        and len(re.findall(r"[^\W\d_]{2,}", _CODE.sub("", sentence))) < _MIN_WORDS
+        and _CODE_ALONE.match(sentence)
+    ):
+        return "it is code"
+    sentence = _CODE.sub("`code`", sentence)
+    if _LABEL.search(sentence):
+        return "it names an option by its letter, number or place"
+    if _ELSEWHERE.search(sentence) or hard_to_find.phrases_in([sentence]):
+        return "it points to another place"
+    return ""
+
+
+def _form_flaw(text: str) -> str:
+    """Return what is wrong with the form of a text: its beginning, its end, its marks."""
+    if not re.search(r"[^\W\d_]", text):
+        return "it has no letters"
+    if _BAD_START.match(text):
+        return "it begins in the middle of a sentence"
+    if _BAD_END.search(text):
+        return "it has no end"
+    text = _CODE.sub("`code`", text)
+    if _MARKUP.search(text) or _SPLICED.search(text):
+        return "it is not plain text"
+    if _PLACEHOLDER.search(text):
+        return "it is not finished"
+    is_open = any(text.count(opening) != text.count(closing) for opening, closing in _PAIRS)
+    return "it is not complete" if is_open or text.count("`") % 2 or text.count('"') % 2 else ""
+
+
+def sentence_end(text: str, start: int = 0) -> re.Match[str] | None:
+    """Return the mark that ends the first sentence behind `start`, with the space behind it; None if none does."""
+    for mark in _MARK.finditer(text, start):
+        following = text[mark.end() : mark.end() + 1]
+        if not following or not (
+            following.islower() or _ABBREVIATED.search(text[max(start, mark.start() - 12) : mark.start() + 1])
+        ):
+            return mark
+    return None
+
+
+def whole_sentences(text: str) -> list[str]:
+    """Return the sentences of a text; one that was split after an abbreviation, or goes on in lower case, is whole."""
+    whole: list[str] = []
+    for part in sentences(" ".join(text.split())):
+        if whole and (_ABBREVIATED.search(whole[-1]) or part[0].islower() or part[0] in ",)"):
+            whole[-1] = f"{whole[-1]} {part}"
+        else:
+            whole.append(part)
+    return whole

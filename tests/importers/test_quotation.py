@@ -1,0 +1,120 @@
+"""What of a page is quoted: whole sentences that can be read alone, up to the first that cannot."""
+
+from __future__ import annotations
+
+import pytest
+
+from onrecord.importers import quotation
+from onrecord.importers.quotation import TOO_LONG, Quotation
+
+
+@pytest.mark.parametrize(
+    ("text", "taken", "rest"),
+    [
+        ("We use Redis. It is fast.", "We use Redis. It is fast.", ()),
+        ("We use Redis. See below. It is fast.", "We use Redis.", ("See below.", "It is fast.")),
+        (
+            "We asked Mr. Smith of Acme Inc. about it. He agreed.",
+            "We asked Mr. Smith of Acme Inc. about it. He agreed.",
+            (),
+        ),
+        (
+            "Use a queue, e.g. Kafka or No. 5 of the list. Done.",
+            "Use a queue, e.g. Kafka or No. 5 of the list. Done.",
+            (),
+        ),
+        ("Version 2.0 of node.js is out. we moved to it.", "Version 2.0 of node.js is out. we moved to it.", ()),
+        (", and so on. It works.", "", (", and so on.", "It works.")),
+        (":", "", (":",)),
+        ("", "", ()),
+    ],
+)
+def test_whole_sentences_are_taken_up_to_the_first_that_cannot_be_read_alone(text, taken, rest):
+    quoted = quotation.beginning(text, 400)
+
+    assert (quoted.text, quoted.rest) == (taken, rest)
+
+
+def test_no_sentence_is_cut():
+    assert quotation.beginning("One two three. Four five six.", 20) == Quotation(
+        "One two three.", ("Four five six.",), TOO_LONG
+    )
+    assert quotation.beginning("One two three four.", 5).text == ""
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "We choose option 3.",
+        "We go with Option 1b, as agreed.",
+        "[ALTERNATIVE 3] is best.",
+        "A) is what we take.",
+        "Find a balance between 1 and 2.",
+        "The latter is cheaper.",
+        "This is described here.",
+        "The chart above shows it.",
+        "As shown in the following diagram.",
+        "Use the following.",
+        "Uncomment this line in the settings.",
+        "We use Redis because",
+        "We use Redis (which is fast.",
+        'We use "Redis for it.',
+        "We use <b>Redis</b> now.",
+        "We use ~~Redis~~ Kafka now.",
+        "- leading dash here",
+        "We use Redis *it would be nice.",
+        "; and then it ends.",
+        "Calling it will; Install the binary.",
+        "Choose {title of the option} now.",
+        "The rule is TBD by the team.",
+        "`+` This allows us to build on it.",
+        "::: :::",
+    ],
+)
+def test_what_is_garbled_or_points_elsewhere_is_not_quoted(sentence):
+    assert quotation.sentence_flaw(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "We use Redis 7 for `session:*` keys (see RFC 7231).",
+        "Requests above 100 ms are logged.",
+        "`npm install` is run with `--ignore-scripts`, `pnpm` is not.",
+        "GNU GPL",
+        "iOS apps use Swift.",
+        "Log to: stdout; a file; syslog.",
+        "Each service has its own ADR folder, as in ADR 0004.",
+    ],
+)
+def test_plain_sentences_are_quoted(sentence):
+    assert quotation.sentence_flaw(sentence) == ""
+
+
+@pytest.mark.parametrize(
+    ("item", "taken"),
+    [
+        ("This means more work.", ""),
+        ("However, it is slow.", ""),
+        ("No notable consequences", ""),
+        ("Storage Format", ""),
+        ("How do we run it?", ""),
+        ("No downtime for users.", "No downtime for users."),
+        ("One more thing to run", "One more thing to run"),
+    ],
+)
+def test_an_item_stands_alone(item, taken):
+    assert quotation.item(item, 200).text == taken
+
+
+@pytest.mark.parametrize(
+    ("text", "is_cut"),
+    [
+        ("We use Redis. However, see below for queues.", True),
+        ("`PortKeeper` holds the key. This will be addressed in another ADR, see below.", True),
+        ("We use Redis. See below.", False),
+        ("We use Redis.", False),
+    ],
+)
+def test_a_text_that_is_taken_back_next_is_told_apart(text, is_cut):
+    assert quotation.beginning(text, 60).is_cut_at_an_exception == is_cut
