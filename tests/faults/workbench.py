@@ -234,7 +234,12 @@ def _is_same(outcome: Outcome, known: Known) -> bool:
     """True if a command that only reads gave its full answer, or a warning that something is missing."""
     if outcome.status != known.outcome.status:
         return False
-    reasons = ["cannot be read", "not checked", *(os.strerror(getattr(errno, name)) for name in _ERRNOS)]
+    reasons = [
+        "cannot be read",
+        "cannot be written",
+        "not checked",
+        *(os.strerror(getattr(errno, name)) for name in _ERRNOS),
+    ]
     is_told = any(reason in outcome.printed for reason in reasons)
     return is_told or outcome.printed == known.outcome.printed or outcome.errors != known.outcome.errors
 

@@ -79,7 +79,7 @@ def source_text(draft: Draft, project: str, screen: Screen) -> str:
     """Return what a draft was made from: a passage of a file, in bold what the draft has of it, or what was said."""
     passage = source_passage.find(project, draft.record)
     if passage:
-        lines = (_passage_line(line, screen) for line in passage.lines)
+        lines = (_painted(line, screen) for line in passage.lines)
         shown = [passage.flaw] if passage.flaw else list(lines)
     else:
         said = "\n".join(draft.evidence)
@@ -87,9 +87,9 @@ def source_text(draft: Draft, project: str, screen: Screen) -> str:
     return "\n".join((screen.paint(clean(draft.record.source), "bold"), *shown))
 
 
-def _passage_line(line: PassageLine, screen: Screen) -> str:
-    text = remove_invisible(line.text)
-    return screen.paint(text, "bold") if line.is_marked else text
+def _painted(passage_line: PassageLine, screen: Screen) -> str:
+    text = remove_invisible(passage_line.text)
+    return screen.paint(text, "bold") if passage_line.is_marked else text
 
 
 def _record_lines(writer: Writer, draft: Draft, screen: Screen) -> Iterator[str]:

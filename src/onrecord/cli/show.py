@@ -15,8 +15,8 @@ from onrecord.cli.output import CommandResult, Screen, clean, clean_lines, wrap
 from onrecord.cli.questions import Asker
 from onrecord.digest.selection import DigestCandidate
 from onrecord.errors import Ambiguous, OnrecordError
-from onrecord.git import provenance, repository
-from onrecord.git.provenance import Provenance
+from onrecord.git import changes, repository
+from onrecord.git.changes import Provenance
 from onrecord.project import Found, Project
 from onrecord.record import author, check, links, memory, schema, validity
 from onrecord.record.memory import Memory
@@ -115,7 +115,7 @@ def _provenance(store: Store, entry: Entry) -> Provenance | None:
     if repo is None:
         return None
     path = repo.inner(store.root) + entry.path
-    return provenance.of_file(repo, path, time.monotonic() + _GIT_SECONDS)
+    return changes.provenance(repo, path, time.monotonic() + _GIT_SECONDS)
 
 
 def _lesson(lesson: DigestCandidate) -> CommandResult:

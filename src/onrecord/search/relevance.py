@@ -173,9 +173,11 @@ def past_score(features: Sequence[float]) -> float:
     return _log_odds(features, PAST_NAMES, coefficients.PAST_WORDS_BASE, coefficients.PAST_WORDS_WEIGHTS)
 
 
-def _log_odds(features: Sequence[float], names: Sequence[str], base: float, weights: Mapping[str, float]) -> float:
+def _log_odds(
+    features: Sequence[float], names: Sequence[str], intercept: float, feature_weights: Mapping[str, float]
+) -> float:
     bounded = (min(max(feature, -_MAX_FEATURE), _MAX_FEATURE) for feature in features)
-    return base + sum(weights.get(name, 0.0) * feature for name, feature in zip(names, bounded))
+    return intercept + sum(feature_weights.get(name, 0.0) * feature for name, feature in zip(names, bounded))
 
 
 def _apart(query: Query, row: Row) -> float:

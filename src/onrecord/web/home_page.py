@@ -11,9 +11,8 @@ from starlette.routing import Route
 
 from onrecord import attention, categories, paths, timestamps
 from onrecord.attention import Need, Subject
-from onrecord.audit import effect, outcomes
+from onrecord.audit import effect, outcomes, share
 from onrecord.audit.outcomes import Outcomes, StreamedShowing, WeekOutcome
-from onrecord.audit.share import Share
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, OnrecordError
 from onrecord.hosts import table
@@ -180,7 +179,7 @@ def _for_the_user(project: Project, site: view.Site) -> dict[str, Any]:
     needs = site.live.needs()
     refs = _store_refs(project)
     result = outcomes.read(refs, _MAX_LISTED, is_quick=project.is_quick)
-    total = _sum(week.used for week in result.weeks)
+    total = share.total(week.used for week in result.weeks)
     return {
         "needs": need_views(project, needs),
         "documents": _documents(project) if any(need.kind == attention.EMPTY for need in needs) else 0,
@@ -201,13 +200,6 @@ def _for_the_user(project: Project, site: view.Site) -> dict[str, Any]:
 def _store_refs(project: Project) -> list[StoreRef]:
     """Return the stores whose records a person may have been shown here."""
     return [ref for ref in project.known_refs if not paths.is_shared(ref.prefix)]
-
-
-def _sum(weekly: Iterable[Share]) -> Share:
-    total = Share()
-    for part in weekly:
-        total = total.plus(part)
-    return total
 
 
 def need_views(project: Project, needs: Iterable[Need]) -> list[NeedView]:
