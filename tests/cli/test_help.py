@@ -92,11 +92,12 @@ def test_wrong_usage_says_what_is_wrong_and_what_may_be_given(onrecord):
         2,
         "",
         "onrecord list: unrecognized arguments: --catgory=decision; did you mean --category?\n"
-        "usage: onrecord list [options]\nonrecord list --help shows more\n",
+        "usage: onrecord list [options]\nonrecord list --help shows more\ndocs: onrecord docs BAD_INPUT\n",
     )
     assert onrecord("retire", "x").err == (
         "onrecord retire: the following arguments are required: --reason\n"
         "usage: onrecord retire ID --reason TEXT [options]\nonrecord retire --help shows more\n"
+        "docs: onrecord docs BAD_INPUT\n"
     )
 
 

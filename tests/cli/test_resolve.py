@@ -55,6 +55,7 @@ def test_nothing_is_changed_on_a_guess(project, onrecord, records, words):
     assert outcome.err == (
         "BAD_INPUT: 'sess' is not a full name; nothing was changed\n"
         "fix: onrecord show sessions-live-in-postgres; then run it again with the full name, if that is the one\n"
+        "docs: onrecord docs BAD_INPUT\n"
     )
     assert {path: path.read_bytes() for path in project.rglob("*.json")} == before
 

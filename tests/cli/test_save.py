@@ -153,11 +153,6 @@ def test_a_secret_is_refused_unless_insisted_on(onrecord):
         (["save", "decision"], "[1]", "BAD_INPUT: standard input: must be a JSON object"),
         (["save", "decision"], "[" * 10_000, "BAD_INPUT: standard input: "),
         (["save", "decision"], '{"title": "x", "content": []}', "BAD_INPUT: content: must be an object"),
-        (
-            ["save", "decision", "--file", "nowhere.json"],
-            "",
-            "onrecord save: --file must be a file that can be read, not nowhere.json",
-        ),
         (["save", "decision", "T", "--set", "contxt=c"], "", "BAD_INPUT: 'contxt' is not a field"),
         (["save", "decision", "T", "--set", "zzz=c"], "", "BAD_INPUT: 'zzz' is not a field of this record"),
         (["save", "constraint", "T", "--set", "active=maybe"], "", "BAD_INPUT: --set active: must be true or false"),
@@ -172,6 +167,13 @@ def test_what_cannot_be_saved_is_explained(project, onrecord, words, stdin, erro
     assert outcome.err.startswith(error)
     assert "\nfix: " in outcome.err
     assert list(project.rglob("*.json")) == []
+
+
+def test_a_file_that_is_not_there_is_wrong_usage(onrecord):
+    outcome = onrecord("save", "decision", "--file", "nowhere.json")
+
+    assert outcome.code == 2
+    assert outcome.err.startswith("onrecord save: --file must be a file that can be read, not nowhere.json: ")
 
 
 def test_input_that_is_too_large_is_refused(project):

@@ -319,8 +319,10 @@ def test_where_there_is_no_memory_that_is_said_and_none_is_made(tmp_path):
         results = [client.call("search", query="x"), client.call("recall", task="x"), client.call("save", **QUEUE)]
 
     assert [text_of(result).split(":")[0] for result in results] == ["NO_STORE"] * 3
-    fix = text_of(results[0]).split("\nfix: ")[1]
-    assert fix == "if a memory is wanted for this project: ask the user to run `onrecord init`"
+    assert text_of(results[0]).split("\n")[1:] == [
+        "fix: if a memory is wanted for this project: ask the user to run `onrecord init`",
+        "NO_STORE means: There is no memory here yet.",
+    ]
     assert os.listdir(folder) == []
 
 
