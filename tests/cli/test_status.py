@@ -63,7 +63,8 @@ def _paste(onrecord) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "command"), [
+    ("files", "command"),
+    [
         ((), "onrecord save --help"),
         (("docs/adr/0001-x.md",), "onrecord import --dry-run"),
         # Agents load it themselves: an import would draft nothing.

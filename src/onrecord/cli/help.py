@@ -288,5 +288,7 @@ def _hint(message: str, option_names: Iterable[str]) -> str:
     word = words.split()[0] if unknown and words.strip() else ""
     by_name = {name.lstrip("-"): name for name in option_names}
     # The dashes are alike in all options: with them --all is near --tag.
-    nearest = next(iter(difflib.get_close_matches(word.lstrip("-").split("=")[0], list(by_name), n=1, cutoff=_MIN_LIKENESS)), "")
+    nearest = next(
+        iter(difflib.get_close_matches(word.lstrip("-").split("=")[0], list(by_name), n=1, cutoff=_MIN_LIKENESS)), ""
+    )
     return f"; did you mean {by_name[nearest]}?" if nearest else ""

@@ -165,9 +165,7 @@ def _draft_count(event: HostEvent, event_stores: EventStores) -> str:
 def _drafts(event: HostEvent, event_stores: EventStores) -> str:
     from onrecord.attention import queues
 
-    waiting = (
-        queues(event_stores.store, paths.PROJECT_PREFIX, _review_command(event)) if event_stores.store else []
-    )
+    waiting = queues(event_stores.store, paths.PROJECT_PREFIX, _review_command(event)) if event_stores.store else []
     waiting += queues(event_stores.user_store, paths.USER_PREFIX) if event_stores.user_store else []
     for root, prefix, _ in event_stores.replicas[:_MAX_REPLICAS]:
         waiting += queues(paths.working_root(root), prefix)

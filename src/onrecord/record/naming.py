@@ -43,7 +43,6 @@ _ELISION = re.compile(
 """A French or Italian word that lost its end before a vowel, as in l'index: without the apostrophe, no word is left."""
 
 
-
 GENERIC = frozenset(
     """
     s t d m ll re ve a about again all also an and another any anything are as at be been begin best better but by can
