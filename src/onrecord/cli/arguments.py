@@ -353,7 +353,8 @@ def _assign_field(into: dict[str, Any], name: str, text: str, fields: tuple[Fiel
     if rest and isinstance(kind, Object):
         _assign_field(into.setdefault(head, {}), rest, text, kind.fields, whole)
     elif isinstance(kind, ListOf):
-        into.setdefault(head, []).append(_value(kind.item, text, whole))
+        value = _value(kind.item, text, whole)
+        into.setdefault(head, []).extend(value if isinstance(value, list) else [value])
     else:
         into[head] = _value(kind, text, whole)
 
