@@ -641,7 +641,8 @@ def test_nothing_is_written_where_nobody_can_be_asked(home, onrecord):
     assert outcome == (
         1,
         "",
-        "BAD_INPUT: not a terminal, so nothing was written (use --yes)\nfix: onrecord connect codex --mcp --yes\n",
+        "BAD_INPUT: not a terminal, so nothing was written (use --yes)\nfix: onrecord connect codex --mcp --yes\n"
+        "docs: onrecord docs BAD_INPUT\n",
     )
     assert files(home) == {}
 

@@ -482,7 +482,7 @@ def test_a_search_that_nothing_fits_says_so_and_names_the_nearest_as_such(browse
     save()
 
     nothing = browser.get("/search?q=zzzzqqq").text
-    monkeypatch.setattr("onrecord.search.search_coefficients.FITS", 1.0)
+    monkeypatch.setattr("onrecord.search.coefficients.SEARCH_FITS", 1.0)
     nearest = re.sub(r"</?mark>", "", browser.get("/search?q=sessions+zzzzqqq&part=1").text)
 
     assert "Nothing on record is probably about this" in nothing and "Nearest" not in nothing

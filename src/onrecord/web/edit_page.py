@@ -24,6 +24,7 @@ from onrecord.record.form import FieldProblem
 from onrecord.record.memory import Memory
 from onrecord.search import listing
 from onrecord.shared import replicas
+from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
@@ -53,6 +54,8 @@ class _Subject:
 
     title = ""
     is_draft = False
+    stores: tuple[str, ...] = ()
+    """The stores to choose from."""
 
     def __init__(self, request: Request, store: Store, store_name: str, category: str) -> None:
         self.request = request
@@ -89,13 +92,17 @@ class _Subject:
 
 
 class _NewRecord(_Subject):
-    """A record that does not exist yet, in the project's store."""
+    """A record that does not exist yet, in one of the stores that the user may write to."""
 
     def __init__(self, request: Request) -> None:
         category = request.path_params["category"]
         if category not in categories.CATEGORIES:
             raise BadInput(f"{category!r} is not a category", fix=f"use one of {', '.join(categories.CATEGORIES)}")
-        super().__init__(request, view.site_of(request).project().store, view.PROJECT, category)
+        stores, name = record_page.writable_stores(view.site_of(request).project()), requested_store_name(request)
+        if name not in stores:
+            raise BadInput(f"no new record can be written to {name!r}", fix=f"choose one of {', '.join(stores)}")
+        super().__init__(request, stores[name], name, category)
+        self.stores = tuple(stores)
         self.title = f"New {category.replace('_', ' ')}"
 
     def begin(self) -> Values:
@@ -111,9 +118,20 @@ class _NewRecord(_Subject):
             similar.refuse(similar.find(self.store, record), lambda record_id: f"edit {record_id} instead")
         if values.get("force"):
             record = record._replace(id=naming.unused_name(record.id, self.store.has))
+        if replicas.takes_drafts(root):
+            return self._propose(record, old)
         entry = save_record(self.writer, record, supersedes=old)
-        address = view.address(view.PROJECT, entry.path)
+        # What waits for a sync has no page yet.
+        is_shared = paths.is_shared(paths.prefix_of(root))
+        address = "/" if is_shared else view.address(self.store_name, entry.path)
         return view.redirect_after_change(self.request, address, self.store, _saved(entry.memory))
+
+    def _propose(self, record: Memory, old: str) -> Response:
+        """Put the record into the inbox of a shared store that takes only drafts."""
+        draft = inbox.new_draft(record, supersedes=old)
+        review.put(self.writer, [draft._replace(name=naming.unused_name(draft.name, self.store.has_draft))])
+        text = f"Saved as a draft, because {self.store_name} takes only drafts from you."
+        return view.redirect_after_change(self.request, "/", self.store, text)
 
 
 class _SavedRecord(_Subject):
@@ -377,6 +395,7 @@ def _page(form_subject: _Subject, form_page: _FormPage) -> Response:
         "expected_hash": form_page.values.get("hash", "") if form_page.is_unsaved else form_subject.hash,
         "category": form_subject.category,
         "store": form_subject.store_name,
+        "stores": form_subject.stores,
         "record": form_subject.record,
         "is_draft": form_subject.is_draft,
         "is_new": form_subject.record is None,
