@@ -133,7 +133,9 @@ def show(request: Request) -> Response:
 
 def _quick(looked_at: LookedAt) -> Iterator[Group]:
     store = looked_at.store
-    broken = [HealthFinding((FindingRecord(path),), _reason(store, path)) for path in listing.broken(looked_at.store_index)]
+    broken = [
+        HealthFinding((FindingRecord(path),), _reason(store, path)) for path in listing.broken(looked_at.store_index)
+    ]
     yield _group("Cannot be read", broken, "bad")
     contradictions = [
         HealthFinding(tuple(_record(looked_at, record_id) for record_id in finding.ids), finding.message)
@@ -154,7 +156,9 @@ def _reason(store: Store, path: str) -> str:
 def _changed(looked_at: LookedAt) -> Iterator[HealthFinding]:
     root = anchors.project_root(looked_at.store.root)
     freshness = Freshness(root, attention.PATIENCE) if root else None
-    for record_id, anchored in listing.anchored(looked_at.store_index, attention.MAX_CHECKED_RECORDS) if freshness else ():
+    for record_id, anchored in (
+        listing.anchored(looked_at.store_index, attention.MAX_CHECKED_RECORDS) if freshness else ()
+    ):
         note, _ = freshness.note(anchored) if freshness else ("", False)
         if note:
             record = _record(looked_at, record_id)
