@@ -57,6 +57,12 @@ def site(ferry: Path, tmp_path: Path) -> Path:
     return tmp_path / "site"
 
 
+_WIDE = """() => [...document.querySelectorAll("main *")]
+  .filter((part) => part.getBoundingClientRect().right > innerWidth + 1)
+  .slice(0, 6).map((part) => `${part.localName}.${part.className}`).join(" ")"""
+"""The elements that make a page wider than the window."""
+
+
 def _opened(chromium: Browser, address: str) -> tuple[Page, str, list[str]]:
     """Return a window that was let in, the address of its pages, and the list of the errors of their scripts."""
     page, errors = chromium.new_context().new_page(), []
@@ -147,7 +153,7 @@ def test_a_word_of_120_letters_makes_no_page_wider_than_the_window(chromium, tmp
             for width in appearance.WIDTHS:
                 page.set_viewport_size({"width": width, "height": 800})
                 if page.evaluate("document.scrollingElement.scrollWidth > window.innerWidth"):
-                    wide.append(f"{path} {width}")
+                    wide.append(f"{path} {width}: {page.evaluate(_WIDE)}")
         page.context.close()
 
     assert (wide, errors) == ([], [])
