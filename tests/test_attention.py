@@ -60,6 +60,7 @@ def everything(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     _draft(project.store.root, "draft")
     _draft(paths.user_store(), "own")
     Path(project.store.root, "decisions", "broken.json").write_text("{")
+    put(project.store.root, sample("decision", id="claims", title="Claims", supersedes=("sessions-expire",)))
     config = {
         "retrieval": {"enabled": False, "files": False},
         "capture": {"mode": "auto", "max_suggestions": 1},

@@ -110,7 +110,7 @@ def test_an_expected_failure_is_one_json_object_on_stdout(onrecord):
     outcome = onrecord("show", "x", "--json")
 
     assert outcome.code == 1
-    assert list(json.loads(outcome.out)["error"]) == ["code", "message", "fix"]
+    assert list(json.loads(outcome.out)["error"]) == ["code", "message", "fix", "docs"]
     assert outcome.err == ""
 
 

@@ -40,7 +40,8 @@ def test_it_says_that_there_is_none_and_what_to_do(project, onrecord, command):
         1,
         "",
         f"NO_STORE: there is no memory at {project}/.claude/memory\n"
-        "fix: onrecord init; saving the first record makes one, too\n",
+        "fix: onrecord init; saving the first record makes one, too\n"
+        "docs: onrecord docs NO_STORE\n",
     )
     assert os.listdir(project) == []
 

@@ -68,6 +68,7 @@ def test_drafts_are_named_like_records(onrecord, records):
     assert onrecord("inbox", "queue-limits.json").code == 0
     assert onrecord("inbox", "quueue").err == (
         "NOT_FOUND: no draft 'quueue' in the inbox; did you mean queue-limits?\nfix: onrecord inbox queue-limits\n"
+        "docs: onrecord docs NOT_FOUND\n"
     )
     assert onrecord("review", "--reject", "queue").err.startswith("BAD_INPUT: 'queue' is not a full name")
     assert onrecord("review", "--accept", "queue-limits").code == 0
@@ -81,4 +82,5 @@ def test_a_text_that_fits_several_drafts_lists_them(onrecord, records):
     assert outcome.err == (
         "AMBIGUOUS: 'queue' matches 2 drafts: queue-length, queue-limits\n"
         "fix: onrecord inbox queue-length; or type more of the name you mean\n"
+        "docs: onrecord docs AMBIGUOUS\n"
     )

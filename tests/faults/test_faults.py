@@ -113,3 +113,13 @@ def test_status_names_what_the_disk_did_not_give(bench):
 
     assert len(faults) > 100
     assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []
+
+
+def test_a_removal_that_was_done_is_not_reported_as_a_failure(bench):
+    """The flaw of 0.3.0-dev: the last file was removed, and a second removal of it failed on a read-only disk."""
+    case = next(case for case in commands.CASES if case.name == "connect --remove")
+    known = workbench.learn(bench, case)
+    faults = [fault for fault in known.faults() if fault.name == "EROFS" and fault.number > len(known.kinds) - 12]
+
+    assert len(faults) > 4
+    assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []

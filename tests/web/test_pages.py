@@ -401,12 +401,11 @@ def test_health_looks_at_the_store_that_is_named(browser, save, project):
 
 def test_health_names_the_records_that_contradict_what_replaces_what(browser, save, project):
     old, new = save("Sessions live in Redis"), save()
-    raw = json.loads(Path(project.store.root, old.path).read_text())
-    raw["superseded_by"] = new.memory.id
-    Path(project.store.root, old.path).write_text(json.dumps(raw))
+    file = Path(project.store.root, new.path)
+    file.write_text(json.dumps({**json.loads(file.read_text()), "supersedes": [old.memory.id]}))
     browser.site.check_again()
 
-    assert "Contradict what replaces what 1 Sessions live in" in _text(browser.get("/health"))
+    assert "Contradict what replaces what 1 Sessions live in Redis" in _text(browser.get("/health"))
 
 
 def test_health_is_shown_where_two_records_have_one_id(browser, save, project):
@@ -508,7 +507,7 @@ def test_a_search_that_nothing_fits_says_so_and_names_the_nearest_as_such(browse
     save()
 
     nothing = browser.get("/search?q=zzzzqqq").text
-    monkeypatch.setattr("onrecord.search.search_coefficients.FITS", 1.0)
+    monkeypatch.setattr("onrecord.search.coefficients.SEARCH_FITS", 1.0)
     nearest = re.sub(r"</?mark>", "", browser.get("/search?q=sessions+zzzzqqq&part=1").text)
 
     assert "Nothing on record is probably about this" in nothing and "Nearest" not in nothing

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from onrecord.cli.commands import COMMANDS, GROUPS, Example
-from onrecord.cli.output import Screen, clean, emit_error, wrap
+from onrecord.cli.output import Screen, clean, docs_line, emit_error, wrap
 from onrecord.errors import BadInput
 from onrecord.text import cut
 
@@ -149,7 +149,8 @@ class Parser(argparse.ArgumentParser):
             self.exit(2)
         screen, line = Screen.for_stream(sys.stderr), f"{self.prog}: {problem}"
         line = wrap(line, screen.width) if screen.is_terminal else line
-        self.exit(2, f"{line}\n{self.usage_line}\n{self.prog} --help shows more\n")
+        more = docs_line(screen, BadInput.code)
+        self.exit(2, f"{line}\n{self.usage_line}\n{self.prog} --help shows more\n{more}\n")
 
 
 def overview(screen: Screen) -> str:

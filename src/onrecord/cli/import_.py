@@ -11,7 +11,7 @@ from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.cli.terminal import Progress, watched
 from onrecord.errors import BadInput
-from onrecord.hosts import skill_names
+from onrecord.hosts import connection
 from onrecord.importers import import_log, proposals, sources, trigger_request
 from onrecord.importers.proposals import FileReport, Proposal
 from onrecord.project import Project
@@ -235,7 +235,7 @@ def _text(screen: Screen, data: dict[str, Any], reports: Sequence[FileReport], p
     verb = "would make " if data["dry_run"] else ""
     summary = f"{verb}{' and '.join(counts)} from {plural(sum(bool(r.proposals) for r in reports), 'file')}"
     pending = plural(data["pending"], "file")
-    summary += f"; {pending} left to an agent ({skill_names.typed('import')})" if data["pending"] else ""
+    summary += f"; {pending} left to an agent ({connection.typed_skill('import')})" if data["pending"] else ""
     summary += f"; {data['unchanged']:,} unchanged since the last import" if data["unchanged"] else ""
     next_steps = [] if data["dry_run"] or not paths else ["next: onrecord review; to undo this import: onrecord undo"]
     return "\n".join([*lines, summary, *next_steps])

@@ -30,6 +30,10 @@ _GIT_SECONDS = 3.0
 """Seconds for git to find the commit that brought a record."""
 
 
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
+"""Values of fields that say nothing: a heading alone would look as if something were cut off."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     meaning = "the id of a record, its beginning, or words of it; or a name in the map"
     parser.add_argument("id", nargs="+", metavar="ID", help=meaning)
@@ -155,7 +159,7 @@ def page(
     lines += [*beneath, ""]
     names = [first_field, *(field.name for field in schema.content_fields(record.category))]
     for name in dict.fromkeys((*names, *sorted(record.content))):
-        if name in record.content:
+        if record.content.get(name) not in _EMPTY:
             lines += _field(name, record.content[name], screen)
     lines += ["", *_about(entry, screen)]
     lines += [f"{screen.paint(label, 'dim')}: {clean(text)}" for label, text in labelled_notes.items() if text]

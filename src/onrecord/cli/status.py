@@ -27,7 +27,10 @@ from onrecord.usage.usage_log import EVENTS, Corrections, Counts, current_correc
 _DAYS = 7
 _MAX_IDS = 3
 _LABEL_WIDTH = 13
-_NAMED = (attention.CONFLICT, attention.BROKEN, attention.CORRECTED, attention.CHANGED, attention.REFUSED)
+_NAMED = (
+    attention.CONFLICT, attention.BROKEN, attention.CONTRADICTED, attention.CORRECTED, attention.CHANGED,
+    attention.REFUSED,
+)  # fmt: skip
 """Kinds whose subjects are named: those of the others are in the title, or on the page that the command opens."""
 
 

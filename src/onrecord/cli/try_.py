@@ -41,7 +41,6 @@ _TRANSCRIPTS_HELP = "folder or file with sessions (default: where the coding age
 _IMPORT_HELP = "use what `onrecord import` would draft, from here or from these files, instead of the store"
 _NOTHING = {
     "repeated": "nothing: already shown in this session",
-    "denied": "a note that there is no record about it",
     "silent": "nothing",
     "skipped": "nothing, as the prompt asked",
 }
@@ -248,7 +247,8 @@ def _turn(screen: Screen, turn: dict[str, Any]) -> list[str]:
     marks = [name for name, is_so in (("first", turn["first"]), ("with earlier words", turn["borrowed"])) if is_so]
     lines = [f"{screen.paint(when, 'dim')}  {screen.paint(prompt, 'bold')}"]
     if not turn["memories"]:
-        nothing = fit(f"  {_NOTHING[turn['outcome']]}{_near_text(turn['nearest'])}", screen.width)
+        note = f"a note: {clean(turn['context'].strip())}" if turn["context"] else _NOTHING[turn["outcome"]]
+        nothing = fit(f"  {note}{_near_text(turn['nearest'])}", screen.width)
         return [*lines, screen.paint(nothing, "dim")]
     summary = f"shown {len(turn['memories'])}, {turn['tokens']} tokens" + (f" ({', '.join(marks)})" if marks else "")
     lines.append(f"  {screen.paint(summary, 'green')}")

@@ -113,6 +113,7 @@ _BUTTONS = {
     attention.SHARED_DRAFT: "Review",
     attention.CONFLICT: "Resolve",
     attention.CORRECTED: "Improve",
+    attention.CONTRADICTED: "Look",
     attention.SETTING: "Settings",
 }
 _ICONS = {
@@ -122,6 +123,7 @@ _ICONS = {
     attention.CHANGED: "file",
     attention.CORRECTED: "failure",
     attention.BROKEN: "warning",
+    attention.CONTRADICTED: "warning",
     attention.UNREADABLE: "warning",
     attention.OFF: "off",
     attention.SETTING: "settings",

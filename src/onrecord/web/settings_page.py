@@ -12,7 +12,7 @@ from onrecord import paths
 from onrecord.coldstart import NamedTuple
 from onrecord.setting_table import SETTINGS
 from onrecord.settings import Settings, off_switches
-from onrecord.web import theme, view
+from onrecord.web import view
 
 _HEADINGS = {
     "retrieval": "What an agent is shown",
@@ -85,7 +85,7 @@ def _text(value: object) -> str:
 def choose_theme(request: Request) -> Response:
     """Keep the chosen theme, and return to the page that it was chosen on."""
     fields = view.form_fields(request)
-    theme.choose(fields.get("theme", ""))
+    view.choose_theme(fields.get("theme", ""))
     page = fields.get("page", "/")
     # With two slashes it would be the address of another host.
     is_page = page.startswith("/") and page[1:2] not in ("/", "\\") and page.isprintable()
