@@ -286,7 +286,9 @@ class _Draft:
         context = quotation.one_sentence(outcome.context or adr_page.context(page), _MAX_ITEM_LENGTH)
         self._note_rest("the context", context)
         self.context = context.text or title
-        reasons = self._items("reasons", (*outcome.reasons, *adr_page.reasons(page)), quotation.item)
+        reasons = self._items("reasons", outcome.reasons, quotation.because)
+        reasons += self._items("reasons", adr_page.reasons(page), quotation.item)
+        reasons = reasons[:_MAX_ITEMS]
         self.reasons = reasons or list(filter(None, [context.text]))
         self.effects = self._items("consequences", (*outcome.effects, *adr_page.effects(page)), quotation.effect)
         self.alternatives = self._alternatives(outcome.alternatives)

@@ -109,7 +109,7 @@ _MAX_CLAUSE_LENGTH = 120
 _NO_CLAUSE = re.compile(rf"; |:\s|[:{quotation.OPEN_END}]$")
 """What an item has that is more than a clause of a sentence."""
 
-_PROMPT = re.compile(r"_[^_]+_|\*[^*]+\*", re.DOTALL)
+_ASIDE_BLOCK = re.compile(r"_[^_]+_|\*[^*]+\*|>.*", re.DOTALL)
 _MAX_LABEL_WORDS = 3
 """Words of a label above a list, such as `Positive:`; more words are a sentence that the list goes on with."""
 
@@ -327,7 +327,7 @@ def _parts(blocks: Sequence[Block], *, has_arguments: bool = False) -> Iterator[
         if kind in ("code", "table"):
             yield from (("figure", "") for _ in run)
             continue
-        texts = [text for block in run if not _is_prompt(block) for text in items_of(block)]
+        texts = [text for block in run if not _is_aside_block(block) for text in items_of(block)]
         texts = [text for text in texts if text and not text.startswith((":::", "!["))]
         if kind == "bullet" and not has_arguments:
             texts = [text for text in texts if not _ARGUMENT.match(text)]
@@ -339,9 +339,9 @@ def _parts(blocks: Sequence[Block], *, has_arguments: bool = False) -> Iterator[
         yield from ((item_kind, text) for text in texts)
 
 
-def _is_prompt(text_block: Block) -> bool:
-    """True if a paragraph is in italics as a whole: it tells what to write there."""
-    return text_block.kind == "paragraph" and bool(_PROMPT.fullmatch(text_block.text.strip()))
+def _is_aside_block(text_block: Block) -> bool:
+    """True if a paragraph is a quotation, or in italics as a whole: a prompt of the template."""
+    return text_block.kind == "paragraph" and bool(_ASIDE_BLOCK.fullmatch(text_block.text.strip()))
 
 
 def items_of(text_block: Block) -> list[str]:

@@ -99,7 +99,10 @@ _LEANS = re.compile(
     r"conversely|second(?:ly)?|third(?:ly)?|another|other|others|"
     r"for (?:example|instance|that reason|this reason|now)|namely|in (?:contrast|addition|particular|this way|turn|"
     r"short|other words|that case|both cases)|on the other hand|as a (?:result|consequence)|examples?|that said|"
-    r"by doing so|to do so|at the same time|"
+    r"by doing so|to do so|at the same time|further|"
+    r"for that\b|(?:\S+ ){0,2}(?:it|its|they|them|their)\b(?! (?:is|was|will be|has been|would be|seems|can be)(?: \w+){1,2} "
+    r"(?:to|that)\b)|the (?:approach|solution|target|changes?|idea|option|proposal|alternative|method|technique|pattern|"
+    r"feature|mechanism|tool|library|framework|plan|goal|concern|(?:main |biggest )?(?:dis)?advantages?)\b|"
     r"alternatively|unlike|similar to|in comparison|again|next|first(?:ly)?|last(?:ly)?|besides|yet|still|nevertheless|"
     r"nonetheless|even so|so far|doing so|otherwise|rather|indeed|of course|luckily|fortunately|unfortunately|overall|"
     r"ultimately|accordingly|"
@@ -209,16 +212,11 @@ _MIN_ITEM_WORDS = 4
 _NEXT_PIECE = re.compile(r"; (?=[A-Z])")
 """Where an item of a list was joined to the one before it."""
 
+_ABOUT_DECISION = re.compile(r"It\b")
 _WAS = re.compile(
     r"\b(?:previously|currently|had been|used to|until now|at the moment|historically|in the past|so far|originally)\b",
     re.IGNORECASE,
 )
-
-
-def effect(text: str, max_characters: int) -> Quotation:
-    """Return what `item` does of a consequence; nothing of one that says how things were."""
-    quoted = item(text, max_characters)
-    return Quotation("", (text,), "it says how things were") if _WAS.search(quoted.text) else quoted
 
 
 _LABEL_ALONE = re.compile(
@@ -235,17 +233,32 @@ _SAYS_NONE = re.compile(
 
 
 def item(text: str, max_characters: int) -> Quotation:
-    """Return the first sentence of an item of a list, if it can be read alone."""
+    """Return a sentence of an item of a list, or of a paragraph with reasons, that can be read alone."""
     text = _NEXT_PIECE.split(text[:_MAX_READ], maxsplit=1)[0]
-    if len(text.split()) < _MIN_ITEM_WORDS:
-        return Quotation("", (text,), "it is a label")
-    if _LABEL_ALONE.fullmatch(text):
-        return Quotation("", (text,), "it is a label")
-    if _SAYS_NONE.fullmatch(text):
-        return Quotation("", (text,), "it says that there are none")
-    if text.partition(". ")[0].rstrip(' .)"').endswith("?"):
-        return Quotation("", (text,), "it asks")
-    return beginning(text, max_characters, no_more)
+    flaw = _item_flaw(text)
+    return Quotation("", (text,), flaw) if flaw else one_sentence(text, max_characters)
+
+
+def because(text: str, max_characters: int) -> Quotation:
+    """Return the first sentence of a reason that stood behind the decision, which "it" is about."""
+    text = _NEXT_PIECE.split(text[:_MAX_READ], maxsplit=1)[0]
+    first = next(iter(whole_sentences(text)), "")
+    flaw = sentence_flaw(_ABOUT_DECISION.sub("The choice", first)) or (TOO_LONG if len(first) > max_characters else "")
+    return Quotation("", (text,), flaw) if flaw else Quotation(first)
+
+
+def effect(text: str, max_characters: int) -> Quotation:
+    """Return the first sentence of a consequence, if it can be read alone and does not say how things were."""
+    text = _NEXT_PIECE.split(text[:_MAX_READ], maxsplit=1)[0]
+    flaw = _item_flaw(text)
+    quoted = Quotation("", (text,), flaw) if flaw else beginning(text, max_characters, no_more)
+    return Quotation("", (text,), "it says how things were") if _WAS.search(quoted.text) else quoted
+
+
+def _item_flaw(text: str) -> str:
+    if len(text.split()) < _MIN_ITEM_WORDS or _LABEL_ALONE.fullmatch(text):
+        return "it is a label"
+    return "it says that there are none" if _SAYS_NONE.fullmatch(text) else ""
 
 
 def no_more(_: str) -> bool:
