@@ -44,7 +44,7 @@ SAMPLES = {
     "setup.host": "codex", "trial.host": "codex",
     "shlex.quote(prompt)": "'the first'",
     "successor": "second", "before.id": "second", "context": "c", "flags": "--related code.py",
-    "paths.store_flag(store_ref.prefix)": "", "paths.store_flag(prefix)": "", "subjects[0].name": "first",
+    "paths.store_flag(candidate.prefix)": "", "paths.store_flag(store_ref.prefix)": "", "paths.store_flag(prefix)": "", "subjects[0].name": "first",
     "quote(shorten(reference.replace('-', ' ')))": "'first record'", "theirs": "second",
 }  # fmt: skip
 """What stands for an expression in a fix; any other is an id."""
@@ -182,8 +182,9 @@ def sandbox(
 
 
 COMMANDS_IN_TEXTS = sorted({command for text in TEMPLATES.values() for command in output.commands_in(text)})
-ELSEWHERE = ("onrecord hub ", "onrecord remote add ")
-"""These need a server: tests/shared/hub/test_command.py and tests/cli/test_sync.py run them as printed."""
+ELSEWHERE = ("onrecord hub ", "onrecord remote add ", "onrecord connect", "onrecord import --triggers")
+"""These need a server, a connected agent or its answers: tests/shared/hub/test_command.py, tests/cli/test_sync.py,
+tests/cli/test_connect.py and tests/cli/test_import.py run them."""
 
 COMMANDS_IN_TEXTS = [command for command in COMMANDS_IN_TEXTS if not command.startswith(ELSEWHERE)]
 COMMANDS_IN_TEXTS.remove("onrecord demo")  # a second, and tests/cli/test_demo.py runs it
