@@ -67,6 +67,7 @@ CASES = (
     Case("improve", ("improve",)),
     Case("effect", ("effect",)),
     Case("try", ("try", "where do uploads go"), says="Uploads in S3"),
+    Case("feedback", ("feedback", "uploads-in-s3", "helped")),
     Case("trust", ("trust",), is_repeatable=True),
     Case("clean", ("clean",), is_repeatable=True),
     Case("check", ("check", "upload.py")),

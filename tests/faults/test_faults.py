@@ -23,6 +23,7 @@ STEP = 131
 
 ELSEWHERE = {
     "completion": "reads nothing of a project",
+    "docs": "reads nothing of a project",
     "demo": "makes a project of its own, and removes it",
     "edit": "asks an editor; it writes as `update` does",
     "hub": "needs a server: tests/shared/hub/test_faults.py",
