@@ -41,7 +41,7 @@ CASES = (
     Case("config set --user", ("config", "set", "--user", "capture.mode", "off")),
     Case("config unset", ("config", "unset", "retrieval.max_inject")),
     Case("index rebuild", ("index", "rebuild")),
-    Case("doctor --fix", ("doctor", "--fix"), is_report=True, is_repeatable=True),
+    Case("doctor --fix", ("doctor", "--fix"), is_report=True, is_repeatable=True, says="repaired: rebuilt index.md"),
     Case("init --user", ("init", "--user"), is_repeatable=True),
     Case("remote add", ("remote", "add", "--offline", "platform", "../other.git")),
     Case("remote remove", ("remote", "remove", "team"), is_repeatable=True),
