@@ -657,7 +657,7 @@ def test_an_editor_that_has_only_mcp_gets_its_entry(onrecord, name):
     error = json.loads(onrecord("connect", name, "--json").out)["error"]
 
     assert "its agent can use Onrecord's MCP server" in error["message"]
-    entry = json.loads(error["fix"].partition("beside what is there: ")[2].partition("; docs/")[0])
+    entry = json.loads(error["fix"].partition("beside what is there: ")[2].partition("; what it gives: ")[0])
     ((servers),) = entry.values()
     assert servers["onrecord"]["args"][-1] == "mcp"
 

@@ -86,7 +86,9 @@ def test_exit_codes(onrecord, words, code):
 
 
 def test_an_unknown_command_gets_a_suggestion(onrecord):
-    assert onrecord("supercede", "a", "b").err == "onrecord: 'supercede' is not a command; did you mean supersede?\n"
+    assert onrecord("supercede", "a", "b").err == (
+        "onrecord: 'supercede' is not a command; did you mean supersede?\ndocs: onrecord docs BAD_INPUT\n"
+    )
 
 
 def test_a_bug_shows_its_traceback_exits_3_and_leaves_a_trace(onrecord, monkeypatch):

@@ -55,7 +55,7 @@ def test_a_wrong_name_among_others_costs_only_itself(onrecord, saved):
     outcome = onrecord("show", "jobs-are", "nothing-like-it")
 
     assert outcome.code == 1 and "Jobs are rows of a table" in outcome.out
-    assert "no memory 'nothing-like-it'" in outcome.err
+    assert "no record 'nothing-like-it'" in outcome.err
 
 
 def test_an_entry_of_a_knowledge_bank_is_shown_by_its_name(onrecord, saved):

@@ -249,7 +249,7 @@ def test_options_can_be_headings():
         ("# Queue\n\n## Status\n\nAccepted\n\n## Decision\n\nWe will use Redis.\n", "neither a context nor a reason"),
         (
             "# Queue\n\nJobs get lost.\n\n## Proposal\n\nUse Redis.\n",
-            "it has no heading in English for what was decided, such as Decision",
+            "no English heading, such as Decision, says what was decided",
         ),
         (page("Use Redis.") + "\n## Decision Outcome\n\nUse Kafka.\n", "several decisions"),
         (page("Use Redis.") + "\n## Decision: naming\n\nUse kebab case.\n", "several decisions"),

@@ -353,7 +353,8 @@ def _assign_field(into: dict[str, Any], name: str, text: str, fields: tuple[Fiel
     if rest and isinstance(kind, Object):
         _assign_field(into.setdefault(head, {}), rest, text, kind.fields, full_name)
     elif isinstance(kind, ListOf):
-        into.setdefault(head, []).append(_value(kind.item, text, full_name))
+        value = _value(kind.item, text, full_name)
+        into.setdefault(head, []).extend(value if isinstance(value, list) else [value])
     else:
         into[head] = _value(kind, text, full_name)
 

@@ -166,6 +166,6 @@ def _how_to_fix(category: str, flaws: Sequence[Flaw]) -> str:
     missing = [name for name in names if Flaw(f"content.{name}", "is missing") in flaws]
     if missing:
         return f"add {' '.join(f'--set {name}=…' for name in missing)}; nothing was written"
-    if flaws and not flaws[0].where.startswith("content"):
+    if flaws:
         return f"correct {flaws[0].where} and try again; nothing was written"
     return f"content of a {category} needs: {', '.join(names)}; nothing was written"

@@ -86,6 +86,14 @@ class _Subject:
         """Apply a patch to the version with this hash. Raises Changed and other errors."""
         raise NotImplementedError
 
+    def put_draft(self, draft: Draft | None, page: str) -> Response:
+        """Put a draft into the inbox of a shared store that takes only drafts; None if nothing would change."""
+        if draft is not None:
+            name = naming.unused_name(draft.name, self.store.has_draft)
+            review.put(self.writer, [draft._replace(name=name)])
+        text = f"Saved as a draft, because {self.store_name} takes only drafts from you."
+        return view.redirect_after_change(self.request, page, self.store, text)
+
     def base(self, version: str) -> Memory | None:
         """Return the version that the person began with; None if it is not known any more."""
         return view.site_of(self.request).shown_version(version)
@@ -119,19 +127,12 @@ class _NewRecord(_Subject):
         if values.get("force"):
             record = record._replace(id=naming.unused_name(record.id, self.store.has))
         if replicas.takes_drafts(root):
-            return self._propose(record, old)
+            return self.put_draft(inbox.new_draft(record, supersedes=old), "/")
         entry = save_record(self.writer, record, supersedes=old)
         # What waits for a sync has no page yet.
         is_shared = paths.is_shared(paths.prefix_of(root))
         address = "/" if is_shared else view.address(self.store_name, entry.path)
         return view.redirect_after_change(self.request, address, self.store, _saved(entry.memory))
-
-    def _propose(self, record: Memory, old: str) -> Response:
-        """Put the record into the inbox of a shared store that takes only drafts."""
-        draft = inbox.new_draft(record, supersedes=old)
-        review.put(self.writer, [draft._replace(name=naming.unused_name(draft.name, self.store.has_draft))])
-        text = f"Saved as a draft, because {self.store_name} takes only drafts from you."
-        return view.redirect_after_change(self.request, "/", self.store, text)
 
 
 class _SavedRecord(_Subject):
@@ -177,13 +178,7 @@ class _SavedRecord(_Subject):
         """Put the change into the inbox of a shared store that takes only drafts."""
         compose.refuse_secrets({**patch, "summary": summary})
         draft = review.draft_update(self.writer, self.entry, patch, summary)
-        if draft is not None:
-            name = naming.unused_name(draft.name, self.store.has_draft)
-            review.put(self.writer, [draft._replace(name=name)])
-        text = f"Saved as a draft, because {self.store_name} takes only drafts from you."
-        return view.redirect_after_change(
-            self.request, view.address(self.store_name, self.entry.path), self.store, text
-        )
+        return self.put_draft(draft, view.address(self.store_name, self.entry.path))
 
 
 class _DraftRecord(_Subject):

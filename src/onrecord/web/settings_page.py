@@ -56,13 +56,19 @@ def show(request: Request) -> Response:
         title="Settings",
         groups=[
             SettingGroup(name, _HEADINGS.get(name, name.replace("_", " ").capitalize()), tuple(group))
-            for name, group in groupby(rows, lambda row: row.key.partition(".")[0])
+            for name, group in groupby(sorted(rows, key=_place), lambda row: row.key.partition(".")[0])
         ],
         hidden=[row for row in rows if row.consequence],
         changed=sum(1 for row in rows if row.source),
         problems=[f"{problem.file}: {problem.key} {problem.message}" for problem in settings.problems],
         file=paths.CONFIG,
     )
+
+
+def _place(row: SettingRow) -> int:
+    """Return the place of a setting's group: that of its first setting in the table."""
+    group = row.key.partition(".")[0]
+    return next(place for place, key in enumerate(SETTINGS) if key.partition(".")[0] == group)
 
 
 def _row(settings: Settings, key: str, consequence: str) -> SettingRow:
