@@ -101,6 +101,11 @@ def test_wrong_usage_says_what_is_wrong_and_what_may_be_given(onrecord):
     )
 
 
+@pytest.mark.parametrize("words", [("list", "--all"), ("list", "--retired"), ("clean", "--all")])
+def test_an_option_that_is_like_no_other_is_not_said_to_mean_one(onrecord, words):
+    assert "did you mean" not in onrecord(*words).err
+
+
 def test_headings_are_bold_on_a_terminal():
     screen = Screen(80, is_terminal=True, has_colour=True)
 

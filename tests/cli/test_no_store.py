@@ -17,7 +17,7 @@ NEEDS_A_STORE = {
     "archive": ["x", "--reason=r"], "unarchive": ["x"], "supersede": ["x", "y"], "log": [], "undo": [], "freshness": [],
     "check": [],
     "reanchor": ["x"], "audit": [], "stats": [], "effect": [], "gc": [], "index": ["check"], "digest": [],
-    "improve": [], "export": [], "trust": [], "status": [], "web": ["--no-open"],
+    "improve": [], "export": [], "trust": [], "status": [], "web": ["--static=site"],
     "share": ["x", "--to=platform"], "feedback": ["x", "helped"],
 }  # fmt: skip
 MAKES_ONE = {"init", "save", "import", "config"}

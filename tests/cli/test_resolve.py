@@ -25,7 +25,7 @@ def test_reading_takes_words_of_an_id(onrecord, records, words):
     assert onrecord(*words, "sess").code == 0
     assert onrecord(*words, "sessions", "--json").code == 0
     assert onrecord(*words, "postgres").err.startswith("AMBIGUOUS: 'postgres' matches 2 records: sessions-")
-    assert onrecord(*words, "sesion").err.startswith("NOT_FOUND: no memory 'sesion'")
+    assert onrecord(*words, "sesion").err.startswith("NOT_FOUND: no record 'sesion'")
 
 
 @pytest.mark.parametrize(

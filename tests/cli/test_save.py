@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -218,3 +219,20 @@ def test_a_trigger_that_fits_any_prompt_is_warned_about_when_it_is_saved_and_by_
     assert updated.err == f"{note.replace('fix it', 'what do we do')}\n"
     assert '"fix it", "what do we do" have only words' in onrecord("audit").out
     assert '"fix it", "what do we do" have only words' in onrecord("doctor").out
+
+
+def test_the_items_of_a_list_can_be_given_as_one_json_list(onrecord):
+    options = [{"option": name, "rejected_reason": "slow"} for name in ("RabbitMQ", "NATS")]
+
+    saved = onrecord("save", "decision", "Jobs are rows", *DECISION, f"--set=alternatives={json.dumps(options)}")
+
+    assert saved.code == 0
+    record = json.loads(Path(json.loads(onrecord("show", "jobs-are-rows", "--json").out)["file"]).read_text())
+    assert record["content"]["alternatives"] == options
+
+
+def test_a_field_that_is_given_wrongly_is_what_the_fix_names(onrecord):
+    refused = onrecord("save", "decision", "Jobs are rows", *DECISION, "--set=status=maybe")
+
+    assert refused.err.startswith("INVALID_RECORD: content.status: ")
+    assert "fix: correct content.status and try again; nothing was written" in refused.err

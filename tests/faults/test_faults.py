@@ -115,6 +115,20 @@ def test_status_names_what_the_disk_did_not_give(bench):
     assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []
 
 
+def test_doctor_gives_no_command_with_a_hole_where_the_disk_failed(bench):
+    """The flaw of 0.3.0-dev: it looked twice for its own folder, and told to add the marketplace of nowhere."""
+    case = next(case for case in commands.CASES if case.name == "doctor --fix")
+    known = workbench.learn(bench, case)
+    faults = [fault for fault in known.faults() if fault.name == "EIO" and known.kinds[fault.number - 1] == "stat"][:40]
+
+    outcomes = []
+    for fault in faults:
+        bench.reset()
+        outcomes.append(bench.run(case.words, fault).printed)
+    assert [text for text in outcomes if "add ;" in text] == []
+    assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []
+
+
 def test_a_removal_that_was_done_is_not_reported_as_a_failure(bench):
     """The flaw of 0.3.0-dev: the last file was removed, and a second removal of it failed on a read-only disk."""
     case = next(case for case in commands.CASES if case.name == "connect --remove")

@@ -368,4 +368,4 @@ def test_answers_are_read_by_people_too(client):
     result = client.call("show", id="no-such-record")
 
     assert result["isError"] is True
-    assert text_of(result).startswith("NOT_FOUND: no memory 'no-such-record' in ")
+    assert text_of(result).startswith("NOT_FOUND: no record 'no-such-record' in ")

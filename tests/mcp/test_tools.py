@@ -283,7 +283,7 @@ SAME = {
         ("save", SAME, "NEAR_DUPLICATE"),
         ("save", {**SAME, "title": "Sessions live in Postgres, not Redis"}, "ALREADY_EXISTS"),
         ("supersede", {"id": "nobody", **SQLITE}, "NOT_FOUND"),
-        ("supersede", {"id": "sessions-live", **SQLITE}, "NOT_FOUND: no memory 'sessions-live'"),
+        ("supersede", {"id": "sessions-live", **SQLITE}, "NOT_FOUND: no record 'sessions-live'"),
     ],
 )  # fmt: skip
 def test_what_an_agent_can_correct_is_a_result_with_a_fix(client, project, tool, arguments, message):

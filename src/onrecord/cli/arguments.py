@@ -302,14 +302,14 @@ def _arranged(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [arranged for one in checks for arranged in compose.arrange_checks(dict(one))]
 
 
-def record_fields(flags: RecordFlags, category: str, whole: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields for `save`: those of `whole`, the JSON object of its file, overridden by the flags.
+def record_fields(flags: RecordFlags, category: str, from_file: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields for `save`: those of `from_file`, the JSON object of its file, overridden by the flags.
 
     Reads standard input if there is neither a file nor a title.
     """
     fields = flags.fields(category)
     needs_stdin = not flags.file and "title" not in fields
-    return _require_utf8(_merged(read_json("-") if needs_stdin else whole, fields, category, flags.added))
+    return _require_utf8(_merged(read_json("-") if needs_stdin else from_file, fields, category, flags.added))
 
 
 def update_patch(flags: RecordFlags, category: str) -> dict[str, Any]:
@@ -343,19 +343,20 @@ def _assign(fields: dict[str, Any], name: str, text: str, category: str) -> None
         _assign_field(fields.setdefault("content", {}), inner, text, schema.content_fields(category), name)
 
 
-def _assign_field(into: dict[str, Any], name: str, text: str, fields: tuple[Field, ...], whole: str) -> None:
+def _assign_field(into: dict[str, Any], name: str, text: str, fields: tuple[Field, ...], full_name: str) -> None:
     head, _, rest = name.partition(".")
     kinds = {field.name: field.kind for field in fields}
     if head not in kinds:
-        _refuse_misspelt(whole, tuple(kinds) + schema.KEYS)
-        raise BadInput(f"{shorten(whole)!r} is not a field of this record", fix=f"use one of {', '.join(kinds)}")
+        _refuse_misspelt(full_name, tuple(kinds) + schema.KEYS)
+        raise BadInput(f"{shorten(full_name)!r} is not a field of this record", fix=f"use one of {', '.join(kinds)}")
     kind = kinds[head]
     if rest and isinstance(kind, Object):
-        _assign_field(into.setdefault(head, {}), rest, text, kind.fields, whole)
+        _assign_field(into.setdefault(head, {}), rest, text, kind.fields, full_name)
     elif isinstance(kind, ListOf):
-        into.setdefault(head, []).append(_value(kind.item, text, whole))
+        value = _value(kind.item, text, full_name)
+        into.setdefault(head, []).extend(value if isinstance(value, list) else [value])
     else:
-        into[head] = _value(kind, text, whole)
+        into[head] = _value(kind, text, full_name)
 
 
 def _value(kind: Any, text: str, name: str) -> Any:

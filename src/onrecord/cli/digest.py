@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> CommandResult:
     only, warning = (None, "") if is_bank_enough else arguments.only_store(args, project)
     off = "; ".join(map(str, off_switches(project.settings, DIGEST_SWITCH)))
     if off:
-        without = {"entries": [], "text": "", "off": off}
-        return CommandResult(without, lambda screen: fitted(screen, f"Nothing to show: {off}.")).warned(warning)
+        nothing_shown = {"entries": [], "text": "", "off": off}
+        return CommandResult(nothing_shown, lambda screen: fitted(screen, f"Nothing to show: {off}.")).warned(warning)
     store_refs = project.stores_for(only).store_refs
     for store_ref in store_refs:
         # A session may have to begin before its index is complete; here there is time for it.

@@ -113,9 +113,9 @@ def say_paged(text: str, screen: Screen) -> None:
         say(text, screen)
 
 
-def say(text: str, screen: Screen, end: str = "\n") -> None:
+def say(text: str, screen: Screen, ending: str = "\n") -> None:
     """Print text without invisible characters, except our own colours; all output for people goes through here."""
-    print(safe(text, screen), end=end, flush=True)
+    print(safe(text, screen), end=ending, flush=True)
 
 
 def emit_error(error: OnrecordError, *, as_json: bool) -> None:

@@ -311,8 +311,7 @@ class _InteractiveReview:
         elif answer == "v":
             say_paged(draft_page.draft_page(self.writer, draft, self.screen).whole, self.screen)
         elif answer == "o" and isinstance(draft, Draft):
-            passage = draft_page.source_passage(draft, self.project)
-            say_paged(draft_page.source_text(passage, self.screen), self.screen)
+            say_paged(draft_page.source_text(draft, self.project, self.screen), self.screen)
         elif isinstance(draft, Draft):
             {"a": self._accept, "e": self._edit, "m": self._merge}.get(answer, self._accept_group)(position, draft)
 

@@ -113,8 +113,9 @@ def _import_reports(project: Project, files: Sequence[str] | None) -> list[FileR
     others = (Store(store_ref.root) for store_ref in _other_stores(project))
     if not proposals.records_in(reports) and not any(map(_record_count, others)):
         raise NoStore(
-            f"there are no records in {project.root}, and no decision records to import",
-            fix="save a few records, or name files with --import PATH; for a sample project: onrecord demo",
+            f"there are no records in {project.root}, and no decision records that a program can read",
+            fix="save a few records, or name files with --import PATH; to see what is left to an agent: onrecord import"
+            " --dry-run; for a sample project: onrecord demo",
         )
     return reports
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
 from onrecord import markdown
@@ -15,7 +15,7 @@ from onrecord.audit import audit_item, report
 from onrecord.audit.report import Evidence
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Invalid
-from onrecord.importers import adr_options, adr_outcome, adr_page, quotation, sources
+from onrecord.importers import adr_outcome, adr_page, quotation, sources
 from onrecord.importers.adr_options import AdrOption
 from onrecord.importers.adr_outcome import AdrOutcome
 from onrecord.importers.adr_page import Fields
@@ -26,20 +26,13 @@ from onrecord.record.author import IMPORT, RecordAuthor
 from onrecord.record.memory import Memory
 from onrecord.text import cut, sentences
 
-# As much as a person reads of one field.
-_MAX_CONTEXT_LENGTH = 400
-_MAX_REASON_LENGTH = 300
-_MAX_ITEM_LENGTH = 240
-_MAX_ITEMS = 4
-_MAX_ALTERNATIVES = 8
+# A draft is short: what is not there cannot be wrong, and the page is one step away.
+_MAX_ITEM_LENGTH = 280
+_MAX_ITEMS = 2
+_MAX_ALTERNATIVES = 6
+_MAX_NAME_LENGTH = 100
 _MAX_TITLE_LENGTH = 120
 _MAX_QUOTED_LENGTH = 40
-_MARGIN = 200
-"""Characters of a record that are neither of the page nor counted here, such as its status."""
-
-_ARGUMENT_AGAINST = re.compile(
-    r"(?:bad|con|negative|disadvantage)s?\b[\s,:]*(?:because\b)?[\s,:]*(\w.+)", re.IGNORECASE
-)
 _MAX_STATUSES = 2
 _IN_PART = re.compile(r"\b(?:part(?:ly|ially)|in part|mostly|accepted or|or rejected|or accepted)\b")
 _BEFORE_STATUS = re.compile(
@@ -59,9 +52,26 @@ _LEADS_UP = re.compile(
 _AS_IT_IS = re.compile(r"\b(?:is|are) (?:currently|presently)\b|\bat the moment\b", re.IGNORECASE)
 """Words of a sentence that says how things are, and not what is to be."""
 
+_WE_DECIDE = re.compile(
+    r"(?:we|the team|the \w+ team) (?:will|have (?:decided|chosen)|decided|chose|agreed|are going to|shall|should)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that says a decision, whatever was said before it."""
+
+_DEFINES = re.compile(r"[\w `()./-]{2,60}? (?:is|are) (?:an?|the|one of|our)\b")
+"""The beginning of a sentence that says what something is."""
+
+_AS_BEFORE = re.compile(
+    r"\b(?:what we (?:already )?(?:have|do)|status quo|do nothing|no changes?|as[- ]is|"
+    r"(?:current|existing) (?:approach|solution|setup|situation|behaviou?r|state|way|implementation|process))\b"
+    r"[^.]{0,20}\W*$",
+    re.IGNORECASE,
+)
+"""The end of a decision to leave things as they are, which only the page describes."""
+
 _NUMBER = re.compile(r"(?:adr[\s_-]*)?0*(\d{1,6})(?=\D|$)", re.IGNORECASE)
 _TITLE_NUMBER = re.compile(
-    r"\[?(?:adr|decision(?: record)?|rfc)[\s#:_-]*\d{1,6}\]?\s*[.:)–—-]*\s*(?=\S)"
+    r"\[?(?:adr|[A-Z]{2,6}(?=-\d{1,4}:)|decision(?: record)?|rfc)[\s#:_-]*\d{1,6}\]?\s*[.:)–—-]*\s*(?=\S)"
     r"|\d{1,6}\s*[.:)–—-]\s*(?=\S)|0\d{1,5}\s+(?=\S)"
     r"|(?:adr|(?:architectur\w+ )?decision(?: record)?(?: \(adr\))?|decision outcome)\s*(?:[:–—-]|for\b)\s+(?=\S)",
     re.IGNORECASE,
@@ -175,9 +185,8 @@ def _with_rule_title(record: Memory) -> Memory:
     better = naming.clean_title(rule_title.proposal(record))
     beginning = better.lower().removeprefix(f"{record.title.lower()}: ")
     decision = record.text("decision")
-    is_whole = (
-        any(part.rstrip(".! ").lower().endswith(beginning) for part in sentences(decision)) and ": " not in beginning
-    )
+    first = next(iter(sentences(decision)), "")
+    is_whole = first.rstrip(".! ").lower().endswith(beginning) and ": " not in beginning and " - " not in beginning
     if not better or not is_whole:
         return record
     topic = () if naming.is_generic(record.title) else (record.title,)
@@ -270,62 +279,46 @@ class _Draft:
 
     def __init__(self, page: MarkdownPage, outcome: AdrOutcome, title: str) -> None:
         self.notes: list[str] = []
-        decision = quotation.beginning(outcome.decision, summary_line.MAX_CHARACTERS)
+        decision = _quoted_decision(outcome)
         self.decision = decision.text
         self.doubt = _decision_doubt(decision, is_choice=outcome.is_choice)
         self._note_rest("the decision", decision)
-        self._room = report.MAX_RECORD_CHARS - _MARGIN - len(self.decision)
-        context = quotation.beginning(outcome.context or adr_page.context(page), _MAX_CONTEXT_LENGTH)
+        context = quotation.one_sentence(outcome.context or adr_page.context(page), _MAX_ITEM_LENGTH)
         self._note_rest("the context", context)
         self.context = context.text or title
-        reasons = self._items("reasons", outcome.reasons, adr_page.reasons(page))
-        self.effects = self._items("consequences", outcome.effects, adr_page.effects(page))
-        first = quotation.beginning(context.text, _MAX_REASON_LENGTH).text
-        self.reasons = reasons or list(filter(None, [first])) or self.effects[:1]
-        self._room -= len(self.context) + sum(map(len, self.reasons))
-        self.alternatives = list(self._alternatives(page, outcome.alternatives[:_MAX_ALTERNATIVES]))
-        self._fit()
+        reasons = self._items("reasons", outcome.reasons, quotation.because)
+        reasons += self._items("reasons", adr_page.reasons(page), quotation.item)
+        reasons = reasons[:_MAX_ITEMS]
+        self.reasons = reasons or list(filter(None, [context.text]))
+        self.effects = self._items("consequences", (*outcome.effects, *adr_page.effects(page)), quotation.effect)
+        self.alternatives = self._alternatives(outcome.alternatives)
 
     def _note_rest(self, name: str, quoted: Quotation) -> None:
         if quoted.rest:
             self.notes.append(f"{name} from {cut(quoted.rest[0], _MAX_QUOTED_LENGTH)!r} on ({quoted.flaw})")
 
-    def _items(self, name: str, of_decision: Sequence[str], item_texts: Sequence[str]) -> list[str]:
-        """Return what the decision itself says and the items that can be read alone, as many as a person reads."""
-        quoted = [quotation.beginning(text, _MAX_ITEM_LENGTH) for text in of_decision]
-        quoted += [quotation.item(text, _MAX_ITEM_LENGTH) for text in item_texts]
+    def _items(self, name: str, item_texts: Sequence[str], quote: Callable[[str, int], Quotation]) -> list[str]:
+        """Return the first items that can be read alone."""
+        quoted = [quote(text, _MAX_ITEM_LENGTH) for text in item_texts]
         texts = list(dict.fromkeys(each.text for each in quoted if each.text))[:_MAX_ITEMS]
         lost = len(quoted) - len(texts)
         if lost:
-            flaws = ", ".join(dict.fromkeys(each.flaw for each in quoted if not each.text)) or "no room"
-            self.notes.append(f"{lost} of {len(quoted)} {name} ({flaws})")
+            flaws = dict.fromkeys(each.flaw or quotation.ENOUGH for each in quoted if each.text not in texts)
+            self.notes.append(f"{lost} of {len(quoted)} {name} ({', '.join(flaws)})")
         return texts
 
-    def _alternatives(self, page: MarkdownPage, options: Sequence[AdrOption]) -> Iterator[dict[str, str]]:
-        for option in options:
-            line = next(
-                (
-                    text
-                    for text in (option.line, option.name)
-                    if len(text) <= _MAX_ITEM_LENGTH and not quotation.name_flaw(text)
-                ),
-                "",
-            )
-            if line:
-                yield {"option": line, "rejected_reason": _against(page, option)}
-            else:
-                self.notes.append(f"the option {cut(option.name, _MAX_QUOTED_LENGTH)!r} (it cannot be quoted)")
-
-    def _fit(self) -> None:
-        """Leave out the last effects and alternatives while the record is longer than an audit accepts."""
-        lengths = {id(texts): sum(len(str(text)) for text in texts) for texts in (self.effects, self.alternatives)}
-        lost = 0
-        while self.effects + self.alternatives and sum(lengths.values()) > self._room:
-            texts = self.effects or self.alternatives
-            lengths[id(texts)] -= len(str(texts.pop()))
-            lost += 1
-        if lost:
-            self.notes.append(f"{lost} more consequences and alternatives (no room)")
+    def _alternatives(self, options: Sequence[AdrOption]) -> list[dict[str, str]]:
+        """Return the options that were not chosen; none if one has no proper name: the list has another form."""
+        flaw = next(
+            (option for option in options if len(option.name) > _MAX_NAME_LENGTH or quotation.name_flaw(option.name)),
+            None,
+        )
+        if flaw:
+            self.notes.append(f"the alternatives: {cut(flaw.name, _MAX_QUOTED_LENGTH)!r} cannot be quoted")
+            return []
+        if len(options) > _MAX_ALTERNATIVES:
+            self.notes.append(f"{len(options) - _MAX_ALTERNATIVES} alternatives ({quotation.ENOUGH})")
+        return [{"option": option.name, "rejected_reason": "Not chosen"} for option in options[:_MAX_ALTERNATIVES]]
 
     def content(self, status: str) -> dict[str, Any]:
         return {
@@ -338,30 +331,37 @@ class _Draft:
         }
 
 
+def _quoted_decision(outcome: AdrOutcome) -> Quotation:
+    """Return the name of what was chosen, or the sentences that decide, from the first that says so."""
+    max_characters = summary_line.MAX_CHARACTERS
+    if outcome.is_choice:
+        return quotation.beginning(outcome.decision, max_characters, quotation.no_more)
+    quoted = quotation.beginning(outcome.decision, max_characters, rule_title.decides)
+    if not _decision_doubt(quoted, is_choice=False):
+        return quoted
+    parts = quotation.whole_sentences(outcome.decision)
+    for position, sentence in enumerate(parts[: quotation.MAX_TRIED]):
+        if _WE_DECIDE.match(sentence):
+            later = quotation.beginning(" ".join(parts[position:]), max_characters, rule_title.decides)
+            return later if later.text and not _decision_doubt(later, is_choice=False) else quoted
+    return quoted
+
+
 def _decision_doubt(decision: Quotation, *, is_choice: bool) -> str:
     if not decision.text:
         return f"its decision cannot be quoted: {decision.flaw}"
     if decision.is_cut_at_an_exception:
         return "its decision goes on with an exception that cannot be quoted"
+    if _AS_BEFORE.search(decision.text):
+        return "it leaves things as they are, which only the page describes"
     is_decided = is_choice or any(map(rule_title.decides, quotation.whole_sentences(decision.text)))
-    goes_on = (_LEADS_UP.match(decision.text) and decision.rest) or _AS_IT_IS.search(decision.text)
+    goes_on = (
+        (_LEADS_UP.match(decision.text) and decision.rest)
+        or _AS_IT_IS.search(decision.text)
+        or _DEFINES.match(decision.text)
+    )
     is_decided_later = not is_decided and (goes_on or any(map(rule_title.decides, decision.rest)))
     return "its decision begins with something else" if is_decided_later else ""
-
-
-def _against(page: MarkdownPage, option: AdrOption) -> str:
-    """Return the first argument against an option, from the one section that is about it."""
-    sections = [
-        section
-        for section in page.sections
-        if section.level > 2 and option.words == adr_options.words_of(adr_options.parse(section.title).name)
-    ]
-    for line in sections[0].lines if len(sections) == 1 else ():
-        match = _ARGUMENT_AGAINST.match(line.strip())
-        argument = adr_page.clean(match[1]) if match else ""
-        if argument and len(argument) <= _MAX_ITEM_LENGTH and not quotation.sentence_flaw(argument):
-            return argument
-    return "Not chosen"
 
 
 def references(adr_fields: Fields) -> tuple[tuple[str, ...], tuple[str, ...]]:

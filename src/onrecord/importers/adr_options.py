@@ -102,8 +102,8 @@ def _in_lists(blocks: Sequence[markdown.Block]) -> Iterator[list[AdrOption]]:
     for block in blocks:
         if block.kind == "bullet":
             # A nested item describes its parent and is not an option itself.
-            head, _, rest = adr_page.clean(markdown.flat(block.text)).partition("; ")
-            options.append(parse(head, rest))
+            head = adr_page.clean(markdown.flat(block.text)).partition("; ")[0]
+            options.append(parse(head))
         elif block.kind == "numbered":
             numbers = [match[1] for line in block.text.split("\n") if (match := _NUMBERED.match(line.strip()))]
             items = adr_page.items_of(block)

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from onrecord import markdown, timestamps
 from onrecord.coldstart import NamedTuple
+from onrecord.importers import quotation
 from onrecord.markdown import Block, MarkdownPage, Section
-from onrecord.text import cut, sentences
+from onrecord.text import sentences
 
 # A status is a line or two, with a few words about what replaces the decision.
 _MAX_STATUS_LENGTH = 2_000
@@ -100,12 +101,15 @@ _MAX_SUBSECTIONS_LENGTH = 600
 """Characters of the subsections of a section that has text itself."""
 
 _OPEN_END = re.compile(r"[\w)`\"'”’]$")
-_INTRODUCES = re.compile(r"(?::|,|\be\.g\.?|\bi\.e\.?|\b(?:like|example|following|below))$")
-"""The end of a text that a figure completes."""
+_ENDS = (".", "!", "?", quotation.OPEN_END)
+_MAX_CLAUSES = 6
+_MAX_CLAUSE_LENGTH = 120
+"""Characters and number of the items that a sentence can go on with."""
 
-_MIN_SENTENCE_WORDS = 5
-"""Words from which on an item of a list that nothing introduces is a sentence of its own."""
+_NO_CLAUSE = re.compile(rf"; |:\s|[:{quotation.OPEN_END}]$")
+"""What an item has that is more than a clause of a sentence."""
 
+_ASIDE_BLOCK = re.compile(r"_[^_]+_|\*[^*]+\*|>.*", re.DOTALL)
 _MAX_LABEL_WORDS = 3
 """Words of a label above a list, such as `Positive:`; more words are a sentence that the list goes on with."""
 
@@ -117,10 +121,6 @@ _BY_LINE = 0.6
 
 _WRAPPED = 0.8
 """Share of the longest line of a block from which on a line may have been wrapped."""
-
-_MAX_CODE_LINES = 4
-_MAX_CODE_LENGTH = 200
-"""Characters of code that can be part of a sentence."""
 
 _REPLACED = re.compile(
     r"(?:(?:this|the) (?:decision|adr|document|record)\w* (?:has been|is|was) )?"
@@ -235,7 +235,10 @@ def options(page: MarkdownPage) -> list[Section]:
 
 
 def _items(page: MarkdownPage, title_pattern: re.Pattern[str]) -> list[str]:
-    """Return the paragraphs and list items of sections; a list that a sentence introduces is one item with it."""
+    """Return the first paragraph of each section and its list items, without a list that a sentence introduces.
+
+    Later paragraphs go on with the first.
+    """
     sections = [
         inner
         for section in page.sections
@@ -244,15 +247,14 @@ def _items(page: MarkdownPage, title_pattern: re.Pattern[str]) -> list[str]:
     ]
     items: list[str] = []
     for section in dict.fromkeys(sections):
-        is_introduced = False
+        is_introduced = has_paragraph = False
         for kind, text in itertools.islice(_parts(section.blocks, has_arguments=True), _MAX_PARTS):
             if kind == "paragraph":
                 is_introduced = text.endswith(":") and len(text.split()) > _MAX_LABEL_WORDS
-                items += [text] if is_introduced or not text.endswith(":") else []
-            elif is_introduced:
-                items[-1] = f"{_with_end_mark(items[-1], items[-1][-1] != ':' and kind == 'clause')} {text}"
-            elif kind != "figure":
-                items.append(text)
+                items += [] if has_paragraph or text.endswith(":") else [text]
+                has_paragraph = True
+            elif kind != "figure" and not is_introduced:
+                items.append(text.removesuffix(quotation.OPEN_END))
     return [text for text in items if len(text.split()) > 1]
 
 
@@ -268,18 +270,15 @@ def within(page: MarkdownPage, section: Section) -> list[Section]:
 
 
 def text_of(page: MarkdownPage, section: Section) -> str:
-    """Return the text of a section, with that of its subsections if its own is short."""
+    """Return the text of a section, or that of its subsection if it has one and no text itself."""
     own = join_blocks(section.blocks)
-    if own and not own.endswith(":") and len(own) > _SHORT_LENGTH:
+    if own:
         return own
     subsections = [inner for inner in within(page, section)[1:] if not _is_aside(inner)]
-    if not own and any(_is_figure(inner) for inner in subsections):
+    if any(_is_figure(inner) for inner in subsections):
         return ""
-    parts = [f"{inner.title.rstrip(':')}: {text}" for inner in subsections if (text := join_blocks(inner.blocks))]
-    if own and not own.endswith(":"):
-        parts = [cut(" ".join(parts), _MAX_SUBSECTIONS_LENGTH)] if parts else []
-    texts = [text for text in (own, *parts) if text]
-    return " ".join((*(_with_end_mark(text, False) for text in texts[:-1]), *texts[-1:]))
+    texts = [text for inner in subsections if (text := join_blocks(inner.blocks))]
+    return texts[0] if len(texts) == 1 else ""
 
 
 def _is_figure(section: Section) -> bool:
@@ -296,41 +295,60 @@ def _is_aside(section: Section) -> bool:
 
 
 def join_blocks(blocks: Iterable[Block]) -> str:
-    """Return blocks as running text, without code, tables, notices and arguments; short list items become clauses."""
-    text, was_item, is_introduced = "", False, False
+    """Return blocks as running text, without code, tables, notices and arguments.
+
+    The clauses of a list complete the sentence that introduces it. What goes on with anything else has an open end.
+    """
+    text, was_clause = "", False
     for kind, part in _parts(list(blocks)):
-        if kind == "figure":
-            text = _before_figure(text, part)
-            continue
         if text and _ASIDE.fullmatch(part):
             break
-        is_introduced = (was_item and is_introduced) or text.endswith(":") or _goes_on(text)
-        is_item = kind == "clause" and (is_introduced or len(part.split()) < _MIN_SENTENCE_WORDS)
-        # What introduces several sentences goes with none of them.
-        text = f"{text.rstrip(':')}:." if kind == "sentence" and is_introduced else text
-        text = f"{text}:" if is_item and not was_item and _GOES_ON.search(text) else text
-        text = f"{_with_end_mark(text, is_item and was_item)} {part}" if text else part
-        was_item = is_item
+        is_introduced = text.endswith(":") or _goes_on(text)
+        is_clause = kind == "clause" and (was_clause or is_introduced)
+        if is_clause:
+            text = text if was_clause or text.endswith(":") else f"{text}:"
+            text = f"{text.rstrip('.;')}; {part}" if was_clause else f"{text} {part}"
+        elif kind == "figure" or (kind != "paragraph" and not was_clause and not text.endswith(_ENDS)):
+            text = _with_open_end(text)
+        if kind != "figure" and not is_clause:
+            text = f"{_with_end_mark(text)} {part}" if text else part
+        was_clause = is_clause
     return text
+
+
+def _with_open_end(text: str) -> str:
+    """Return the text with the mark for a sentence that goes on, unless its last sentence has ended."""
+    return text if not text or text.endswith((".", "!", "?", quotation.OPEN_END)) else f"{text}{quotation.OPEN_END}"
 
 
 def _parts(blocks: Sequence[Block], *, has_arguments: bool = False) -> Iterator[tuple[str, str]]:
     """Yield each paragraph, and each item of a list: a clause if all of its items are short, else sentences."""
     for kind, run in itertools.groupby(blocks, lambda block: block.kind if block.kind != "numbered" else "bullet"):
         if kind in ("code", "table"):
-            yield from (("figure", _short_code(block)) for block in run)
+            yield from (("figure", "") for _ in run)
             continue
-        texts = [text for block in run for text in items_of(block)]
+        texts = [text for block in run if not _is_aside_block(block) for text in items_of(block)]
         texts = [text for text in texts if text and not text.startswith((":::", "!["))]
         if kind == "bullet" and not has_arguments:
             texts = [text for text in texts if not _ARGUMENT.match(text)]
-        is_listing = all(len(sentences(text)) < 2 and "; " not in text for text in texts)
+        is_listing = len(texts) <= _MAX_CLAUSES and all(
+            len(text) < _MAX_CLAUSE_LENGTH and len(sentences(text)) < 2 and not _NO_CLAUSE.search(text)
+            for text in texts
+        )
         item_kind = "paragraph" if kind == "paragraph" else "clause" if is_listing else "sentence"
         yield from ((item_kind, text) for text in texts)
 
 
+def _is_aside_block(text_block: Block) -> bool:
+    """True if a paragraph is a quotation, or in italics as a whole: a prompt of the template."""
+    return text_block.kind == "paragraph" and bool(_ASIDE_BLOCK.fullmatch(text_block.text.strip()))
+
+
 def items_of(text_block: Block) -> list[str]:
-    """Return a paragraph or a bullet on one line, or the items of a numbered list without their numbers."""
+    """Return a paragraph or a bullet on one line, or the items of a numbered list without their numbers.
+
+    Nested items are left out, and leave an open end.
+    """
     items: list[list[str]] = []
     for line in text_block.text.split("\n"):
         number = _ITEM_NUMBER.match(line.strip()) if text_block.kind == "numbered" else None
@@ -338,48 +356,31 @@ def items_of(text_block: Block) -> list[str]:
             items.append([line.strip()[number.end() if number else 0 :]])
         else:
             items[-1].append(line)
-    return [clean(markdown.flat("\n".join(_ended(lines)).removeprefix("; "))) for lines in items]
+    return [_item_text(lines) for lines in items]
+
+
+def _item_text(lines: Sequence[str]) -> str:
+    own = list(itertools.takewhile(lambda line: not line.lstrip().startswith("; "), lines))
+    text = clean(markdown.flat("\n".join(_ended(own)))) if own else ""
+    return _with_open_end(text.rstrip(".")) if len(own) < len(lines) else text
 
 
 def _ended(lines: Sequence[str]) -> Iterator[str]:
-    """Yield lines with a full stop where a nested item begins a sentence, or a line that its author began anew."""
-    was_ended = False
+    """Yield lines with an open end where the next one seems to be a text of its own, such as a line below a label."""
     is_by_line = sum(line[-1:] in ".!?" for line in lines) > len(lines) * _BY_LINE
-    width = max(map(len, lines)) * _WRAPPED
+    width = max(map(len, lines), default=0) * _WRAPPED
     for number, (line, following) in enumerate(zip(lines, (*lines[1:], ""))):
-        bare = following.lstrip("; ")
-        is_nested = following.startswith("; ")
-        is_short = number == 0 and len(line) < _SHORT_LINE_LENGTH and len(bare.split()) > _MAX_LABEL_WORDS
-        is_capital = bare[:1].isupper() or (is_by_line and bare[:1] == "`")
-        is_end = (
-            is_capital
-            and not _goes_on(line)
-            and (is_nested or is_short or (is_by_line and len(line) < width))
-            and bool(_OPEN_END.search(line))
-        )
-        yield f"{line.removeprefix('; ') if was_ended else line}{'.' if is_end else ''}"
-        was_ended = is_end or (is_nested and line[-1:] in ".!?")
+        is_short = number == 0 and len(line) < _SHORT_LINE_LENGTH and len(following.split()) > _MAX_LABEL_WORDS
+        is_capital = following[:1].isupper() or (is_by_line and following[:1] == "`")
+        is_end = is_capital and not _goes_on(line) and (is_short or (is_by_line and len(line) < width))
+        yield f"{line}{quotation.OPEN_END if is_end and _OPEN_END.search(line) else ''}"
 
 
-def _short_code(figure: Block) -> str:
-    """Return code that is short enough to be part of a sentence, as text; empty for other code, and for a table."""
-    lines = [line.strip() for line in figure.text.split("\n") if line.strip()]
-    is_short = len(lines) <= _MAX_CODE_LINES and len(figure.text) <= _MAX_CODE_LENGTH
-    return ", ".join(f"`{line}`" for line in lines) if figure.kind == "code" and is_short else ""
-
-
-def _before_figure(text: str, code: str) -> str:
-    """Return `text` with the short code that it introduces, or without the introduction of any other figure."""
-    if not _INTRODUCES.search(text[-_MAX_ENDING_LENGTH:]):
-        return text
-    return f"{text} {code}." if code else text[: max(text.rfind(". ") + 1, text.rfind("; "), 0)].strip()
-
-
-def _with_end_mark(text: str, is_listing: bool) -> str:
+def _with_end_mark(text: str) -> str:
     """Return the text with a mark at its end, which separates it from the next block."""
-    if is_listing:
-        return f"{text.rstrip('.;')};"
-    return text if text[-1] in ".:;!?,…" or _goes_on(text) else f"{text}."
+    if text.endswith(":"):
+        return _with_open_end(text)
+    return text if text.endswith((*_ENDS, ",")) or _goes_on(text) else f"{text}."
 
 
 def _goes_on(text: str) -> bool:

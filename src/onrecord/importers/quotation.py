@@ -1,18 +1,23 @@
-"""Quote a page: the whole sentences of a text that can be read away from it, up to a limit, or none.
+"""Quote a page: the few sentences at the beginning of a text that can each be read alone, or none.
 
 A draft is read without its page. A sentence that is garbled there, or that needs the rest of the page, is left out; no
-sentence is cut.
+sentence is cut. One right sentence is better than five of which one is wrong, so few are taken.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from onrecord.audit import hard_to_find
 from onrecord.coldstart import NamedTuple
 from onrecord.text import sentences
 
 TOO_LONG = "it is too long"
+ENOUGH = "a draft is short"
+OPEN_END = "…"
+"""The mark that a reader of pages puts where a block stops before what it goes on with: a list, code, a nested item."""
+
 _MAX_READ = 4_000
 """Characters of a text that are read: several times what any field of a draft has room for."""
 
@@ -24,8 +29,8 @@ _ABBREVIATED = re.compile(
 )
 """The end of a part after which the sentence goes on: an abbreviation, or a single letter."""
 
-_MARK = re.compile(r"[.!](?:\s+|$)")
-_BAD_START = re.compile(r"[^\w\"'“‘`(\[$@/.#~<≤≥✅]|\.(?!\w)|(?:and|or|but|which|because)\b", re.IGNORECASE)
+_MARK = re.compile(rf"[.!{OPEN_END}](?:\s+|$)")
+_BAD_START = re.compile(r"[^\w\"'“‘`\[$@/.#~<≤≥✅]|\.(?!\w)|(?:and|or|but|which|because)\b", re.IGNORECASE)
 _BAD_END = re.compile(
     r"(?:[:,;–—-]|…|\.\.)$|\b(?:the|a|an|of|and|or|to|with|by|as|for|in|is|are|because|via|e\.g|i\.e|like|that|using|than|"
     r"into|from|such|our|their|its|be|which|where|when|if|but)\W*$"
@@ -39,7 +44,7 @@ _CODE = re.compile(r"`[^`\n]*[A-Za-z]{2}[^`\n]*`")
 _CODE_ALONE = re.compile(r"(?:\w+:\s*)?`")
 _SPLICED = re.compile(
     r"[,;:]\s*[.;,:!?](?!\w)|\.;|;\s*$|\b(?:will|to|be|are|is|the|a|of); |"
-    r"\(\s*\)|\[\s*\]|\"\"|\s\.(?:\s|$)|[!?]\s*;|:\s*\d+\.?\s*$|\s\d{1,2}[.)]\s+[A-Z]"
+    rf"\(\s*\)|\[\s*\]|\"\"|\s\.(?:\s|$)|[!?]\s*;|:\s*\d+\.?\s*$|\s\d{{1,2}}[.)]\s+[A-Z]|{OPEN_END}"
 )
 """Marks that meet where pieces of a page were put together, and numbers of a list that lost its lines."""
 
@@ -92,11 +97,42 @@ _LEANS = re.compile(
     r"(?:it|its|this|these|they|their|that|those|both|such|there|here|he|she|then|also|otherwise|however|instead|so|thus|"
     r"therefore|hence|additionally|furthermore|moreover|similarly|likewise|finally|but|and|or|meanwhile|consequently|"
     r"conversely|second(?:ly)?|third(?:ly)?|another|other|others|"
+    r"for (?:example|instance|that reason|this reason|now)|namely|in (?:contrast|addition|particular|this way|turn|"
+    r"short|other words|that case|both cases)|on the other hand|as a (?:result|consequence)|examples?|that said|"
+    r"by doing so|to do so|at the same time|further|"
+    r"for that\b|(?:\S+ ){0,2}(?:it|its|they|them|their)\b(?! (?:is|was|will be|has been|would be|seems|can be)(?: \w+){1,2} "
+    r"(?:to|that)\b)|the (?:approach|solution|target|changes?|idea|option|proposal|alternative|method|technique|pattern|"
+    r"feature|mechanism|tool|library|framework|plan|goal|concern|(?:main |biggest )?(?:dis)?advantages?)\b|"
+    r"alternatively|unlike|similar to|in comparison|again|next|first(?:ly)?|last(?:ly)?|besides|yet|still|nevertheless|"
+    r"nonetheless|even so|so far|doing so|otherwise|rather|indeed|of course|luckily|fortunately|unfortunately|overall|"
+    r"ultimately|accordingly|"
+    r"eventually|given that|with that|after that|until then|due to (?:this|that)|"
+    r"(?:currently|now|today|at the moment|for now|if|when|as|since|because|while|although|though|after|once),? "
+    r"(?:it|they|this|these)\b(?! (?:is|was|will be|has been|would be|seems)(?: \w+){1,2} (?:to|that)\b)|"
     r"the (?:same|other|others|rest|second|third|latter|former|above|following|result|reason|problem|issue|drawback|"
     r"downside|benefit|first))\b",
     re.IGNORECASE,
 )
 """A beginning that says nothing without what stands before it."""
+
+_OF_PAGE = (
+    r"(?:adr|decision|record|document|repo(?:sitory)?|project|app(?:lication)?|service|site|codebase|team|organi[sz]ation|"
+    r"year|month|week|quarter|sprint|time|moment|point|day|morning|way that|library|package|product|platform|module|"
+    r"programme|program)s?"
+)
+_DANGLES = re.compile(
+    rf"\b(?:this|these|those)\b(?! (?:\w+ )?{_OF_PAGE}\b)(?! who\b)|(?<!\bas )\bsuch an? \w+|\bas such\b|"
+    rf"\b(?:both|either|neither)(?: of)?(?: the| these)? {NOUN}s\b|\b(?:both|neither) (?:are|is|have|has|of them)\b|"
+    rf"\b(?:the|one|all|none|any|most|some) (?:of the |other |two |three |remaining |various |listed )+{NOUN}s?\b|"
+    rf"\b(?:the )?(?:other|remaining) {NOUN}s?\b|\bthe (?:other|same) (?:one|two|reasons?|problems?)\b|"
+    r"\bthat (?:point|time|moment|decision|case|reason|date|approach|option|change)\b|^[^,;:]{0,40}\balso\b|"
+    r"\b(?:he|she)\b|\bas (?:mentioned|described|discussed|noted|stated|outlined|explained|detailed|listed|shown)\b|"
+    r"\b(?:mentioned|described|discussed|listed|outlined) (?:earlier|before|previously|already)\b|"
+    r"^(?:user stor(?:y|ies)|stor(?:y|ies)|note|update|edit|ticket|issue|jira|epic|context|problem|problem statement|"
+    r"background|summary|decision|outcome|status|reasons?|rationale|justification|pros?|cons?|goals?|example|question|answer)\b[^:]{0,20}:",
+    re.IGNORECASE,
+)
+"""A word whose meaning stands in another sentence, and a label that belongs to the form of the page."""
 
 _EXCEPTS = re.compile(r"(?:however|but|except|unless|only|otherwise|until)\b", re.IGNORECASE)
 _TAKES_BACK = re.compile(
@@ -124,18 +160,63 @@ class Quotation(NamedTuple):
         return bool(_EXCEPTS.match(following) or (_LEANS.match(following) and _TAKES_BACK.search(following)))
 
 
-def beginning(text: str, max_characters: int) -> Quotation:
-    """Return the sentences at the beginning of a text that can be read alone and fit; one is never cut."""
+def beginning(text: str, max_characters: int, goes_on: Callable[[str], bool] = bool) -> Quotation:
+    """Return the sentences at the beginning of a text that can each be read alone and fit; one is never cut.
+
+    The first that does not go on with what is said, by `goes_on`, ends the quotation.
+    """
     parts = whole_sentences(text[:_MAX_READ])
     taken: list[str] = []
     for position, sentence in enumerate(parts):
         is_long = sum(map(len, taken)) + len(taken) + len(sentence) > max_characters
         flaw = TOO_LONG if is_long and len(sentence) > max_characters else sentence_flaw(sentence)
-        flaw = flaw or (TOO_LONG if is_long else "")
+        flaw = (
+            flaw
+            or (position and _label_flaw(sentence))
+            or (TOO_LONG if is_long else ENOUGH if taken and not goes_on(sentence) else "")
+        )
         if flaw:
             return Quotation(" ".join(taken), tuple(parts[position:]), flaw)
         taken.append(sentence)
     return Quotation(" ".join(taken))
+
+
+_LABELLED = re.compile(r"[A-Z][\w-]*(?: [\w-]+){0,3}: ")
+
+
+def _label_flaw(sentence: str) -> str:
+    return "it has a label" if _LABELLED.match(sentence) else ""
+
+
+MAX_TRIED = 4
+"""Sentences at the beginning of a text among which one that can be read alone is looked for."""
+
+
+def one_sentence(text: str, max_characters: int) -> Quotation:
+    """Return the first sentence of the beginning of a text that can be read alone."""
+    parts = whole_sentences(text[:_MAX_READ])
+    flaws = [
+        TOO_LONG if len(part) > max_characters else sentence_flaw(part) or _label_flaw(part)
+        for part in parts[:MAX_TRIED]
+    ]
+    taken = next((number for number, flaw in enumerate(flaws) if not flaw), None)
+    if taken is None:
+        return Quotation("", tuple(parts), next(iter(flaws), ""))
+    rest = (*parts[:taken], *parts[taken + 1 :])
+    return Quotation(parts[taken], rest, flaws[0] or (ENOUGH if rest else ""))
+
+
+_MIN_ITEM_WORDS = 4
+"""Words from which on an item says something; "Job retries" is a topic."""
+
+_NEXT_PIECE = re.compile(r"; (?=[A-Z])")
+"""Where an item of a list was joined to the one before it."""
+
+_ABOUT_DECISION = re.compile(r"It\b")
+_WAS = re.compile(
+    r"\b(?:previously|currently|had been|used to|until now|at the moment|historically|in the past|so far|originally)\b",
+    re.IGNORECASE,
+)
 
 
 _LABEL_ALONE = re.compile(
@@ -152,17 +233,37 @@ _SAYS_NONE = re.compile(
 
 
 def item(text: str, max_characters: int) -> Quotation:
-    """Return what `beginning` does of an item of a list; nothing of one that leans on the item before it."""
-    text = text[:_MAX_READ]
-    if _LEANS.match(text):
-        return Quotation("", (text,), "it needs what stands before it")
-    if _LABEL_ALONE.fullmatch(text):
-        return Quotation("", (text,), "it is a label")
-    if _SAYS_NONE.fullmatch(text):
-        return Quotation("", (text,), "it says that there are none")
-    if text.partition(". ")[0].rstrip(' .)"').endswith("?"):
-        return Quotation("", (text,), "it asks")
-    return beginning(text, max_characters)
+    """Return a sentence of an item of a list, or of a paragraph with reasons, that can be read alone."""
+    text = _NEXT_PIECE.split(text[:_MAX_READ], maxsplit=1)[0]
+    flaw = _item_flaw(text)
+    return Quotation("", (text,), flaw) if flaw else one_sentence(text, max_characters)
+
+
+def because(text: str, max_characters: int) -> Quotation:
+    """Return the first sentence of a reason that stood behind the decision, which "it" is about."""
+    text = _NEXT_PIECE.split(text[:_MAX_READ], maxsplit=1)[0]
+    first = next(iter(whole_sentences(text)), "")
+    flaw = sentence_flaw(_ABOUT_DECISION.sub("The choice", first)) or (TOO_LONG if len(first) > max_characters else "")
+    return Quotation("", (text,), flaw) if flaw else Quotation(first)
+
+
+def effect(text: str, max_characters: int) -> Quotation:
+    """Return the first sentence of a consequence, if it can be read alone and does not say how things were."""
+    text = _NEXT_PIECE.split(text[:_MAX_READ], maxsplit=1)[0]
+    flaw = _item_flaw(text)
+    quoted = Quotation("", (text,), flaw) if flaw else beginning(text, max_characters, no_more)
+    return Quotation("", (text,), "it says how things were") if _WAS.search(quoted.text) else quoted
+
+
+def _item_flaw(text: str) -> str:
+    if len(text.split()) < _MIN_ITEM_WORDS or _LABEL_ALONE.fullmatch(text):
+        return "it is a label"
+    return "it says that there are none" if _SAYS_NONE.fullmatch(text) else ""
+
+
+def no_more(_: str) -> bool:
+    """Return False: no sentence goes on with the first."""
+    return False
 
 
 def name_flaw(name: str) -> str:
@@ -190,9 +291,11 @@ def sentence_flaw(sentence: str) -> str:
     sentence = _CODE.sub("`code`", sentence)
     if _LABEL.search(sentence):
         return "it names an option by its letter, number or place"
+    if sentence.endswith("?"):
+        return "it asks"
     if _ELSEWHERE.search(sentence) or hard_to_find.phrases_in([sentence]):
         return "it points to another place"
-    return ""
+    return "it needs what stands before it" if _LEANS.match(sentence) or _DANGLES.search(sentence) else ""
 
 
 def _form_flaw(text: str) -> str:
