@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from onrecord import errors
-from onrecord.cli import manual
+from onrecord.cli import docs
 
 KINDS = [
     kind
@@ -48,7 +48,7 @@ def test_an_error_says_its_code_what_was_wrong_and_what_to_do(kind):
 def test_the_command_that_an_error_names_prints_what_its_code_means(kind):
     error = kind("it broke")
 
-    (passage,) = manual.find(error.docs.split()[2:])
+    (passage,) = docs.find(error.docs.split()[2:])
 
     assert error.docs == f"onrecord docs {kind.code}"
     assert (passage.page, passage.heading) == ("reference/errors", kind.code)
