@@ -17,7 +17,7 @@ from onrecord.web import view
 from onrecord.web.view import Notice
 
 _TIMEOUT_SECONDS = 60.0
-_PROGRAM = "from onrecord.cli import main; raise SystemExit(main())"
+_PROGRAM = "import onrecord.cli; raise SystemExit(onrecord.cli.main())"
 _MAX_ARGUMENT_CHARS = 200
 
 
