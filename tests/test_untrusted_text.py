@@ -322,7 +322,10 @@ def _assert_safe_to_show(text: str) -> None:
     inner = re.sub(r"</?result\b[^<>]*>", "", text)
     # Notes may come before the block: how many drafts wait, in each store.
     inner = re.sub(
-        r"(\A|\A(?:Memory: [^\n<>]*\n)+\n)<memory-context[^<>]*>\n(.*)\n</memory-context>\Z", r"\1\2", inner, flags=re.DOTALL
+        r"(\A|\A(?:Memory: [^\n<>]*\n)+\n)<memory-context[^<>]*>\n(.*)\n</memory-context>\Z",
+        r"\1\2",
+        inner,
+        flags=re.DOTALL,
     )
     assert re.findall(r"[<>]", inner) == [], text
     for line in text.split("\n"):
