@@ -86,13 +86,13 @@ class _Subject:
         """Apply a patch to the version with this hash. Raises Changed and other errors."""
         raise NotImplementedError
 
-    def put_draft(self, draft: Draft | None, page: str) -> Response:
+    def put_draft(self, draft: Draft | None, address: str) -> Response:
         """Put a draft into the inbox of a shared store that takes only drafts; None if nothing would change."""
         if draft is not None:
             name = naming.unused_name(draft.name, self.store.has_draft)
             review.put(self.writer, [draft._replace(name=name)])
         text = f"Saved as a draft, because {self.store_name} takes only drafts from you."
-        return view.redirect_after_change(self.request, page, self.store, text)
+        return view.redirect_after_change(self.request, address, self.store, text)
 
     def base(self, version: str) -> Memory | None:
         """Return the version that the person began with; None if it is not known any more."""

@@ -65,9 +65,9 @@ def show(request: Request) -> Response:
     )
 
 
-def _place(row: SettingRow) -> int:
+def _place(setting_row: SettingRow) -> int:
     """Return the place of a setting's group: that of its first setting in the table."""
-    group = row.key.partition(".")[0]
+    group = setting_row.key.partition(".")[0]
     return next(place for place, key in enumerate(SETTINGS) if key.partition(".")[0] == group)
 
 
