@@ -276,7 +276,7 @@ def _contradicted(project: Project, store_ref: StoreRef) -> list[Need]:
     title = f"{plural(len(findings), 'record')} {verb} what replaces what"
     subjects = tuple(Subject(finding.ids[0], note=finding.message) for finding in findings[:MAX_SUBJECTS])
     sentence = "An agent may follow what was replaced; an audit refuses it."
-    command = f"onrecord audit --strict {paths.store_flag(store_ref.prefix)}".rstrip()
+    command = f"onrecord audit {paths.store_flag(store_ref.prefix)}--strict"
     page = _in_store(_HEALTH, store_ref.prefix)
     return [Need(CONTRADICTED, title, sentence, command, page, name, len(findings), subjects)]
 

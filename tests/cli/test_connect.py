@@ -704,7 +704,10 @@ def test_the_check_fails_where_the_hook_cannot_start(home, onrecord, project):
 def test_the_check_without_an_agent_says_so(home, onrecord):
     refused = onrecord("connect", "--check")
 
-    assert refused.err.splitlines()[:2] == ["WRONG_STATE: no agent is connected", "fix: onrecord connect"]
+    assert refused.err.splitlines()[:2] == [
+        "WRONG_STATE: no agent is connected",
+        "fix: connect one: `onrecord connect`; the agents here: onrecord connect --list",
+    ]
 
 
 def test_an_agent_can_be_called_by_the_name_of_its_program(onrecord):

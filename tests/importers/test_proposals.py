@@ -142,12 +142,14 @@ def test_only_what_is_new_or_changed_is_proposed_again(project):
 
 def test_a_changed_decision_is_proposed_as_a_change_of_its_record(project):
     existing = proposals.records_in(gathered(project, "docs/adr/0007-use-nats.md"))
-    (project / "docs/adr/0007-use-nats.md").write_text(MADR.replace("3 replicas", "5 replicas"), encoding="utf-8")
+    (project / "docs/adr/0007-use-nats.md").write_text(
+        MADR.replace('option: "NATS JetStream"', 'option: "Kafka"'), encoding="utf-8"
+    )
 
     (report,) = gathered(project, "docs/adr/0007-use-nats.md", existing=existing)
 
     assert [(proposal.updates, proposal.record.content["decision"]) for proposal in report.proposals] == [
-        (existing[0].id, "NATS JetStream. Streams have 5 replicas.")
+        (existing[0].id, "Kafka.")
     ]
 
 

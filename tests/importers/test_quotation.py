@@ -11,11 +11,12 @@ from onrecord.importers.quotation import TOO_LONG, Quotation
 @pytest.mark.parametrize(
     ("text", "taken", "rest"),
     [
-        ("We use Redis. It is fast.", "We use Redis. It is fast.", ()),
+        ("We use Redis. Redis is fast.", "We use Redis. Redis is fast.", ()),
+        ("We use Redis. It is fast.", "We use Redis.", ("It is fast.",)),
         ("We use Redis. See below. It is fast.", "We use Redis.", ("See below.", "It is fast.")),
         (
-            "We asked Mr. Smith of Acme Inc. about it. He agreed.",
-            "We asked Mr. Smith of Acme Inc. about it. He agreed.",
+            "We asked Mr. Smith of Acme Inc. about it. Everybody agreed.",
+            "We asked Mr. Smith of Acme Inc. about it. Everybody agreed.",
             (),
         ),
         (
@@ -69,6 +70,19 @@ def test_no_sentence_is_cut():
         "The rule is TBD by the team.",
         "`+` This allows us to build on it.",
         "::: :::",
+        "The project needs a queue to support…",
+        "User Story: a queue for jobs.",
+        "Justification: we know it.",
+        "For example, a queue can be full.",
+        "Both options are slow.",
+        "Currently they live in a table.",
+        "Moving them to a queue is slow.",
+        "The approach used is not bound to Kafka.",
+        "At that point in time nobody knew.",
+        "How to split model and view",
+        "It gets the first and second points right.",
+        "Workers, in contrast, are restarted.",
+        "The queue is fast (source).",
     ],
 )
 def test_what_is_garbled_or_points_elsewhere_is_not_quoted(sentence):

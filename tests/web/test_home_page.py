@@ -146,6 +146,7 @@ def test_an_error_of_a_command_is_shown_with_its_fix(browser, save):
 
     assert response.status_code == 400
     assert "acme" in _text(response.text) and "<code>onrecord" in response.text
+    assert "it failed" not in response.text
 
 
 def test_the_theme_is_remembered_and_leads_nowhere_else(browser, save):

@@ -106,7 +106,9 @@ def _check(names: Sequence[str], project_dir: str) -> CommandResult:
         setup for setup in hosts.setups() if connection.state(setup).is_connected
     ]
     if not setups:
-        raise WrongState("no agent is connected", fix="onrecord connect")
+        raise WrongState(
+            "no agent is connected", fix="connect one: `onrecord connect`; the agents here: onrecord connect --list"
+        )
     root, prompt = paths.project_root(project_dir), _answered_prompt(project_dir)
     trials = [hook_trial.run(setup, root, prompt or "what is on record here?") for setup in setups]
     data = {"project": root, "prompt": prompt, "agents": [trial._asdict() for trial in trials]}

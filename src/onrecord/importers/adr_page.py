@@ -68,7 +68,7 @@ _BRACKETED = re.compile(
 """A link whose target is elsewhere on the page."""
 
 _AUTOLINK = re.compile(r"<(https?://[^<>\s]{1,500})>")
-_ESCAPE = re.compile(r"\\([_*`#\[\]<>.!~-])")
+_ESCAPE = re.compile(r"\\([_*`#\[\]<>().!|~-])")
 _ITEM_NUMBER = re.compile(r"[(\[]?\d{1,3}[.)\]]\s+")
 _ARGUMENT = re.compile(
     r"(?:good|bad|neutral|pros?|cons?|positive|negative|advantage|disadvantage)s?\b\s*[,:]", re.IGNORECASE
@@ -393,8 +393,15 @@ def _emphasised(match: re.Match[str]) -> str:
 
 
 def clean(text: str) -> str:
-    """Return the text without HTML tags, link targets, footnotes and the escapes of Markdown."""
+    """Return the text without HTML tags, link targets, footnotes and the escapes of Markdown; code stays as it is."""
+    parts = text.split("`")
+    # With an odd number of backticks nobody knows what is code.
+    parts = parts if len(parts) % 2 else [text]
+    return " ".join("`".join(part if number % 2 else _without_marks(part) for number, part in enumerate(parts)).split())
+
+
+def _without_marks(text: str) -> str:
     text = _EMPHASIS.sub(_emphasised, _LINK_TARGET.sub(" ", _REFERENCE_LINK.sub(r"\1", text)))
     text = _BRACKETED.sub(r"\1", _QUOTED.sub("", text))
     text = _FOOTNOTE.sub("", _AUTOLINK.sub(r"\1", _ESCAPE.sub(r"\1", text)))
-    return " ".join(html.unescape(_TAG.sub(" ", text)).split())
+    return html.unescape(_TAG.sub(" ", text))

@@ -36,7 +36,8 @@ _BAD_END = re.compile(
     r"into|from|such|our|their|its|be|which|where|when|if|but)\W*$"
 )
 _MARKUP = re.compile(
-    r"</?[a-z!][^<>]*>|&\w{2,8};|~~|\]\(|\]\[|\[\^|\|.*\||\\[_*`#]|!\[|:::|---|={3,}|\*\*|__|^#+\s|```|\{[{%]|[{%]\}|\$\$|"
+    r"</?[a-z!][^<>]*>|<[-=→]|\((?:source|link|refs?|references?|docs?|docs? link|more info)\)|"
+    r"&\w{2,8};|~~|\]\(|\]\[|\[\^|\|.*\||\\[_*`#]|!\[|:::|---|={3,}|\*\*|__|^#+\s|```|\{[{%]|[{%]\}|\$\$|"
     r"^\s*\*|\s\*\s|\w\*(?!\w)|(?<!\w)\*\w|(?<!\w)_\w[^_]*\s|(?<![\w`])`\W{1,2}`|\b[A-Z][A-Z_]+=\w+ \w|^\[[ xX]?\]",
     re.IGNORECASE,
 )
@@ -102,8 +103,8 @@ _LEANS = re.compile(
     r"by doing so|to do so|at the same time|further|"
     r"for that\b|(?:\S+ ){0,2}(?:it|its|they|them|their)\b"
     r"(?! (?:is|was|will be|has been|would be|seems|can be)(?: \w+){1,2} (?:to|that)\b)|"
-    r"the (?:approach|solution|target|changes?|idea|option|proposal|alternative|method|technique|pattern|"
-    r"feature|mechanism|tool|library|framework|plan|goal|concern|(?:main |biggest )?(?:dis)?advantages?)\b|"
+    r"the (?:approach|solution|target|changes?|idea|option|proposal|alternative|method|technique|pattern|feature|"
+    r"mechanism|tool|library|framework|plan|goal|concern|(?:main |biggest )?(?:dis)?advantages?)\b|"
     r"alternatively|unlike|similar to|in comparison|again|next|first(?:ly)?|last(?:ly)?|besides|yet|still|nevertheless|"
     r"nonetheless|even so|so far|doing so|otherwise|rather|indeed|of course|luckily|fortunately|unfortunately|overall|"
     r"ultimately|accordingly|"
@@ -127,15 +128,20 @@ _DANGLES = re.compile(
     rf"\b(?:the|one|all|none|any|most|some) (?:of the |other |two |three |remaining |various |listed )+{NOUN}s?\b|"
     rf"\b(?:the )?(?:other|remaining) {NOUN}s?\b|\bthe (?:other|same) (?:one|two|reasons?|problems?)\b|"
     r"\bthat (?:point|time|moment|decision|case|reason|date|approach|option|change)\b|^[^,;:]{0,40}\balso\b|"
+    r",? (?:in contrast|however|therefore|on the other hand|instead|though|too)[,.]|^(?:especially|particularly|"
+    r"(?:more|most) importantly|importantly)\b|\b(?:decision drivers|considered options|pros and cons)\b|"
+    r"\b(?:first|second|third)(?: and| or|,) (?:first|second|third|fourth)\b|"
     r"\b(?:he|she)\b|\bas (?:mentioned|described|discussed|noted|stated|outlined|explained|detailed|listed|shown)\b|"
     r"\b(?:mentioned|described|discussed|listed|outlined) (?:earlier|before|previously|already)\b|"
     r"^(?:user stor(?:y|ies)|stor(?:y|ies)|note|update|edit|ticket|issue|jira|epic|context|problem|problem statement|"
-    r"background|summary|decision|outcome|status|reasons?|rationale|justification|pros?|cons?|goals?|example|question|answer)\b[^:]{0,20}:",
+    r"background|summary|decision|outcome|status|reasons?|rationale|justification|propos(?:ed|al)|pros?|cons?|goals?|example|question|answer)\b[^:]{0,20}:",
     re.IGNORECASE,
 )
 """A word whose meaning stands in another sentence, and a label that belongs to the form of the page."""
 
-_EXCEPTS = re.compile(r"(?:however|but|except|unless|only|otherwise|until)\b", re.IGNORECASE)
+_EXCEPTS = re.compile(
+    r"(?:however|but|except|unless|only|otherwise|until|to be (?:confirmed|decided|discussed))\b", re.IGNORECASE
+)
 _TAKES_BACK = re.compile(
     r"\b(?:another adr|future adr|separate adr|for now|not yet|later|deferred|postponed|out of scope|in the future|"
     r"temporar(?:y|ily)|reverted)\b",
@@ -213,6 +219,7 @@ _MIN_ITEM_WORDS = 4
 _NEXT_PIECE = re.compile(r"; (?=[A-Z])")
 """Where an item of a list was joined to the one before it."""
 
+_ASKS = re.compile(r"(?:how|what|which|why|whether|who|where|should|shall|can we|do we)\b", re.IGNORECASE)
 _ABOUT_DECISION = re.compile(r"It\b")
 _WAS = re.compile(
     r"\b(?:previously|currently|had been|used to|until now|at the moment|historically|in the past|so far|originally)\b",
@@ -272,6 +279,8 @@ def name_flaw(name: str) -> str:
     name = name[:_MAX_READ]
     if not re.search(r"[^\W\d_]{2}", name):
         return "it has no letters"
+    if len(whole_sentences(name)) > 1:
+        return "it has several sentences"
     return _form_flaw(name) or ("it names no option" if _LABEL.search(name) or _ELSEWHERE.search(name) else "")
 
 
@@ -292,7 +301,7 @@ def sentence_flaw(sentence: str) -> str:
     sentence = _CODE.sub("`code`", sentence)
     if _LABEL.search(sentence):
         return "it names an option by its letter, number or place"
-    if sentence.endswith("?"):
+    if sentence.endswith("?") or _ASKS.match(sentence):
         return "it asks"
     if _ELSEWHERE.search(sentence) or hard_to_find.phrases_in([sentence]):
         return "it points to another place"

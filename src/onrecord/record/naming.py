@@ -133,7 +133,7 @@ def clean_tags(texts: list[str]) -> tuple[str, ...]:
 
 def one_line(text: str) -> str:
     """Return `text` on one line without invisible characters and delimiters of `index.md`."""
-    return " ".join(remove_invisible(text).replace("->", "→").replace("#tags:", "# tags:").split())
+    return " ".join(remove_invisible(text).replace("<->", "↔").replace("->", "→").replace("#tags:", "# tags:").split())
 
 
 def remove_invisible(text: str) -> str:

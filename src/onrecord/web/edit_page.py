@@ -381,7 +381,7 @@ def _page(form_subject: _Subject, form_page: _FormPage) -> Response:
     values = {
         "sections": record_form.unfolded(sections, problems),
         "problems": problems,
-        "first_problem": next((name for name in problems if name), ""),
+        "focused": next((name for name in problems if name), "title" if form_subject.record is None else ""),
         "values": form_page.values,
         "preview": form_page.preview or _first_preview(form_subject, form_page),
         "extra": form_page.extra,

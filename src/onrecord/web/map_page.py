@@ -118,10 +118,10 @@ def drawing(project_map: ProjectMap, area: Area, width: int, height: int, most: 
     return [_drawn(project_map, cell, listed) for cell in tree_map.draw(area, width, height, most)]
 
 
-def _drawn(project_map: ProjectMap, cell: Cell, listed: dict[int, int]) -> DrawnCell:
+def _drawn(project_map: ProjectMap, cell: Cell, positions: dict[int, int]) -> DrawnCell:
     area = cell.area
     numbers = sorted(project_map.coverage.numbers_about(area)) if not cell.rest else sorted(area.below)
-    marked = [str(listed[number]) for number in numbers if number in listed][:_MAX_MARKED]
+    marked = [str(positions[number]) for number in numbers if number in positions][:_MAX_MARKED]
     text = f"{area.path}/: {cell.rest} more" if cell.rest else area.path + ("/" if area.children else "")
     if area.children or cell.rest:
         text += f", {area.files:,} files, {area.with_records:,} with records"

@@ -139,8 +139,8 @@ def test_whoever_is_revoked_sees_nothing_any_more(owner, onrecord):
     again = onrecord("hub", "revoke", "walt", "--team=platform")
 
     assert again.err == (
-        "NOT_FOUND: 'walt' is not a member of the team platform\nfix: onrecord hub status\n"
-        "docs: onrecord docs NOT_FOUND\n"
+        "NOT_FOUND: 'walt' is not a member of the team platform\n"
+        "fix: onrecord hub status\ndocs: onrecord docs NOT_FOUND\n"
     )
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         owner.session("walt").execute("SELECT * FROM onrecord.records")
