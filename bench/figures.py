@@ -181,8 +181,8 @@ SECTIONS: Sequence[Section] = (
     Section(
         "Import of decision records",
         "import",
-        "By round. Rounds 1 to 4 were learnt from afterwards, and measured before drafts became short. Rounds 5 to 8"
-        " are at first sight, every sentence read against its page; `bench/results/import.md` explains both.",
+        "By round. Rounds 1 to 4 were learnt from afterwards, and measured before drafts became short. Since round 5"
+        " at first sight, every sentence read against its page; `bench/results/import.md` explains both.",
         figure_tables.imported,
     ),
     Section(

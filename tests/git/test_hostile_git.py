@@ -391,8 +391,6 @@ COMMANDS: dict[str, list[str]] = {
     "config": [],
     "judge": ["test"],
     "digest": ["--why"],
-    "docs": [],
-    "feedback": [],
     "doctor": [],
     "clean": ["--dry-run"],
     "merge-driver": ["src/touched.py", "src/staged.py", "src/committed.py"],

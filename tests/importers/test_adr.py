@@ -211,7 +211,7 @@ def test_one_sentence_of_context_is_quoted_that_can_be_read_alone():
 
 
 def test_the_sentence_that_decides_is_quoted_if_others_lead_up_to_it():
-    text = page("See below for queues. We will use Kafka for jobs. It is known.")
+    text = page(f"Our harbour has many queues, {'as was told ' * 8}above. We will use Kafka for jobs. It is known.")
 
     assert read(text).record.content["decision"] == "We will use Kafka for jobs."
 

@@ -49,6 +49,16 @@ def test_an_imported_draft_is_beside_its_page_with_the_words_marked(browser, sav
     assert "\nUnrelated remark of the author." in text
 
 
+def test_what_an_import_left_out_of_a_draft_is_on_the_page(browser, save, project):
+    save()
+    content = {"context": "pip is slow", "decision": "We install everything with uv.", "rationale": ["speed"]}
+    record = compose.compose("decision", {"title": "Use uv", "content": content})
+    note = "left out of docs/adr/0001.md: 2 of 4 reasons (<b>it asks</b>)"
+    Inbox(project.store.root).put(inbox.new_draft(record)._replace(note=note))
+
+    assert note.replace("<", "&lt;").replace(">", "&gt;") in browser.get("/inbox").text
+
+
 @pytest.mark.parametrize("source", ["../secret.md:1", "/etc/passwd:1", "missing.md:3", "link.md:1"])
 def test_no_file_outside_the_project_is_shown_as_a_source(browser, save, project, source):
     save()

@@ -36,7 +36,7 @@ _BAD_END = re.compile(
     r"into|from|such|our|their|its|be|which|where|when|if|but)\W*$"
 )
 _MARKUP = re.compile(
-    r"</?[a-z!][^<>]*>|<[-=→]|\((?:source|link|refs?|references?|docs?|docs? link|more info)\)|"
+    r"</?[a-z!][^<>]*>|<[-=→]|\((?:source|link|refs?|references?|docs?|docs? link|more info|examples?)\)|"
     r"&\w{2,8};|~~|\]\(|\]\[|\[\^|\|.*\||\\[_*`#]|!\[|:::|---|={3,}|\*\*|__|^#+\s|```|\{[{%]|[{%]\}|\$\$|"
     r"^\s*\*|\s\*\s|\w\*(?!\w)|(?<!\w)\*\w|(?<!\w)_\w[^_]*\s|(?<![\w`])`\W{1,2}`|\b[A-Z][A-Z_]+=\w+ \w|^\[[ xX]?\]",
     re.IGNORECASE,

@@ -76,7 +76,7 @@ EVERYDAY = frozenset(
     debug feature features issue issues ticket tickets refactor refactoring cleanup unused version versions upgrade
     upgrades release releases script scripts command commands terminal faster slow slower performance optimize simple
     simplify nice nicer pretty load loads loading name names summary summarize plan example examples question questions
-    result results output input data user users everything repo repository folder directory open close show hide new
+    result results output input data everything repo repository folder directory open close show hide new
     whole rest part parts idea ideas again detail details description possible correct missing order
     """.split()
 )

@@ -23,6 +23,9 @@ MAX_STRANGE_TRIGGERS = 5
 MAX_SEPARATE_TRIGGERS = 8
 """Triggers that may share no word with each other, whatever the record says: its text may be written for them."""
 
+_DIGITS_OF_A_CODE = 3
+"""A shorter number is a count or the name of a task; `429` and `504` are what an error says."""
+
 _MAX_OWN_CHARACTERS = 4_000
 """Characters of a record's own text that are compared with its triggers."""
 
@@ -109,7 +112,11 @@ def _apart(trigger_words: Iterable[frozenset[str]]) -> int:
 
 
 def _content(trigger: str) -> frozenset[str]:
-    return frozenset(term for term in _topic_terms(trigger) if not term.isdigit() and terms.JOINED not in term)
+    return frozenset(
+        term
+        for term in _topic_terms(trigger)
+        if not (term.isdigit() and len(term) < _DIGITS_OF_A_CODE) and terms.JOINED not in term
+    )
 
 
 def _own_words(memory: Memory) -> frozenset[str]:

@@ -94,6 +94,8 @@ class DraftView(NamedTuple):
     """What an agent will be shown."""
     fields: tuple[FieldView, ...] = ()
     evidence: tuple[str, ...] = ()
+    note: str = ""
+    """What of its source is not in it."""
     passage: SourcePassage | None = None
     triggers: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -199,6 +201,7 @@ def _draft_view(stored: StoredDraft) -> DraftView:
         summary_line.render(after),
         fields=tuple(record_page.fields_of(record)),
         evidence=tuple(draft.evidence),
+        note=draft.note,
         passage=source_passage.find(anchors.project_root(writer.store.root), record),
         triggers=record.triggers,
         tags=record.tags,
