@@ -188,7 +188,7 @@ def accept_in(chromium: Browser, address: str) -> None:
     page.goto(address)
     page.wait_for_url(lambda url: "token" not in url)
     page.goto(f"{page.url.rstrip('/')}/inbox")
-    page.get_by_role("button", name="Accept").click()
+    page.get_by_role("button", name="Accept", exact=True).click()
     expect(page.get_by_text("The inbox is empty.")).to_be_visible()
 
 
