@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 LOCK_SECONDS = 10.0
 """Seconds to wait for a lock before Locked is raised."""
 
+LEFT = "written before that, and left so"
+"""Said of files that a failing disk does not let us put back."""
+
 _MANY_FILES = 50
 _TEMPORARY = ".tmp-"
 _BINARY = getattr(os, "O_BINARY", 0)

@@ -152,3 +152,13 @@ def test_a_removal_that_was_done_is_not_reported_as_a_failure(bench):
 
     assert len(faults) > 4
     assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []
+
+
+def test_git_files_that_could_not_be_put_back_are_named(bench):
+    """The flaw of 0.3.0-dev: one of two was written, the disk became read-only, and the error did not say so."""
+    case = next(case for case in commands.CASES if case.name == "init --user")
+    known = workbench.learn(bench, case)
+    faults = [fault for fault in known.faults() if fault.name == "EROFS" and fault.stays and fault.number > 90]
+
+    assert len(faults) > 2
+    assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []

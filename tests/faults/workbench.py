@@ -18,8 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from onrecord import cli, timestamps
-from onrecord.hosts import config_file
+from onrecord import cli, files, timestamps
 from onrecord.store import journal
 from onrecord.store.store import Store
 from tests.faults import injection
@@ -186,7 +185,7 @@ class Workbench:
             if outcome.status == -9 and command.is_repeatable:
                 again = self.run(command.words, now=command.now)
                 return "" if self.state() == known.after else f"half done, and stays so: {again.errors[-300:]}"
-            if fault.stays and config_file.LEFT in text:
+            if fault.stays and files.LEFT in text:
                 return ""
             return f"half done: {_difference(state, known)}; {text[-300:]}"
         if outcome.status == -9:
@@ -238,6 +237,7 @@ def _is_same(outcome: Outcome, known: Known) -> bool:
         "cannot be read",
         "cannot be written",
         "not checked",
+        "not be compared",
         *(os.strerror(getattr(errno, name)) for name in _ERRNOS),
     ]
     is_told = any(reason in outcome.printed for reason in reasons)

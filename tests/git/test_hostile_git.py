@@ -402,8 +402,6 @@ COMMANDS: dict[str, list[str]] = {
     "share": [RECORD, "--to", "platform", "--yes"],
     "sync": [],
     "completion": ["bash"],
-    "docs": [],
-    "feedback": [RECORD, "helped"],
     "connect": ["--list"],
     "mcp": [],
     "web": ["--static", "site"],

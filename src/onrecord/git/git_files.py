@@ -122,11 +122,19 @@ def ensure(root: str) -> list[str]:
     for number, name in enumerate(changed):
         try:
             _write(root, name, new_texts[name])
-        except Unwritable:
-            for written in changed[:number]:
-                _write(root, written, old_texts[written])
+        except Unwritable as error:
+            left = [written for written in changed[:number] if not _is_put_back(root, written, old_texts[written])]
+            error.fix += f"; {files.LEFT}: {', '.join(left)}" if left else ""
             raise
     return changed
+
+
+def _is_put_back(root: str, name: str, text: str) -> bool:
+    try:
+        _write(root, name, text)
+    except Unwritable:
+        return False
+    return True
 
 
 def missing(root: str) -> list[str]:

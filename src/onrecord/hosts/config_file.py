@@ -21,9 +21,6 @@ MAX_EDITED_BYTES = 1_000_000
 _OWN_BYTES = 20_000
 """More than all of our entries in a file take."""
 
-LEFT = "written before that, and left so"
-"""Said of files that a failing disk does not let us put back."""
-
 _MANY_LINES = 1_000
 OWN_FILE = "Written by `onrecord connect"
 """A mark in every file that is ours as a whole."""
@@ -110,7 +107,7 @@ def carry_out_all(file_changes: Sequence[FileChange], inside: str = "") -> None:
         except OnrecordError as error:
             tried = reversed(file_changes[: number + 1])
             left = [path for change in tried if (path := _take_back(change, inside))]
-            error.fix += f"; {LEFT}: {', '.join(left)}" if left else "; nothing was changed"
+            error.fix += f"; {files.LEFT}: {', '.join(left)}" if left else "; nothing was changed"
             raise
 
 
