@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import argparse
 import random
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench import data, results, transcripts
+from bench import coefficients_file, data, results, transcripts
 from bench.life_sets import record_of
 from bench.stage import Stage
-from onrecord.search import command_coefficients, command_match, command_terms
+from onrecord.search import coefficients, command_match, command_terms
 from onrecord.search.candidates import Filter
 from onrecord.session import commands
 
@@ -36,7 +35,6 @@ REPOSITORIES = {
     "ohmyposh": "JanDeDobbeleer/oh-my-posh",
     "chkit": "obsessiondb/chkit",
 }
-FILE = Path(command_coefficients.__file__)
 AIM_RIGHT, AIM_DISTURBED = 0.85, 0.02
 TRIGGERS = 16
 _DECAY = 40.0
@@ -106,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
         write(FIT, weights, threshold)
         print(f"threshold {threshold}; left out in turn: {figures(decided(left_out(fitting), threshold))}")
     else:
-        weights, threshold = current(), command_coefficients.THRESHOLD
+        weights, threshold = current(), coefficients.COMMAND_THRESHOLD
     outcomes = decided(probabilities(fitting, weights), threshold)
     print(f"fitted on: {figures(outcomes)}")
     if options.misses:
@@ -155,7 +153,7 @@ def _score(stage: Stage, command: Command) -> Scored:
 
 def current() -> np.ndarray:
     """The weights in use, the constant last."""
-    return as_row(command_coefficients.WEIGHTS)
+    return as_row(coefficients.COMMAND_WEIGHTS)
 
 
 def as_row(weights: Mapping[str, float]) -> np.ndarray:
@@ -309,11 +307,8 @@ def print_misses(outcomes: Iterable[Outcome]) -> None:
 
 
 def write(fitted_on: Sequence[str], weights: np.ndarray, threshold: float) -> None:
-    """Write the coefficients as the module that hooks load."""
-    head = "Coefficients of the model for commands. Written by `python -m bench actions --fit`: do not edit."
-    about = textwrap.fill(f"Fitted on {', '.join(fitted_on)}.", 118)
+    """Write the coefficients into the module that hooks load."""
     table = [f'    "base": {weights[-1]:.4f},']
     table += [f'    "{name}": {weight:.4f},' for name, weight in zip(command_match.NAMES, weights)]
-    lines = [f'"""{head}\n\n{about}\n"""', "", "from __future__ import annotations", ""]
-    lines += [f"THRESHOLD = {threshold}", "", "WEIGHTS = {", *table, "}"]
-    FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    lines = [f"COMMAND_THRESHOLD = {threshold}", "", "COMMAND_WEIGHTS = {", *table, "}"]
+    coefficients_file.write(coefficients_file.COMMANDS, lines, fitted_on)

@@ -1,4 +1,4 @@
-"""The coefficients as a module of the package, with where they come from."""
+"""The coefficients as a module of the package: a part for each model, with the command that writes it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from bench.learn import Model
 from onrecord.search import coefficients, relevance
 
 FILE = Path(coefficients.__file__)
+PROMPTS = "Prompts: `python -m bench fit`."
+SEARCHES = "Searches: `python -m bench searches`."
+PAST = "Past questions: `python -m bench past --fit`."
+COMMANDS = "Commands: `python -m bench actions --fit`."
 
 
 class Thresholds(NamedTuple):
@@ -22,24 +26,27 @@ class Thresholds(NamedTuple):
     keyword_pointer: float
 
 
-def write(file: Path, fitted_on: Sequence[str], thresholds: Thresholds, models: Mapping[str, Model]) -> None:
-    """Write the module; the same arguments make the same file."""
-    file.write_text("\n".join(_lines(fitted_on, thresholds, models)) + "\n", encoding="utf-8")
+def write(part: str, lines: Iterable[str], fitted_on: Sequence[str] = (), file: Path = FILE) -> None:
+    """Write one part of the module; the same arguments make the same file."""
+    before, heading, rest = file.read_text(encoding="utf-8").partition(f"# {part}\n")
+    assert heading, f"{file} has no part {part!r}"
+    _, gap, after = rest.partition("\n\n# ")
+    about = textwrap.wrap(f"Fitted on {', '.join(fitted_on)}.", 116, break_on_hyphens=False) if fitted_on else []
+    text = "\n".join([*(f"# {line}" for line in about), *lines])
+    file.write_text(before + heading + text + (gap + after if gap else "\n"), encoding="utf-8")
 
 
-def _lines(fitted_on: Sequence[str], thresholds: Thresholds, models: Mapping[str, Model]) -> list[str]:
+def prompt_lines(thresholds: Thresholds, models: Mapping[str, Model]) -> list[str]:
     return [
-        '"""Coefficients of the ranking and the relevance model. Written by `python -m bench fit`: do not edit.',
-        "",
-        "The weights of each feature in the ranking and in the relevance model, with and without word vectors.",
-        *textwrap.wrap(f"Fitted on {', '.join(fitted_on)}.", 118),
-        '"""',
-        "",
-        "from __future__ import annotations",
-        "",
         *(f"{name.upper()} = {value:g}" for name, value in thresholds._asdict().items()),
         *(line for name, model in models.items() for line in _table(name, model)),
     ]
+
+
+def weight_lines(prefix: str, base: float, weights: Mapping[str, float]) -> list[str]:
+    """A model of one column."""
+    rows = (f'    "{name}": {weight:.5f},' for name, weight in weights.items())
+    return ["", f"{prefix}BASE = {base:.5f}", f"{prefix}WEIGHTS = {{", *rows, "}"]
 
 
 def _table(name: str, model: Model) -> list[str]:

@@ -63,7 +63,9 @@ def run(options: argparse.Namespace) -> int:
     for kinds in (thresholds.WRITTEN, thresholds.TYPED):
         print(kinds, thresholds.show([each for each in judged if each.pool.kind in kinds], *chosen[:2]))
     if not options.dry_run:
-        coefficients_file.write(coefficients_file.FILE, sorted(parts), chosen, models)
+        coefficients_file.write(
+            coefficients_file.PROMPTS, coefficients_file.prompt_lines(chosen, models), sorted(parts)
+        )
         results.save("fit", {**chosen._asdict(), "curve": thresholds.curve(judged)})
         results.save("folds", {name: coefficients_file.plain(each) for name, each in folds.items()})
         print(f"wrote {coefficients_file.FILE}")

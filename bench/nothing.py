@@ -17,7 +17,7 @@ from bench.data import Prompt, Set
 from bench.stage import Stage
 from onrecord import project
 from onrecord.recall import past_question
-from onrecord.search import query, rank, search_coefficients, terms
+from onrecord.search import coefficients, query, rank, terms
 
 STRANGE = (
     "zzzzqqq", "asdfgh", "qwertz uiop", "xkcd7", "lorem ipsum dolor", "hjklm", "blargh frobnicate", "pizza recipe",
@@ -89,7 +89,7 @@ def _asked(stage: Stage, text: str, relevant: frozenset[str]) -> tuple[str, bool
     """Return the kind of a search, empty if it has an answer that is not found, and whether it says so."""
     search_query = query.parse(text)
     matches = [match for match in rank.find(stage.index, search_query, limit=10) if match.status == "active"]
-    listed = [match for match in matches if match.probability >= search_coefficients.FLOOR]
+    listed = [match for match in matches if match.probability >= coefficients.SEARCH_FLOOR]
     is_nothing = not any(project.fits(match, len(search_query.terms)) for match in listed)
     if not relevant:
         return "prompts that no record is about", is_nothing

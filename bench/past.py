@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import data, life_sets, past_fit, past_sets, results
+from bench import coefficients_file, data, life_sets, past_fit, past_sets, results
 from bench.data import Prompt
 from bench.stage import Stage
 from onrecord.recall import for_prompt, past_question
@@ -77,7 +77,7 @@ def _fit(shared: Path) -> int:
         return 1
     model, words, marks = past_fit.fit_all(past_fit.gather(shared))
     past_fit.write((model, words), marks)
-    print(f"wrote {past_fit.MODEL}: {marks}; now measure with python -m bench past")
+    print(f"wrote {coefficients_file.FILE}: {marks}; now measure with python -m bench past")
     return 0
 
 

@@ -14,16 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench import learn, life_sets, past_sets
+from bench import coefficients_file, learn, life_sets, past_sets
 from bench.data import Prompt, Set
 from bench.stage import Stage
 from onrecord.recall import past_question
 from onrecord.recall.past_question import PastQuestion
-from onrecord.search import past_coefficients, query, rank, relevance, topic_match
+from onrecord.search import query, rank, relevance
 from onrecord.search.candidates import Filter
 from onrecord.settings import load_settings
 
-MODEL = Path(past_coefficients.__file__)
 TOP = 4
 """Records of a question that are judged: at most three are shown."""
 
@@ -70,7 +69,7 @@ class Model(NamedTuple):
     weights: Mapping[str, float]
 
     def logits(self, features: np.ndarray) -> np.ndarray:
-        weights = np.array([self.weights.get(name, 0.0) for name in topic_match.NAMES])
+        weights = np.array([self.weights.get(name, 0.0) for name in relevance.PAST_NAMES])
         return np.asarray(features @ weights + self.base)
 
 
@@ -120,16 +119,16 @@ def _ask(project: str, stage: Stage, prompt: Prompt) -> Asked:
     question = parsed or PastQuestion(prompt.text)
     language = ("ENGLISH" if parsed.is_english else "OTHERS") if parsed else ""
     matches = rank.find(stage.index, query.parse(question.topic), Filter("past", settings=_SETTINGS), 16)
-    rows = [[match.features[name] for name in topic_match.NAMES] for match in matches]
+    rows = [[match.features[name] for name in relevance.PAST_NAMES] for match in matches]
     # In the order of a search: that of past questions depends on the weights that are to be fitted.
     best = sorted(range(len(rows)), key=lambda place: -relevance.search_score(rows[place]))[:TOP]
-    features = np.array([rows[place] for place in best]).reshape(len(best), len(topic_match.NAMES))
+    features = np.array([rows[place] for place in best]).reshape(len(best), len(relevance.PAST_NAMES))
     labels = np.array([matches[place].id in prompt.relevant for place in best], dtype=float)
     return Asked(project, features, labels, bool(prompt.relevant), language)
 
 
 def fit(asked: Sequence[Asked], names: Sequence[str] = _FEATURES) -> Model:
-    columns = [topic_match.NAMES.index(name) for name in names]
+    columns = [relevance.PAST_NAMES.index(name) for name in names]
     rows = np.vstack([each.features[:, columns] for each in asked])
     labels = np.concatenate([each.labels for each in asked])
     importance = np.concatenate(
@@ -166,13 +165,8 @@ def thresholds(scored: Sequence[tuple[Model, Asked]], language: str) -> tuple[fl
 
 
 def write(models: tuple[Model, Model], marks: Mapping[str, tuple[float, ...]]) -> None:
-    lines = ['"""Weights for answers to past questions. Written by `python -m bench past --fit`: do not edit."""']
-    lines += ["", "from __future__ import annotations", ""]
-    for name, values in marks.items():
-        lines += [f"{name} = ({', '.join(map(str, values))})"]
+    lines = [f"PAST_{name} = ({', '.join(map(str, values))})" for name, values in marks.items()]
     lines += ['"""Probabilities by language: of a rule, of a pointer, and below which nothing is on file."""']
     for prefix, model in zip(("", "WORDS_"), models):
-        lines += ["", f"{prefix}BASE = {model.base:.5f}", f"{prefix}WEIGHTS = {{"]
-        lines += [f'    "{name}": {weight:.5f},' for name, weight in model.weights.items()]
-        lines += ["}"]
-    MODEL.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        lines += coefficients_file.weight_lines(f"PAST_{prefix}", model.base, model.weights)
+    coefficients_file.write(coefficients_file.PAST, lines)

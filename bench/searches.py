@@ -13,18 +13,16 @@ import random
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from bench import data, learn, life_sets, results
+from bench import coefficients_file, data, learn, life_sets, results
 from bench.data import Prompt, Set
 from bench.stage import Stage
 from onrecord.recall import past_question
-from onrecord.search import candidates, document, query, rank, relevance, search_coefficients, terms
+from onrecord.search import candidates, document, query, rank, relevance, terms
 
-MODEL = Path(search_coefficients.__file__)
 TOP = 6
 """Results of a search that are judged: further down hardly any is right."""
 
@@ -80,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.dry_run:
         write(models)
         results.save("searches", {"sets": figures})
-        print(f"wrote {MODEL}")
+        print(f"wrote {coefficients_file.FILE}")
     return 0
 
 
@@ -216,15 +214,7 @@ def _figures(searches: Sequence[Search], model: Model) -> dict[str, float]:
 
 
 def write(models: tuple[Model, Model]) -> None:
-    lines = [
-        '"""Weights for how well a record answers a search. Written by `python -m bench searches`: do not edit."""',
-        "",
-        "from __future__ import annotations",
-        "",
-        *(f"{name} = {value}" for name, value in _THRESHOLDS.items()),
-    ]
+    lines = [f"SEARCH_{name} = {value}" for name, value in _THRESHOLDS.items()]
     for prefix, model in zip(("", "WORDS_"), models):
-        lines += ["", f"{prefix}BASE = {model.base:.5f}", f"{prefix}WEIGHTS = {{"]
-        lines += [f'    "{name}": {weight:.5f},' for name, weight in model.weights.items()]
-        lines += ["}"]
-    MODEL.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        lines += coefficients_file.weight_lines(f"SEARCH_{prefix}", model.base, model.weights)
+    coefficients_file.write(coefficients_file.SEARCHES, lines)

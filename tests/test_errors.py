@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from onrecord import errors
+from onrecord.cli import docs
 
 KINDS = [
     kind
@@ -41,3 +42,14 @@ def test_an_error_says_its_code_what_was_wrong_and_what_to_do(kind):
     error = kind("it broke", fix="mend it")
 
     assert (str(error), error.message, error.fix) == (f"{kind.code}: it broke", "it broke", "mend it")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_command_that_an_error_names_prints_what_its_code_means(kind):
+    error = kind("it broke")
+
+    (passage,) = docs.find(error.docs.split()[2:])
+
+    assert error.docs == f"onrecord docs {kind.code}"
+    assert (passage.page, passage.heading) == ("reference/errors", kind.code)
+    assert error.meaning.endswith(".") and error.meaning in passage.source

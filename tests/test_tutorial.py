@@ -24,7 +24,7 @@ ANSWERS = {
         ("Press its key: ", "d"),
         (_TYPED, "Sessions live in Postgres, not Redis\n"),
         (_TYPED, "Sessions are rows in auth.sessions with a 14 day expiry.\n"),
-        (_TYPED, "Redis lost sessions on every failover.\n"),
+        (_TYPED, "Redis lost sessions on every failover, so users were logged out.\n"),
         *((_LISTED, line) for line in ("One fewer moving part.\n", "\n")),
         *(
             (_LISTED, line)

@@ -183,6 +183,8 @@ WORDS: dict[str, list[list[str]]] = {
     "sync": [[], [EVIL], [EVIL, "--dry-run"], ["--missing", EVIL]],
     "remote": [[], ["status"], ["add", EVIL, EVIL], ["add", "x", EVIL], ["remove", EVIL], [EVIL]],
     "digest": [["--why"]],
+    "docs": [[], [EVIL]],
+    "feedback": [["sessions-live-in-postgres-not-redis", "helped"], [EVIL, "wrong"]],
     "doctor": [[], ["--fix"]],
     "clean": [["--dry-run"]],
     "completion": [["bash"], ["zsh"], ["fish"], [EVIL]],
@@ -318,9 +320,12 @@ def _assert_safe_to_show(text: str) -> None:
     assert [char for char in text if not char.isprintable() and char != "\n"] == []
     assert not STARTS_ANEW.search(text), text
     inner = re.sub(r"</?result\b[^<>]*>", "", text)
-    # A note may come before the block: how many drafts wait.
+    # Notes may come before the block: how many drafts wait, in each store.
     inner = re.sub(
-        r"(\A|\AMemory: [^\n<>]*\n\n)<memory-context[^<>]*>\n(.*)\n</memory-context>\Z", r"\1\2", inner, flags=re.DOTALL
+        r"(\A|\A(?:Memory: [^\n<>]*\n)+\n)<memory-context[^<>]*>\n(.*)\n</memory-context>\Z",
+        r"\1\2",
+        inner,
+        flags=re.DOTALL,
     )
     assert re.findall(r"[<>]", inner) == [], text
     for line in text.split("\n"):

@@ -18,8 +18,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from onrecord.audit.report import AuditFinding
     from onrecord.paths import StoreRef
     from onrecord.project import Project
+    from onrecord.search.index import Index
     from onrecord.settings import Settings
     from onrecord.shared.replicas import SyncState
     from onrecord.usage.usage_log import Corrections
@@ -181,7 +183,8 @@ def _first_record(project: Project, refs: Sequence[StoreRef]) -> list[Need]:
         return []
     from onrecord.importers import sources
 
-    command = "onrecord import --dry-run" if sources.discover(project.root) else "onrecord save --help"
+    can_import = any(source.kind in ("decision", "memory") for source in sources.discover(project.root))
+    command = "onrecord import --dry-run" if can_import else "onrecord save --help"
     sentence = "Agents are shown nothing yet: import what the project has written down, or save a first decision."
     return [Need(EMPTY, "there are no records yet", sentence, command, "/new/decision", "project")]
 
@@ -246,20 +249,26 @@ def _broken_records(project: Project, store_ref: StoreRef) -> list[Need]:
     return [Need(BROKEN, title, sentence, command, _in_store(_HEALTH, store_ref.prefix), store, len(broken), subjects)]
 
 
-def _contradicted(project: Project, store_ref: StoreRef) -> list[Need]:
-    """Return the need of records that contradict what replaces what: those for which `audit --strict` fails."""
+def contradictions(store_index: Index) -> Sequence[AuditFinding]:
+    """Return the records of a store that contradict what replaces what: those for which `audit --strict` fails."""
     from onrecord.audit import audit_item, report
     from onrecord.errors import OnrecordError
-    from onrecord.search import index, listing
+    from onrecord.search import listing
     from onrecord.store.store import Store
 
-    records, store = [], Store(store_ref.root)
-    for path in listing.linked(index.open(store_ref.root, hook=project.is_quick)):
+    records, store = [], Store(store_index.root)
+    for path in listing.linked(store_index):
         try:
             records.append(store.read(path).memory)
         except OnrecordError:
             continue
-    findings = report.contradictions(audit_item.from_records(records)).findings
+    return report.contradictions(audit_item.from_records(records)).findings
+
+
+def _contradicted(project: Project, store_ref: StoreRef) -> list[Need]:
+    from onrecord.search import index
+
+    findings = contradictions(index.open(store_ref.root, hook=project.is_quick))
     if not findings:
         return []
     name = paths.store_name(store_ref.prefix)
@@ -267,7 +276,7 @@ def _contradicted(project: Project, store_ref: StoreRef) -> list[Need]:
     title = f"{plural(len(findings), 'record')} {verb} what replaces what"
     subjects = tuple(Subject(finding.ids[0], note=finding.message) for finding in findings[:MAX_SUBJECTS])
     sentence = "An agent may follow what was replaced; an audit refuses it."
-    command = f"onrecord audit --strict {paths.store_flag(store_ref.prefix)}".rstrip()
+    command = f"onrecord audit {paths.store_flag(store_ref.prefix)}--strict"
     page = _in_store(_HEALTH, store_ref.prefix)
     return [Need(CONTRADICTED, title, sentence, command, page, name, len(findings), subjects)]
 

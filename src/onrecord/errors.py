@@ -23,6 +23,17 @@ class OnrecordError(Exception):
         """The wrong fields of a record and what is wrong with each, for a form."""
 
     @property
+    def meaning(self) -> str:
+        """What the code means, in a sentence; empty in a Python that leaves out docstrings."""
+        words, stop, _ = (type(self).__doc__ or "").split("\n")[0].partition(". ")
+        return words + stop.strip()
+
+    @property
+    def docs(self) -> str:
+        """The command that prints the page of the code."""
+        return docs_command(self.code)
+
+    @property
     def remedies(self) -> list[Remedy]:
         """The parts of the fix, each an instruction or a command: each surface says them in its own words."""
         from onrecord import remedy
@@ -31,6 +42,11 @@ class OnrecordError(Exception):
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
+
+
+def docs_command(code: str) -> str:
+    """Return the command that prints the page of an error."""
+    return f"onrecord docs {code}"
 
 
 class NoStore(OnrecordError):

@@ -288,7 +288,7 @@ class Project:
         from onrecord.recall.stores import Stores
         from onrecord.search import query
         from onrecord.search.candidates import Filter
-        from onrecord.search.search_coefficients import FLOOR
+        from onrecord.search.coefficients import SEARCH_FLOOR
 
         store_refs = [only] if only else self.store_refs
         lenient = [ref.prefix for ref in store_refs if only or paths.is_project(ref.prefix)]
@@ -296,7 +296,7 @@ class Project:
         filter = Filter(categories=categories, tags=tags, include_retired=include_retired, settings=self.settings)
         search_query = query.parse(text)
         summaries = [] if filter.is_narrow else self._summaries(stores, text)
-        candidates = summaries or stores.search(search_query, filter, limit, min_probability=FLOOR)
+        candidates = summaries or stores.search(search_query, filter, limit, min_probability=SEARCH_FLOOR)
         if not summaries:
             candidates.sort(key=lambda candidate: -candidate.match.score)
         first = candidates[:limit]
@@ -368,9 +368,9 @@ class Project:
 
 def fits(match: Match, term_count: int) -> bool:
     """True if a match of a search probably has to do with it: by its probability, or because it has all its words."""
-    from onrecord.search.search_coefficients import FITS, FITS_LONG
+    from onrecord.search.coefficients import SEARCH_FITS, SEARCH_FITS_LONG
 
-    threshold = FITS if term_count <= _FEW_TERMS else FITS_LONG
+    threshold = SEARCH_FITS if term_count <= _FEW_TERMS else SEARCH_FITS_LONG
     return match.probability >= threshold or match.features.get("coverage", 0.0) >= _ALL_WORDS
 
 

@@ -46,6 +46,15 @@ def test_the_share_used_has_its_interval_week_by_week(ref):
     ]
 
 
+def test_a_correction_of_last_year_is_not_one_of_these_weeks(ref, monkeypatch):
+    usage_log.add_correction(ref.root, PATH, "codex")
+    assert list(outcomes.lately_corrected(ref.root)) == [PATH]
+
+    monkeypatch.setattr(timestamps, "now", lambda: "2026-06-04T10:00:00Z")
+
+    assert (outcomes.lately_corrected(ref.root), outcomes.read([ref]).corrected) == ({}, [])
+
+
 def test_more_opened_than_shown_is_no_share_above_one(ref):
     usage_log.append(ref.root, [("injected", PATH)] + [("opened", PATH)] * 3)
 

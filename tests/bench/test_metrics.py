@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 
 np = pytest.importorskip("numpy")
@@ -68,7 +70,9 @@ def test_the_same_examples_make_the_same_coefficients_twice(tmp_path, monkeypatc
         monkeypatch.setattr(life_sets, "CACHE", tmp_path / name)
         models = fit.fit_both([Part(examples.gather(some))])
         files.append(tmp_path / f"{name}.py")
-        coefficients_file.write(files[-1], ["lumen"], Thresholds(0.7, 0.3, 0.5, 0.3), models)
+        shutil.copy(coefficients_file.FILE, files[-1])
+        lines = coefficients_file.prompt_lines(Thresholds(0.7, 0.3, 0.5, 0.3), models)
+        coefficients_file.write(coefficients_file.PROMPTS, lines, ["lumen"], files[-1])
         # What was learnt before must not matter for what is learnt now.
         written = {}
         exec(files[-1].read_text(encoding="utf-8"), written)
@@ -76,6 +80,28 @@ def test_the_same_examples_make_the_same_coefficients_twice(tmp_path, monkeypatc
 
     assert files[0].read_text(encoding="utf-8") == files[1].read_text(encoding="utf-8")
     assert tuple(written["WITH_MEANING"]) == tuple(coefficients.WITH_MEANING)
+
+
+def test_each_part_of_the_coefficients_is_written_alone(tmp_path):
+    file = tmp_path / "coefficients.py"
+    names = [name for name in vars(coefficients) if name.isupper()]
+    for part in (
+        coefficients_file.PROMPTS,
+        coefficients_file.SEARCHES,
+        coefficients_file.PAST,
+        coefficients_file.COMMANDS,
+    ):
+        shutil.copy(coefficients_file.FILE, file)
+        coefficients_file.write(part, ["NEW = 1"], ["one", "two"], file)
+        written = {}
+        exec(file.read_text(encoding="utf-8"), written)
+        kept = [name for name in names if name in written]
+
+        assert written["NEW"] == 1
+        assert 0 < len(kept) < len(names)
+        assert [written[name] for name in kept] == [getattr(coefficients, name) for name in kept]
+        text = file.read_text(encoding="utf-8")
+        assert f"# {part}\n# Fitted on one, two.\nNEW = 1\n" in text
 
 
 def test_fit_says_which_sets_are_not_there(tmp_path, capsys):

@@ -78,8 +78,16 @@ def test_a_decision_is_suggested_in_two_lines_that_a_user_may_read(hook, project
     text = output.context
     assert text == (
         f'Memory: later sessions may need to know this (a decision): "{DECIDED}"\n'
-        'If so, save it as suggested, with the memory:save skill. If not, answer "Nothing to save." and stop.'
+        'If so, save it as suggested, with the memory-save skill. If not, answer "Nothing to save." and stop.'
     )
+
+
+def test_a_suggestion_names_the_skill_as_the_agent_has_it(hook, project, transcript):
+    event = {"session_id": "s", "cwd": project.root, "transcript_path": str(transcript), "stop_hook_active": False}
+
+    reply = run_hook("stop", {**event, "hook_event_name": "Stop"}, CLAUDE_PLUGIN_ROOT="/plugin").stdout.decode()
+
+    assert "save it as suggested, with the memory:save skill." in reply
 
 
 @pytest.mark.parametrize(

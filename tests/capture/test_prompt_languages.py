@@ -109,7 +109,7 @@ def test_the_stop_hook_asks_for_triggers_in_the_teams_language(hook, project, tm
 
     output = hook("stop", transcript_path=str(log), stop_hook_active=False, last_assistant_message="Done.")
 
-    assert "save it as suggested, with the memory:save skill, with triggers in Spanish too." in output.context
+    assert "save it as suggested, with the memory-save skill, with triggers in Spanish too." in output.context
 
 
 def saved(project: Project, monkeypatch: pytest.MonkeyPatch, capsys: Any, triggers: list[str]) -> str:
@@ -127,6 +127,15 @@ def test_save_asks_for_triggers_in_the_teams_language(hook, project, monkeypatch
     note = saved(project, monkeypatch, capsys, triggers)
 
     assert ("add triggers in Spanish too: onrecord update" in note) is (triggers == ENGLISH_TRIGGERS)
+
+
+def test_a_save_without_triggers_names_the_way_to_add_them_once(hook, project, monkeypatch, capsys):
+    type_spanish(hook)
+
+    note = saved(project, monkeypatch, capsys, [])
+
+    assert note.endswith("prompts in this project are also typed in Spanish: add triggers in Spanish too")
+    assert note.count("onrecord update") == 1
 
 
 def test_save_asks_nothing_of_a_team_that_types_english(project, monkeypatch, capsys):

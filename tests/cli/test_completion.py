@@ -55,7 +55,7 @@ def _texts(*words: str, splits_values: bool = False) -> list[str] | None:
         (["inbox", "te"], ["tests-run-in-docker"]),
         (["connect", "co"], ["codex", "copilot"]),
         (["connect", "codex", "ge"], ["gemini"]),
-        (["config", "u"], ["unset"]),
+        (["config", "un"], ["unset"]),
         (["remote", "a"], ["add"]),
         (["remote", "--json", "st"], ["status"]),
         (["remote", "add", "--offline", "--r"], ["--review"]),

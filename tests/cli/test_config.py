@@ -87,7 +87,7 @@ def test_a_value_that_a_project_may_not_set_is_refused_with_the_command_for_your
 
     assert outcome.err == (
         "BAD_INPUT: capture.mode the default is 'propose', and a project may only lower that: 'auto' would be more "
-        "risky\nfix: onrecord config set --user capture.mode auto\n"
+        "risky\nfix: onrecord config set --user capture.mode auto\ndocs: onrecord docs BAD_INPUT\n"
     )
     onrecord("config", "set", "--user", "capture.mode", "auto")
     assert onrecord("config", "set", "capture.mode", "auto").code == 0
@@ -98,7 +98,7 @@ def test_a_setting_and_a_value_are_not_taken_for_an_action(onrecord):
 
     assert outcome.err == (
         "BAD_INPUT: retrieval.max_inject is a setting; use set to change it\n"
-        "fix: onrecord config set retrieval.max_inject 5\n"
+        "fix: onrecord config set retrieval.max_inject 5\ndocs: onrecord docs BAD_INPUT\n"
     )
 
 

@@ -498,6 +498,7 @@ def test_claude_code_gets_the_plugin_by_its_own_command(home, tmp_path, monkeypa
         1,
         "COMMAND_FAILED: claude plugin install memory@onrecord: it failed",
     )
+    assert f"done before: claude plugin marketplace add {paths.clone()}" in " ".join(failed.err.split())
     assert files(home) == {}
 
 
@@ -640,7 +641,8 @@ def test_nothing_is_written_where_nobody_can_be_asked(home, onrecord):
     assert outcome == (
         1,
         "",
-        "BAD_INPUT: not a terminal, so nothing was written (use --yes)\nfix: onrecord connect codex --mcp --yes\n",
+        "BAD_INPUT: not a terminal, so nothing was written (use --yes)\nfix: onrecord connect codex --mcp --yes\n"
+        "docs: onrecord docs BAD_INPUT\n",
     )
     assert files(home) == {}
 
@@ -655,7 +657,7 @@ def test_an_editor_that_has_only_mcp_gets_its_entry(onrecord, name):
     error = json.loads(onrecord("connect", name, "--json").out)["error"]
 
     assert "its agent can use Onrecord's MCP server" in error["message"]
-    entry = json.loads(error["fix"].partition("beside what is there: ")[2].partition("; docs/")[0])
+    entry = json.loads(error["fix"].partition("beside what is there: ")[2].partition("; what it gives: ")[0])
     ((servers),) = entry.values()
     assert servers["onrecord"]["args"][-1] == "mcp"
 
@@ -700,9 +702,12 @@ def test_the_check_fails_where_the_hook_cannot_start(home, onrecord, project):
 
 
 def test_the_check_without_an_agent_says_so(home, onrecord):
-    refused = onrecord("connect", "--check", "--json")
+    refused = onrecord("connect", "--check")
 
-    assert json.loads(refused.out)["error"]["message"] == "no agent is connected"
+    assert refused.err.splitlines()[:2] == [
+        "WRONG_STATE: no agent is connected",
+        "fix: connect one: `onrecord connect`; the agents here: onrecord connect --list",
+    ]
 
 
 def test_an_agent_can_be_called_by_the_name_of_its_program(onrecord):

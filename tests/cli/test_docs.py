@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.cli import main, manual
+from onrecord.cli import docs, main
 from onrecord.cli.commands import COMMANDS
 from onrecord.cli.output import Screen, width_of
 from onrecord.setting_table import SETTINGS
@@ -18,7 +18,7 @@ NARROW = Screen(60, is_terminal=True)
 
 
 def _name(*words: str) -> list[str]:
-    return [passage.name for passage in manual.find(words)]
+    return [passage.name for passage in docs.find(words)]
 
 
 def test_without_a_word_it_prints_the_list_of_all_pages(capsys: pytest.CaptureFixture[str]):
@@ -46,12 +46,12 @@ def test_a_page_a_heading_and_a_setting_are_found_by_name(words: list[str], name
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_a_passage(command: str):
-    assert any(passage.page == "reference/commands" for passage in manual.find([f"reference/commands#{command}"]))
+    assert any(passage.page == "reference/commands" for passage in docs.find([f"reference/commands#{command}"]))
 
 
 @pytest.mark.parametrize("key", [key for key in SETTINGS if "*" not in key])
 def test_every_setting_has_its_row(key: str):
-    (passage,) = manual.find([key])
+    (passage,) = docs.find([key])
 
     assert passage.source.split("\n")[2].startswith(f"| `{key}` |")
 
@@ -62,7 +62,7 @@ def test_words_find_the_passages_that_have_all_of_them_the_best_first():
     assert names[0].startswith("how-to/see-the-effect#")
     assert 1 < len(names) <= 10
     for name in names:
-        (passage,) = manual.find([name])
+        (passage,) = docs.find([name])
         text = f"{passage.title} {passage.source}".lower()
         assert "holdout" in text and "sessions" in text
 
@@ -81,12 +81,13 @@ def test_words_that_no_page_has_are_an_error_with_a_fix(capsys: pytest.CaptureFi
 
     assert capsys.readouterr().err == (
         "NOT_FOUND: no page has all of these words: xylophone zzz\nfix: use fewer words; onrecord docs\n"
+        "docs: onrecord docs NOT_FOUND\n"
     )
 
 
-@pytest.mark.parametrize("page", manual.pages(), ids=lambda page: page.page)
-def test_no_word_of_a_page_is_lost_on_a_narrow_terminal(page: manual.ManualPassage):
-    text = manual.rendered(page, NARROW)
+@pytest.mark.parametrize("page", docs.pages(), ids=lambda page: page.page)
+def test_no_word_of_a_page_is_lost_on_a_narrow_terminal(page: docs.ManualPassage):
+    text = docs.rendered(page, NARROW)
 
     code = {line.strip() for line in re.findall(r"^    .*$", text, re.M)}
     too_wide = [line for line in text.split("\n") if width_of(line) > 60 and line.strip() not in code]
@@ -96,11 +97,11 @@ def test_no_word_of_a_page_is_lost_on_a_narrow_terminal(page: manual.ManualPassa
 
 
 def test_a_table_keeps_every_word():
-    page = manual.ManualPassage(
+    page = docs.ManualPassage(
         "cost", "Cost", "", "| what | tokens |\n| --- | --- |\n| a long cell of many more words | 1 \\| 2 |\n"
     )
 
-    assert manual.rendered(page, Screen(28, is_terminal=True)) == (
+    assert docs.rendered(page, Screen(28, is_terminal=True)) == (
         "what                  tokens\na long cell of many   1 | 2\nmore words"
     )
-    assert manual.rendered(page, Screen(20, is_terminal=True)) == "a long cell of many\nmore words\n  tokens: 1 | 2"
+    assert docs.rendered(page, Screen(20, is_terminal=True)) == "a long cell of many\nmore words\n  tokens: 1 | 2"

@@ -69,7 +69,10 @@ def test_nobody_to_answer_is_told_of_yes(project, onrecord, saved, edits):
 
     outcome = onrecord("edit", saved["id"])
 
-    assert (outcome.code, outcome.err.endswith("; --yes writes without asking\n")) == (1, True)
+    assert (outcome.code, outcome.err.endswith("; --yes writes without asking\ndocs: onrecord docs STOPPED\n")) == (
+        1,
+        True,
+    )
     assert record(project)["content"]["decision"] == TEXT
 
 

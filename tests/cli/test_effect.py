@@ -65,7 +65,7 @@ def test_sentences_plot_and_numbers(rule, onrecord):
         "  you corrected the agent in 0 of 35 (0 corrections, 0 about a checked rule); 1 of 35 commands failed\n"
         "\n"
         "Before and since are different times: other things may have changed, too. Only a holdout compares like with"
-        " like: docs/how-to/see-the-effect.md\n"
+        " like: onrecord docs see-the-effect\n"
         "Nothing of your sessions was stored, and nothing left this machine.\n"
     )
 

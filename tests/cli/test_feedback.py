@@ -36,6 +36,18 @@ def test_it_is_about_the_last_showing_as_on_the_page(sample, onrecord):
     assert showing.feedback == "helped"
 
 
+def test_what_could_not_be_written_down_is_not_called_noted(sample, onrecord, tmp_path, monkeypatch):
+    """The flaw of 0.3.0-dev: on a full or failing disk it said "noted", and nothing was."""
+    (tmp_path / "no-folder").write_text("a file where the state folder should be")
+    monkeypatch.setenv("ONRECORD_STATE_DIR", str(tmp_path / "no-folder"))
+
+    answer = onrecord("feedback", "use-uv", "wrong")
+
+    assert (answer.code, answer.out) == (1, "")
+    assert "UNWRITABLE: cannot write " in answer.err
+    assert "so nothing was noted" in " ".join(answer.err.split())
+
+
 def test_improve_lists_what_was_called_wrong_until_it_is_changed(sample, onrecord):
     onrecord("feedback", "use-uv", "wrong")
 

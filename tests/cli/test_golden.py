@@ -36,6 +36,7 @@ ELSEWHERE = {
     "demo": "tests/cli/test_demo.py compares all of it",
     "web": "serves pages",
     "mcp": "speaks to programs",
+    "docs": "tests/cli/test_docs.py",
 }
 """Commands whose texts other tests cover."""
 

@@ -92,12 +92,18 @@ def test_wrong_usage_says_what_is_wrong_and_what_may_be_given(onrecord):
         2,
         "",
         "onrecord list: unrecognized arguments: --catgory=decision; did you mean --category?\n"
-        "usage: onrecord list [options]\nonrecord list --help shows more\n",
+        "usage: onrecord list [options]\nonrecord list --help shows more\ndocs: onrecord docs BAD_INPUT\n",
     )
     assert onrecord("retire", "x").err == (
         "onrecord retire: the following arguments are required: --reason\n"
         "usage: onrecord retire ID --reason TEXT [options]\nonrecord retire --help shows more\n"
+        "docs: onrecord docs BAD_INPUT\n"
     )
+
+
+@pytest.mark.parametrize("words", [("list", "--all"), ("list", "--retired"), ("clean", "--all")])
+def test_an_option_that_is_like_no_other_is_not_said_to_mean_one(onrecord, words):
+    assert "did you mean" not in onrecord(*words).err
 
 
 def test_headings_are_bold_on_a_terminal():

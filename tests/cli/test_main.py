@@ -86,7 +86,9 @@ def test_exit_codes(onrecord, words, code):
 
 
 def test_an_unknown_command_gets_a_suggestion(onrecord):
-    assert onrecord("supercede", "a", "b").err == "onrecord: 'supercede' is not a command; did you mean supersede?\n"
+    assert onrecord("supercede", "a", "b").err == (
+        "onrecord: 'supercede' is not a command; did you mean supersede?\ndocs: onrecord docs BAD_INPUT\n"
+    )
 
 
 def test_a_bug_shows_its_traceback_exits_3_and_leaves_a_trace(onrecord, monkeypatch):
@@ -110,7 +112,7 @@ def test_an_expected_failure_is_one_json_object_on_stdout(onrecord):
     outcome = onrecord("show", "x", "--json")
 
     assert outcome.code == 1
-    assert list(json.loads(outcome.out)["error"]) == ["code", "message", "fix"]
+    assert list(json.loads(outcome.out)["error"]) == ["code", "message", "fix", "docs"]
     assert outcome.err == ""
 
 

@@ -29,6 +29,8 @@ CLOCK = "import time; now = time.time(); real = time.time; time.time = lambda: r
 CLOCKS = {"1970": 0, "1970, a day later": 86_400, "2038": 2_147_483_648, "2106": 4_294_967_296, "2300": 10_413_792_000}
 MORE = {
     "completion": ("bash",),
+    "docs": ("triggers",),
+    "feedback": ("use-tea", "helped"),
     "judge": ("test",),
     "share": ("use-tea", "--to", "x", "--yes"),
     "sync": (),

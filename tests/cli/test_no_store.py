@@ -17,7 +17,7 @@ NEEDS_A_STORE = {
     "archive": ["x", "--reason=r"], "unarchive": ["x"], "supersede": ["x", "y"], "log": [], "undo": [], "freshness": [],
     "check": [],
     "reanchor": ["x"], "audit": [], "stats": [], "effect": [], "gc": [], "index": ["check"], "digest": [],
-    "improve": [], "export": [], "trust": [], "status": [], "web": ["--no-open"],
+    "improve": [], "export": [], "trust": [], "status": [], "web": ["--static=site"],
     "share": ["x", "--to=platform"], "feedback": ["x", "helped"],
 }  # fmt: skip
 MAKES_ONE = {"init", "save", "import", "config"}
@@ -40,7 +40,8 @@ def test_it_says_that_there_is_none_and_what_to_do(project, onrecord, command):
         1,
         "",
         f"NO_STORE: there is no memory at {project}/.claude/memory\n"
-        "fix: onrecord init; saving the first record makes one, too\n",
+        "fix: onrecord init; saving the first record makes one, too\n"
+        "docs: onrecord docs NO_STORE\n",
     )
     assert os.listdir(project) == []
 

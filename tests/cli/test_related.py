@@ -39,7 +39,7 @@ def test_a_file_or_part_that_is_not_there_is_refused_with_a_guess(code, onrecord
     outcome = onrecord(*SAVE, "--related", related)
 
     fix = f"{guess}correct it, or add --force for a file that does not exist yet"
-    assert outcome.err == f"BAD_INPUT: related file '{related}' {what}\nfix: {fix}\n"
+    assert outcome.err == f"BAD_INPUT: related file '{related}' {what}\nfix: {fix}\ndocs: onrecord docs BAD_INPUT\n"
     assert not (code / ".claude").exists()
     assert onrecord(*SAVE, "--related", related, "--force").code == 0
 
@@ -51,6 +51,7 @@ def test_a_file_outside_the_project_is_refused_whatever_is_said(code, onrecord, 
     assert outcome.err == (
         f"BAD_INPUT: related file '{related}' is outside the project\n"
         "fix: name files relative to the project, such as src/auth.py\n"
+        "docs: onrecord docs BAD_INPUT\n"
     )
 
 

@@ -25,7 +25,7 @@ def test_reading_takes_words_of_an_id(onrecord, records, words):
     assert onrecord(*words, "sess").code == 0
     assert onrecord(*words, "sessions", "--json").code == 0
     assert onrecord(*words, "postgres").err.startswith("AMBIGUOUS: 'postgres' matches 2 records: sessions-")
-    assert onrecord(*words, "sesion").err.startswith("NOT_FOUND: no memory 'sesion'")
+    assert onrecord(*words, "sesion").err.startswith("NOT_FOUND: no record 'sesion'")
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,7 @@ def test_nothing_is_changed_on_a_guess(project, onrecord, records, words):
     assert outcome.err == (
         "BAD_INPUT: 'sess' is not a full name; nothing was changed\n"
         "fix: onrecord show sessions-live-in-postgres; then run it again with the full name, if that is the one\n"
+        "docs: onrecord docs BAD_INPUT\n"
     )
     assert {path: path.read_bytes() for path in project.rglob("*.json")} == before
 
@@ -68,6 +69,7 @@ def test_drafts_are_named_like_records(onrecord, records):
     assert onrecord("inbox", "queue-limits.json").code == 0
     assert onrecord("inbox", "quueue").err == (
         "NOT_FOUND: no draft 'quueue' in the inbox; did you mean queue-limits?\nfix: onrecord inbox queue-limits\n"
+        "docs: onrecord docs NOT_FOUND\n"
     )
     assert onrecord("review", "--reject", "queue").err.startswith("BAD_INPUT: 'queue' is not a full name")
     assert onrecord("review", "--accept", "queue-limits").code == 0
@@ -81,4 +83,5 @@ def test_a_text_that_fits_several_drafts_lists_them(onrecord, records):
     assert outcome.err == (
         "AMBIGUOUS: 'queue' matches 2 drafts: queue-length, queue-limits\n"
         "fix: onrecord inbox queue-length; or type more of the name you mean\n"
+        "docs: onrecord docs AMBIGUOUS\n"
     )

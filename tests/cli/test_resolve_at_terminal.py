@@ -93,12 +93,12 @@ def test_a_number_means_what_was_listed_last_on_this_terminal(project):
         session.expect("3  Use Postgres 16")
         session.expect("2 is decisions/sessions-live-in-postgres.json\n")
         session.expect("Sessions live in Postgres\ndecision")
-        session.expect("NOT_FOUND: no memory '9'")
+        session.expect("NOT_FOUND: no record '9'")
         session.expect('"code": "NOT_FOUND"')
         session.end()
     with TerminalSession("show", "2", cwd=project) as other:
         assert other.end() == 1
-        other.expect("NOT_FOUND: no memory '2'")
+        other.expect("NOT_FOUND: no record '2'")
 
 
 def test_a_number_is_shown_before_a_change(project):
@@ -118,7 +118,7 @@ def test_a_purely_numeric_id_wins_over_a_number(project):
 def test_a_number_of_an_old_listing_is_forgotten(project):
     age = f"find {paths.state_dir()}/listings -type f -exec touch -t 202001010000 {{}} +"
     with shell(project, "onrecord list", age, "onrecord show 2") as session:
-        session.expect("NOT_FOUND: no memory '2'")
+        session.expect("NOT_FOUND: no record '2'")
 
 
 def test_a_terminal_without_a_name_has_no_numbers(monkeypatch):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -153,11 +154,6 @@ def test_a_secret_is_refused_unless_insisted_on(onrecord):
         (["save", "decision"], "[1]", "BAD_INPUT: standard input: must be a JSON object"),
         (["save", "decision"], "[" * 10_000, "BAD_INPUT: standard input: "),
         (["save", "decision"], '{"title": "x", "content": []}', "BAD_INPUT: content: must be an object"),
-        (
-            ["save", "decision", "--file", "nowhere.json"],
-            "",
-            "onrecord save: --file must be a file that can be read, not nowhere.json",
-        ),
         (["save", "decision", "T", "--set", "contxt=c"], "", "BAD_INPUT: 'contxt' is not a field"),
         (["save", "decision", "T", "--set", "zzz=c"], "", "BAD_INPUT: 'zzz' is not a field of this record"),
         (["save", "constraint", "T", "--set", "active=maybe"], "", "BAD_INPUT: --set active: must be true or false"),
@@ -172,6 +168,13 @@ def test_what_cannot_be_saved_is_explained(project, onrecord, words, stdin, erro
     assert outcome.err.startswith(error)
     assert "\nfix: " in outcome.err
     assert list(project.rglob("*.json")) == []
+
+
+def test_a_file_that_is_not_there_is_wrong_usage(onrecord):
+    outcome = onrecord("save", "decision", "--file", "nowhere.json")
+
+    assert outcome.code == 2
+    assert outcome.err.startswith("onrecord save: --file must be a file that can be read, not nowhere.json: ")
 
 
 def test_input_that_is_too_large_is_refused(project):
@@ -216,3 +219,20 @@ def test_a_trigger_that_fits_any_prompt_is_warned_about_when_it_is_saved_and_by_
     assert updated.err == f"{note.replace('fix it', 'what do we do')}\n"
     assert '"fix it", "what do we do" have only words' in onrecord("audit").out
     assert '"fix it", "what do we do" have only words' in onrecord("doctor").out
+
+
+def test_the_items_of_a_list_can_be_given_as_one_json_list(onrecord):
+    options = [{"option": name, "rejected_reason": "slow"} for name in ("RabbitMQ", "NATS")]
+
+    saved = onrecord("save", "decision", "Jobs are rows", *DECISION, f"--set=alternatives={json.dumps(options)}")
+
+    assert saved.code == 0
+    record = json.loads(Path(json.loads(onrecord("show", "jobs-are-rows", "--json").out)["file"]).read_text())
+    assert record["content"]["alternatives"] == options
+
+
+def test_a_field_that_is_given_wrongly_is_what_the_fix_names(onrecord):
+    refused = onrecord("save", "decision", "Jobs are rows", *DECISION, "--set=status=maybe")
+
+    assert refused.err.startswith("INVALID_RECORD: content.status: ")
+    assert "fix: correct content.status and try again; nothing was written" in refused.err

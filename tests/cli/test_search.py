@@ -51,7 +51,7 @@ def test_a_search_that_nothing_fits_says_so_in_one_sentence(onrecord, saved):
 
 
 def test_what_is_weak_is_named_as_the_nearest_only(onrecord, saved, monkeypatch):
-    monkeypatch.setattr("onrecord.search.search_coefficients.FITS", 1.0)
+    monkeypatch.setattr("onrecord.search.coefficients.SEARCH_FITS", 1.0)
 
     text, as_json = onrecord("search", "jobs zzzzqqq"), json.loads(onrecord("search", "jobs zzzzqqq", "--json").out)
 
@@ -63,7 +63,7 @@ def test_what_is_weak_is_named_as_the_nearest_only(onrecord, saved, monkeypatch)
 
 
 def test_a_record_that_has_all_words_of_a_search_is_a_result_however_low_it_scores(onrecord, saved, monkeypatch):
-    monkeypatch.setattr("onrecord.search.search_coefficients.FITS", 1.0)
+    monkeypatch.setattr("onrecord.search.coefficients.SEARCH_FITS", 1.0)
 
     results = json.loads(onrecord("search", "rows", "--json").out)["results"]
 

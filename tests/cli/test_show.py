@@ -55,7 +55,7 @@ def test_a_wrong_name_among_others_costs_only_itself(onrecord, saved):
     outcome = onrecord("show", "jobs-are", "nothing-like-it")
 
     assert outcome.code == 1 and "Jobs are rows of a table" in outcome.out
-    assert "no memory 'nothing-like-it'" in outcome.err
+    assert "no record 'nothing-like-it'" in outcome.err
 
 
 def test_an_entry_of_a_knowledge_bank_is_shown_by_its_name(onrecord, saved):
@@ -81,3 +81,16 @@ def test_banks_alone_are_enough(onrecord, monkeypatch, tmp_path):
     assert "- rename-at: " in onrecord("digest").out
     assert "Write aside" in onrecord("show", "rename-at").out
     assert onrecord("show", "another").code == 1
+
+
+def test_a_field_without_a_value_has_no_heading(onrecord):
+    summary = ("--set=goal=Move the jobs", "--set=outcome=partial", "--set=completed=The table")
+    onrecord("save", "session_summary", "Jobs were moved", *summary, "--set=next_actions=Measure")
+    (path,) = (paths for paths in Path(".claude/memory/sessions").iterdir())
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["content"].update(next_actions=[], blockers=[])
+    path.write_text(json.dumps(record), encoding="utf-8")
+
+    lines = onrecord("show", "jobs-were").out.splitlines()
+
+    assert "completed" in lines and not {"next_actions", "blockers"} & set(lines)

@@ -63,7 +63,13 @@ def _paste(onrecord) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "command"), [((), "onrecord save --help"), (("docs/adr/0001-x.md",), "onrecord import --dry-run")]
+    ("files", "command"),
+    [
+        ((), "onrecord save --help"),
+        (("docs/adr/0001-x.md",), "onrecord import --dry-run"),
+        # Agents load it themselves: an import would draft nothing.
+        (("docs/AGENTS.md",), "onrecord save --help"),
+    ],
 )
 def test_an_empty_memory_is_to_be_filled(project, onrecord, files, command):
     for name in files:

@@ -80,6 +80,16 @@ def test_recall_and_digest_know_the_variable_that_turns_all_hooks_off(onrecord, 
     assert onrecord("digest").out == "Nothing to show: ONRECORD_OFF is set, so hooks do nothing.\n"
 
 
+def test_the_digest_does_not_say_that_nothing_is_on_record_where_records_are_not_accepted(onrecord, saved):
+    onrecord("config", "set", "--user", "trust.clones", "ask")
+
+    before = onrecord("digest").out
+    onrecord("trust")
+
+    assert before == "Nothing to show: the records of this repository are not accepted; onrecord trust\n"
+    assert "Jobs are rows of a table" in onrecord("digest").out
+
+
 def test_stats_and_inbox_say_why_nothing_comes(onrecord, saved):
     onrecord("config", "set", "retrieval.enabled", "false")
     onrecord("config", "set", "capture.mode", "off")

@@ -231,7 +231,7 @@ def test_try_says_what_is_missing(project, onrecord, tmp_path, home):
     assert "--transcripts DIR" in nothing.err
     assert (no_records.code, no_records.err.split(":")[0]) == (1, "NO_STORE")
     assert "--last must be 1 or more, not 0" in onrecord("try", "--last", "0").err
-    assert onrecord("try", "--transcripts", "nowhere").code == 1
+    assert onrecord("try", "--transcripts", "nowhere").code == 2
 
 
 def test_try_names_what_it_left_out_and_why(ferry, onrecord):
@@ -301,3 +301,16 @@ def test_try_plays_prompts_that_are_typed_where_there_are_no_sessions(project, o
         ("prompt 1", "shown"),
         ("prompt 2", "silent"),
     ]
+
+
+def test_a_question_that_no_record_is_certain_to_answer_is_played_with_its_note(project, onrecord):
+    rule = ("--set=decision=Components call api-interface.js; only that file imports axios.", "--set=context=Many")
+    onrecord("save", "decision", "HTTP calls go through api-interface.js", *rule, "--set=rationale=One place")
+    onrecord("save", "decision", "Test with nox", "--set=decision=nox", "--set=context=x", "--set=rationale=y")
+
+    printed = onrecord("try", "why did we choose axios?", "why did we choose kubernetes?")
+
+    assert (printed.code, printed.err) == (0, "")
+    assert "  a note: No record in the project memory is certain to answer this question." in printed.out
+    assert "  a note: Nothing on file: no record in the project memory matches" in printed.out
+    assert ": 0 shown a record, 0 only a pointer, 2 nothing;" in printed.out

@@ -23,6 +23,7 @@ STEP = 131
 
 ELSEWHERE = {
     "completion": "reads nothing of a project",
+    "docs": "reads nothing of a project",
     "demo": "makes a project of its own, and removes it",
     "edit": "asks an editor; it writes as `update` does",
     "hub": "needs a server: tests/shared/hub/test_faults.py",
@@ -112,4 +113,42 @@ def test_status_names_what_the_disk_did_not_give(bench):
     faults = [fault for fault in known.faults() if fault.name == "EIO"][::3]
 
     assert len(faults) > 100
+    assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []
+
+
+def test_doctor_gives_no_command_with_a_hole_where_the_disk_failed(bench):
+    """The flaw of 0.3.0-dev: it looked twice for its own folder, and told to add the marketplace of nowhere."""
+    case = next(case for case in commands.CASES if case.name == "doctor --fix")
+    known = workbench.learn(bench, case)
+    faults = [fault for fault in known.faults() if fault.name == "EIO" and known.kinds[fault.number - 1] == "stat"][:40]
+
+    outcomes = []
+    for fault in faults:
+        bench.reset()
+        outcomes.append(bench.run(case.words, fault).printed)
+    assert [text for text in outcomes if "add ;" in text] == []
+    assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []
+
+
+def test_an_index_that_the_disk_does_not_give_is_not_an_empty_one(bench):
+    """The flaw of 0.3.0-dev: every record was called not listed."""
+    case = next(case for case in commands.CASES if case.name == "index check")
+    known = workbench.learn(bench, case)
+    faults = [fault for fault in known.faults() if fault.name in ("EIO", "EMFILE")]
+    printed = []
+    for fault in faults:
+        bench.reset()
+        printed.append(bench.run(case.words, fault).printed)
+
+    assert [text for text in printed if "not listed" in text] == []
+    assert any("cannot be read: " in text for text in printed)
+
+
+def test_a_removal_that_was_done_is_not_reported_as_a_failure(bench):
+    """The flaw of 0.3.0-dev: the last file was removed, and a second removal of it failed on a read-only disk."""
+    case = next(case for case in commands.CASES if case.name == "connect --remove")
+    known = workbench.learn(bench, case)
+    faults = [fault for fault in known.faults() if fault.name == "EROFS" and fault.number > len(known.kinds) - 12]
+
+    assert len(faults) > 4
     assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []

@@ -12,6 +12,7 @@ import os
 import pkgutil
 import shutil
 import sys
+import time
 import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -38,6 +39,7 @@ _IGNORED = (
 )
 """Parts of the paths of files that hold no state of their own: git's, derived ones, locks, logs and leftovers."""
 
+_BUILDER_SECONDS = 20
 _ERRNOS = ("EIO", "EMFILE", "ENOSPC", "EROFS", "ENOLCK")
 State = dict[str, bytes]
 
@@ -93,8 +95,11 @@ class Workbench:
         shutil.copytree(self.work, self._template, symlinks=True)
 
     def reset(self) -> None:
-        shutil.rmtree(self.work)
-        shutil.copytree(self._template, self.work, symlinks=True)
+        """Put the files back. A builder of the index may outlive its command, and still write into a folder."""
+        deadline = time.monotonic() + _BUILDER_SECONDS
+        while os.path.lexists(self.work):
+            shutil.rmtree(self.work, ignore_errors=time.monotonic() < deadline)
+        shutil.copytree(self._template, self.work, symlinks=True, dirs_exist_ok=True)
 
     def run(self, words: Sequence[str], fault: Fault | None = None, now: str = NOW) -> Outcome:
         """Run a command in a child process."""
@@ -229,7 +234,12 @@ def _is_same(outcome: Outcome, known: Known) -> bool:
     """True if a command that only reads gave its full answer, or a warning that something is missing."""
     if outcome.status != known.outcome.status:
         return False
-    reasons = ["cannot be read", "not checked", *(os.strerror(getattr(errno, name)) for name in _ERRNOS)]
+    reasons = [
+        "cannot be read",
+        "cannot be written",
+        "not checked",
+        *(os.strerror(getattr(errno, name)) for name in _ERRNOS),
+    ]
     is_told = any(reason in outcome.printed for reason in reasons)
     return is_told or outcome.printed == known.outcome.printed or outcome.errors != known.outcome.errors
 

@@ -391,6 +391,8 @@ COMMANDS: dict[str, list[str]] = {
     "config": [],
     "judge": ["test"],
     "digest": ["--why"],
+    "docs": [],
+    "feedback": [],
     "doctor": [],
     "clean": ["--dry-run"],
     "merge-driver": ["src/touched.py", "src/staged.py", "src/committed.py"],
@@ -402,6 +404,8 @@ COMMANDS: dict[str, list[str]] = {
     "share": [RECORD, "--to", "platform", "--yes"],
     "sync": [],
     "completion": ["bash"],
+    "docs": [],
+    "feedback": [RECORD, "helped"],
     "connect": ["--list"],
     "mcp": [],
     "web": ["--static", "site"],
@@ -525,6 +529,8 @@ STARTS_PROGRAMS = {
     "cli/terminal.py": "the user's editor and pager",
     "cli/connect.py": "the command with which an agent installs plugins, when the user connects it",
     "cli/demo.py": "our own hooks, on the sample project",
+    "hosts/hook_trial.py": "our own hook, as a connected agent would start it, for `onrecord connect --check`",
+    "web/command_page.py": "our own commands, from a fixed table, for buttons of the web page",
 }
 """Modules that may start a program, and which."""
 

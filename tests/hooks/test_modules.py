@@ -23,7 +23,8 @@ ASKS = "where do we keep user sessions, postgres or redis?"
 
 # What a hook may load beyond os, sys and what those bring along.
 ALLOWED = frozenset(
-    "__future__ _blake2 _collections _functools _json _sqlite3 binascii fcntl gc math stat time unicodedata".split()
+    "__future__ _blake2 _collections _functools _json _sqlite3 binascii fcntl gc itertools math stat time"
+    " unicodedata".split()
 )
 
 # Runs hooks/run.py as it is, and writes down what was loaded when it leaves.

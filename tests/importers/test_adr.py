@@ -303,7 +303,10 @@ def test_options_can_be_headings():
         (page("Use Redis.", status="🟣 lilac"), "its status"),
         (page("Use Redis.", title="ADR"), "no title"),
         ("# Queue\n\n## Status\n\nAccepted\n\n## Decision\n\nWe will use Redis.\n", "neither a context nor a reason"),
-        ("# Queue\n\nJobs get lost.\n\n## Proposal\n\nUse Redis.\n", "no section says what was decided"),
+        (
+            "# Queue\n\nJobs get lost.\n\n## Proposal\n\nUse Redis.\n",
+            "no English heading, such as Decision, says what was decided",
+        ),
         (page("Use Redis.") + "\n## Decision Outcome\n\nUse Kafka.\n", "several decisions"),
         (page("Use Redis.") + "\n## Decision: naming\n\nUse kebab case.\n", "several decisions"),
         (page('We will use "rule 3" and change the names.'), "letter or number that is not listed"),

@@ -283,7 +283,7 @@ SAME = {
         ("save", SAME, "NEAR_DUPLICATE"),
         ("save", {**SAME, "title": "Sessions live in Postgres, not Redis"}, "ALREADY_EXISTS"),
         ("supersede", {"id": "nobody", **SQLITE}, "NOT_FOUND"),
-        ("supersede", {"id": "sessions-live", **SQLITE}, "NOT_FOUND: no memory 'sessions-live'"),
+        ("supersede", {"id": "sessions-live", **SQLITE}, "NOT_FOUND: no record 'sessions-live'"),
     ],
 )  # fmt: skip
 def test_what_an_agent_can_correct_is_a_result_with_a_fix(client, project, tool, arguments, message):
@@ -319,8 +319,10 @@ def test_where_there_is_no_memory_that_is_said_and_none_is_made(tmp_path):
         results = [client.call("search", query="x"), client.call("recall", task="x"), client.call("save", **QUEUE)]
 
     assert [text_of(result).split(":")[0] for result in results] == ["NO_STORE"] * 3
-    fix = text_of(results[0]).split("\nfix: ")[1]
-    assert fix == "if a memory is wanted for this project: ask the user to run `onrecord init`"
+    assert text_of(results[0]).split("\n")[1:] == [
+        "fix: if a memory is wanted for this project: ask the user to run `onrecord init`",
+        "NO_STORE means: There is no memory here yet.",
+    ]
     assert os.listdir(folder) == []
 
 

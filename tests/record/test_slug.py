@@ -23,6 +23,9 @@ ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
         ("user_id → userId", "user-id-userid"),
         ("  --  a  --  ", "a"),
         ("½ done", "12-done"),
+        ("Importer depuis l'index, jamais d’ailleurs", "importer-depuis-index-jamais-ailleurs"),
+        ("L'app usa un'API dell'host", "app-usa-api-host"),
+        ("Rock'n'roll: it's the users' choice", "rocknroll-its-the-users-choice"),
     ],
 )
 def test_a_title_becomes_a_readable_id(title, expected):

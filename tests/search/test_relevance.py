@@ -7,12 +7,9 @@ import pytest
 from onrecord.search import (
     coefficients,
     index,
-    past_coefficients,
     query,
     rank,
     relevance,
-    search_coefficients,
-    topic_match,
     word_features,
 )
 from onrecord.search.candidates import Filter
@@ -170,7 +167,7 @@ def test_words_of_a_sentence_are_not_taken_for_beginnings(project):
 def test_noise_is_not_listed_and_the_best_come_first(project, text):
     chances = [hit.probability for hit in project.search(text)]
 
-    assert all(chance >= search_coefficients.FLOOR for chance in chances)
+    assert all(chance >= coefficients.SEARCH_FLOOR for chance in chances)
     assert chances == pytest.approx(sorted(chances, reverse=True), abs=0.05)
 
 
@@ -184,17 +181,17 @@ def test_without_vectors_words_alone_decide(project):
 
 
 def test_the_weights_are_of_features_there_are():
-    names = {*search_coefficients.WEIGHTS, *search_coefficients.WORDS_WEIGHTS}
+    names = {*coefficients.SEARCH_WEIGHTS, *coefficients.SEARCH_WORDS_WEIGHTS}
 
     assert names <= set(relevance.NAMES)
-    assert 0 < search_coefficients.FLOOR < search_coefficients.KEYWORD_ASKED < 1
+    assert 0 < coefficients.SEARCH_FLOOR < coefficients.SEARCH_KEYWORD_ASKED < 1
 
 
 def test_the_weights_of_past_questions_are_of_features_there_are():
-    names = {*past_coefficients.WEIGHTS, *past_coefficients.WORDS_WEIGHTS}
+    names = {*coefficients.PAST_WEIGHTS, *coefficients.PAST_WORDS_WEIGHTS}
 
-    assert names <= set(topic_match.NAMES)
-    for rule, pointer, denied in (past_coefficients.ENGLISH, past_coefficients.OTHERS):
+    assert names <= set(relevance.PAST_NAMES)
+    for rule, pointer, denied in (coefficients.PAST_ENGLISH, coefficients.PAST_OTHERS):
         assert 0 < denied < pointer < rule < 1
 
 

@@ -126,7 +126,7 @@ def test_a_trigger_that_joins_the_others_does_not_make_them_one_subject():
     guesses = [frozenset({f"a{number}", f"b{number}"}) for number in range(9)]
     join = frozenset().union(*guesses)
 
-    assert document.are_about_anything([*guesses, join], own=join)
-    assert not document.are_about_anything([*guesses[:8], join], own=join)
-    assert document.are_about_anything(guesses[:6], own=frozenset())
-    assert not document.are_about_anything(guesses[:5], own=frozenset())
+    assert document.are_about_anything([*guesses, join], own_words=join)
+    assert not document.are_about_anything([*guesses[:8], join], own_words=join)
+    assert document.are_about_anything(guesses[:6], own_words=frozenset())
+    assert not document.are_about_anything(guesses[:5], own_words=frozenset())

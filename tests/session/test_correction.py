@@ -1,4 +1,4 @@
-"""Which prompts correct the agent, in English, German and Spanish."""
+"""Which prompts correct the agent, in English, German, Spanish and French."""
 
 from __future__ import annotations
 
@@ -39,6 +39,13 @@ from onrecord.session.correction import FAULT, NONE, REPROACH
         ("¿Por qué has usado npm?", FAULT),
         ("no npm sino pnpm", FAULT),
         ("Eso no es lo que pedí", FAULT),
+        ("Non, on n'importe pas de composant interne, je te l’ai déjà dit", REPROACH),
+        ("Tu as oublié le changelog", REPROACH),
+        ("On avait dit que les montants sont des Montant", REPROACH),
+        ("Non, il ne faut pas modifier ce fichier à la main, il est généré !", FAULT),
+        ("Pourquoi as-tu utilisé npm ?", FAULT),
+        ("Ce n'est pas ce que j'ai demandé", FAULT),
+        ("pas comme ça", FAULT),
     ],
 )
 def test_prompts_that_correct(prompt, level):
@@ -70,6 +77,13 @@ def test_prompts_that_correct(prompt, level):
         "Füge einen Test für den Login hinzu",
         "agrega una prueba para el login",
         "no, gracias",
+        "Non merci",
+        "non, c'est bon, continue",
+        "Pourquoi on n'utilise pas NumberField avec une unité ?",
+        "on avait dit quoi pour les traductions ?",
+        "combien de fois la fonction est-elle appelée ?",
+        "Ajoute un champ. Il ne faut pas modifier les autres.",
+        "tu n'as pas besoin de lancer les tests",
         "```\nno, I told you\n```",
         "> why did you do that?",
         "    assert i said no",

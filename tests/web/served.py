@@ -13,11 +13,15 @@ from playwright.sync_api import Browser, Playwright
 
 from onrecord.project import Project
 from onrecord.record import compose
+from onrecord.settings import Settings
+from onrecord.shared import reconcile, remotes, replicas
 from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
+from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 from onrecord.usage import usage_log
 from tests.git_project import GitProject
+from tests.shared.machines import accept
 
 ROOT = Path(__file__).parents[2]
 _FLAGS = (
@@ -59,6 +63,30 @@ def fill(root: Path) -> Project:
 def _decision(project: Project, title: str, decision: str, **fields: object) -> str:
     content = {"context": "Redis lost sessions on failover", "decision": decision, "rationale": ["one part fewer"]}
     return project.save("decision", {"title": title, "content": content, **fields}).path
+
+
+def put_draft(project: Project, title: str, **fields: object) -> str:
+    content = {"context": "Asked in a session", "decision": title, "rationale": ["it was agreed"]}
+    record = compose.compose("decision", {"title": title, "content": content, **fields})
+    return Inbox(project.store.root).put(inbox.new_draft(record)).name
+
+
+def conflict(project: Project) -> Store:
+    """Connect a shared store in which both sides changed one record."""
+    remotes.add("platform", "/srv/platform.git")
+    store = Store(replicas.prepare("platform").store)
+    writer = Writer(store, Settings())
+    content = {"context": "Two installers", "decision": "uv 0.4", "rationale": ["one tool"]}
+    entry = writer.save(compose.compose("decision", {"title": "Install with uv", "content": content}))
+    base = Path(store.root, entry.path).read_bytes()
+    theirs = writer.update(entry.path, {"content": {"decision": "uv 0.5"}}, entry.hash)
+    mine = base.replace(b'"uv 0.4"', b'"uv 0.6"')
+    reconciled = reconcile.reconcile(entry.path, base, mine, Path(store.root, theirs.path).read_bytes())
+    path = Path(store.root, reconciled.beside[0])
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(reconciled.beside[1])
+    accept("platform")
+    return store
 
 
 @contextlib.contextmanager

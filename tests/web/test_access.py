@@ -8,18 +8,25 @@ import subprocess
 import sys
 import threading
 import webbrowser
+from pathlib import Path
 
 import pytest
+from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from onrecord.cli import web
 from onrecord.errors import BadInput
-from onrecord.web import access, server
+from onrecord.web import access, command_page, live, server, view
+from tests.git_project import GitProject
 from tests.terminal_session import CTRL_C, TerminalSession
 from tests.web.conftest import address_of
 
-CHANGES = [route.path for route in server.ROUTES if "POST" in route.methods]
-PAGES = [route.path for route in server.ROUTES if "GET" in route.methods]
+ROUTES = server.create_pages(view.Site(".", access.Access(0))).routes
+"""Everything that the application answers, with the stream and the static files."""
+
+CHANGES = [route.path for route in ROUTES if "POST" in route.methods]
+PAGES = [route.path for route in ROUTES if "GET" in route.methods and route.path != live.PATH]
+TEMPLATES = sorted((Path(view.__file__).parent / "templates").glob("*.html"))
 
 
 def _with_values(path: str) -> str:
@@ -74,7 +81,7 @@ def test_enter_prints_another_address(tmp_path):
     assert session.text.endswith("Stopped.\n")
 
 
-@pytest.mark.parametrize("path", [*PAGES, "/events", "/static/{name}", "/nowhere"])
+@pytest.mark.parametrize("path", [*PAGES, live.PATH, "/nowhere"])
 def test_a_stranger_gets_no_page(browser, save, path):
     save()
 
@@ -113,6 +120,82 @@ def test_no_other_site_changes_anything(browser, path, how):
 @pytest.mark.parametrize("path", CHANGES)
 def test_a_link_changes_nothing(browser, path):
     assert browser.get(_with_values(path)).status_code in (400, 404, 405)
+
+
+def test_every_route_is_known_here_and_nothing_is_mounted_beside_them():
+    assert {type(route) for route in ROUTES} == {Route}
+    assert all(route.methods <= {"GET", "HEAD", "POST"} for route in ROUTES)
+    both = {route.path for route in ROUTES if {"GET", "POST"} <= route.methods}
+    assert both == {"/new/{category}", "/record/{store}/{folder}/{name}/edit", "/inbox/{name}/edit"}
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if path != "/static/{name}"])
+def test_looking_at_a_page_changes_no_file_of_a_store(browser, save, draft, project, path):
+    save()
+    draft()
+    _files(project.store.root)
+    browser.get("/")
+    before = _files(project.store.root)
+
+    browser.get(_with_values(path))
+
+    assert _files(project.store.root) == before
+
+
+def _files(root: str) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(Path(root).rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_every_form_that_changes_something_has_the_token_and_no_page_has_a_script_or_style_in_it(template):
+    text = template.read_text(encoding="utf-8")
+    forms = re.findall(r'<form method="post".*?</form>', text, re.S)
+
+    assert [form for form in forms if "form_token" not in form and "hidden(" not in form] == []
+    assert re.findall(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=\"|href=\"javascript:", text) == []
+    assert "|safe" not in text
+
+
+@pytest.mark.parametrize("name", ["", "rm", "init", "config", "begin%00", "Begin"])
+def test_a_button_runs_no_other_command(browser, monkeypatch, name):
+    monkeypatch.setattr(subprocess, "run", lambda *arguments, **options: pytest.fail("a command was run"))
+
+    assert browser.post(f"/do/{name}", subject="platform").status_code in (400, 404)
+
+
+def test_the_commands_of_the_buttons():
+    assert {name: command.arguments for name, command in command_page.COMMANDS.items()} == {
+        "begin": ("init",),
+        "import": ("import",),
+        "trust": ("trust",),
+        "sync": ("sync",),
+        "unset": ("config", "unset"),
+    }
+
+
+@pytest.mark.parametrize(
+    "path", ["/pick/files?q=..", "/pick/files?q=secret", "/map?folder=../../etc", "/map?folder=/etc"]
+)
+def test_files_outside_the_project_are_not_offered(browser, save, project, path):
+    save()
+    repository = GitProject(Path(project.root))
+    repository.write("src/page.py", "")
+    repository.commit()
+    Path(project.root).parent.joinpath("secret.txt").write_text("private words")
+
+    response = browser.get(path)
+
+    assert response.status_code == 200
+    assert not re.search(r"secret\.txt|passwd", response.text)
+
+
+def test_what_a_picker_and_a_search_return_is_bounded(browser, save):
+    for number in range(30):
+        save(f"Bounded record number {number}")
+
+    for path in ("/pick/ids?q=", "/pick/tags?q=", "/pick/files?q=", "/search.json?q=bounded"):
+        assert len(browser.get(path + "b" * (path[-1] == "=")).json()) <= 20
+    assert browser.get(f"/pick/ids?q={'x' * 60_000}").json() == []
 
 
 @pytest.mark.parametrize(

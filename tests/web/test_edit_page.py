@@ -430,3 +430,38 @@ def test_undo_leads_nowhere_else(browser, save, project, referer):
     response = browser.post("/undo", referer=referer, store="project", change=change)
 
     assert response.url.path.rstrip("/") == browser.access.prefix
+
+
+def test_a_new_record_goes_to_the_store_that_is_chosen(browser, save, project):
+    save()
+    remotes.add("platform", "/srv/platform.git")
+    store = Store(replicas.prepare("platform").store)
+    accept("platform")
+    form = fields(browser.get("/new/decision"))
+    typed = {"title": "Use uv", "content.decision": "uv", "content.context": "slow", "content.rationale.0": "seconds"}
+
+    own = browser.post("/new/decision", **{**form, **typed, "store": "user"})
+    shared = browser.post("/new/decision", **{**form, **typed, "store": "platform"})
+    elsewhere = browser.post("/new/decision", **{**form, **typed, "store": "nowhere"})
+
+    assert form["store"] == "project"
+    assert own.url.path.endswith("/record/user/decisions/use-uv.json") and "Saved." in own.text
+    assert project.user.has("use-uv") and store.has("use-uv") and not project.store.has("use-uv")
+    assert 'action="/do/sync"' in shared.text and "onrecord sync" not in shared.text
+    assert elsewhere.status_code == 400
+
+
+def test_a_new_record_for_a_store_that_takes_only_drafts_becomes_one(browser, save):
+    save()
+    remotes.add("platform", "/srv/platform.git")
+    replica = replicas.prepare("platform")
+    accept("platform")
+    replica.write_state(replica.state._replace(asks_for_review=True))
+    form = fields(browser.get("/new/decision?store=platform"))
+    typed = {"title": "Use uv", "content.decision": "uv", "content.context": "slow", "content.rationale.0": "seconds"}
+
+    response = browser.post("/new/decision", **{**form, **typed})
+
+    assert form["store"] == "platform"
+    assert "takes only drafts from you" in response.text
+    assert Inbox(replica.store).names() == ["use-uv"]

@@ -146,6 +146,7 @@ def test_an_error_of_a_command_is_shown_with_its_fix(browser, save):
 
     assert response.status_code == 400
     assert "acme" in _text(response.text) and "<code>onrecord" in response.text
+    assert "it failed" not in response.text
 
 
 def test_the_theme_is_remembered_and_leads_nowhere_else(browser, save):
@@ -156,3 +157,22 @@ def test_the_theme_is_remembered_and_leads_nowhere_else(browser, save):
 
     assert '<html lang="en" data-theme="dark">' in dark.text and "<h1>Map</h1>" in dark.text
     assert '<html lang="en" data-theme="dark">' in away.text and "<h1>Start</h1>" in away.text
+
+
+def test_a_draft_that_waits_is_named_by_its_title_and_leads_to_it(browser, save, draft):
+    save()
+    draft("Use uv for every install")
+
+    page = browser.get("/")
+
+    (target, title) = re.search(r'<li><a href="/inbox#(draft-\w+)">([^<]+)</a>', _section(page, "needs-you")).groups()
+    assert title == "Use uv for every install"
+    assert f'id="{target}"' in browser.get("/inbox").text
+
+
+def test_a_draft_that_cannot_be_read_is_named_by_its_file(browser, save, draft, project):
+    save()
+    name = draft()
+    Path(project.store.root, "inbox", f"{name}.json").write_text("{")
+
+    assert f">{name}</a>" in _section(browser.get("/"), "needs-you")

@@ -11,8 +11,9 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Page
 
+from onrecord.store.writer import Writer
 from onrecord.web import static_site
-from tests.web import sample, served
+from tests.web import appearance, sample, served
 from tests.web.browser import in_thread, start_browser
 
 pytestmark = [pytest.mark.debian("chromium"), pytest.mark.xdist_group("chromium")]
@@ -23,51 +24,6 @@ PAGES = [
     "/timeline", "/map", "/map?folder=src/booking", "/map?folder=src/auth/file_0.py", "/health?all=1", "/usage",
     "/effect", "/settings", POSTGRES, f"{POSTGRES}/edit", "/new/runbook", "/nowhere",
 ]  # fmt: skip
-WIDTHS = (390, 768, 1440)
-FAULTS = r"""() => {
-  const faults = new Set();
-  const root = document.scrollingElement;
-  if (root.scrollWidth > window.innerWidth) faults.add(`the page is ${root.scrollWidth} wide`);
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const range = document.createRange();
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const text = node.textContent, holder = node.parentElement;
-    if (!text.trim() || holder.closest(".hidden-text, script, style, title, option, textarea, .skip")) continue;
-    if (!holder.checkVisibility()) continue;
-    range.selectNodeContents(node);
-    const box = range.getBoundingClientRect();
-    if (!box.width) continue;
-    for (let above = holder; above && above !== document.body; above = above.parentElement) {
-      const style = getComputedStyle(above);
-      if (["auto", "scroll"].includes(style.overflowX)) break;
-      if (above.localName === "svg" || ["hidden", "clip"].includes(style.overflowX)) {
-        const edge = above.getBoundingClientRect();
-        if (box.right > edge.right + 1 || box.left < edge.left - 1) faults.add(`cut: ${text.trim()}`);
-      }
-      if (!above.parentElement || above.parentElement === document.body) {
-        if (box.right > window.innerWidth + 1 || box.left < -1) faults.add(`outside: ${text.trim()}`);
-      }
-    }
-    const cell = holder.closest("td, th, .card, .badge, .chip, button, .button");
-    if (cell && !holder.closest("svg") && box.right > cell.getBoundingClientRect().right + 1
-        && !holder.closest(".scroll, .wide, pre")) {
-      faults.add(`over the edge of its box: ${text.trim()}`);
-    }
-    if (range.getClientRects().length < 2) continue;
-    for (const word of text.matchAll(/[\p{L}\p{N}]{2,}/gu)) {
-      range.setStart(node, word.index);
-      range.setEnd(node, word.index + word[0].length);
-      const tops = new Set([...range.getClientRects()].map((rect) => Math.round(rect.top)));
-      if (tops.size > 1) faults.add(`broken: ${word[0]}`);
-    }
-  }
-  for (const label of document.querySelectorAll(".tree-map text")) {
-    const inside = label.getBoundingClientRect();
-    const box = label.parentElement.querySelector("rect").getBoundingClientRect();
-    if (inside.right > box.right + 1) faults.add(`out of its box on the map: ${label.textContent}`);
-  }
-  return [...faults].slice(0, 8);
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -76,14 +32,16 @@ def chromium() -> Iterator[Browser]:
         yield browser
 
 
+def _own_folders(home: Path, patch: pytest.MonkeyPatch) -> None:
+    for name in ("CLAUDE_CONFIG_DIR", "ONRECORD_STATE_DIR", "ONRECORD_CACHE_DIR", "ONRECORD_DATA_DIR"):
+        patch.setenv(name, str(home / name.lower()))
+
+
 @pytest.fixture(scope="module")
 def ferry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A project as after a year, with folders of its own for the user."""
-    home = tmp_path_factory.mktemp("home")
-    folders = {"CLAUDE_CONFIG_DIR": "claude", "ONRECORD_STATE_DIR": "state", "ONRECORD_CACHE_DIR": "cache"}
     with pytest.MonkeyPatch.context() as patch:
-        for name, subfolder in folders.items():
-            patch.setenv(name, str(home / subfolder))
+        _own_folders(tmp_path_factory.mktemp("home"), patch)
         yield Path(sample.fill(tmp_path_factory.mktemp("project") / "ferry").root)
 
 
@@ -99,28 +57,106 @@ def site(ferry: Path, tmp_path: Path) -> Path:
     return tmp_path / "site"
 
 
-def _faults(page: Page, scheme: str, width: int) -> list[str]:
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 800})
-    return page.evaluate(FAULTS)
+_WIDE = """() => [...document.querySelectorAll("main *")]
+  .filter((part) => part.getBoundingClientRect().right > innerWidth + 1)
+  .slice(0, 6).map((part) => `${part.localName}.${part.className}`).join(" ")"""
+"""The elements that make a page wider than the window."""
+
+
+def _opened(chromium: Browser, address: str) -> tuple[Page, str, list[str]]:
+    """Return a window that was let in, the address of its pages, and the list of the errors of their scripts."""
+    page, errors = chromium.new_context().new_page(), []
+    page.set_default_timeout(15_000)
+    page.on("pageerror", lambda error: errors.append(f"{page.url}: {error}"))
+    page.goto(address)
+    page.wait_for_url(lambda url: "token=" not in url)
+    return page, page.url.rstrip("/"), errors
 
 
 @in_thread
-def test_no_word_is_cut_or_broken_on_any_page(chromium, address):
-    page = chromium.new_context().new_page()
-    page.set_default_timeout(15_000)
-    page.goto(address)
-    page.wait_for_url(lambda url: "token=" not in url)
-    root = page.url.rstrip("/")
+def test_no_page_cuts_a_word_breaks_a_rule_or_has_an_error_in_its_script(chromium, address):
+    page, root, errors = _opened(chromium, address)
 
-    faults = {}
+    found = {}
     for path in PAGES:
         page.goto(root + path)
-        for scheme in ("light", "dark"):
-            for width in WIDTHS:
-                faults[f"{path} {scheme} {width}"] = _faults(page, scheme, width)
+        found[path] = appearance.faults(page)
 
-    assert {where: what for where, what in faults.items() if what} == {}
+    assert ({path: faults for path, faults in found.items() if faults}, errors) == ({}, [])
+
+
+@in_thread
+def test_the_pages_where_people_disagree_are_as_good(chromium, tmp_path, monkeypatch):
+    """The conflict of a shared store, a form that somebody else was faster with, and one that is refused."""
+    _own_folders(tmp_path, monkeypatch)
+    project = served.fill(tmp_path / "ferry")
+    served.conflict(project)
+    with served.serving(Path(project.root)) as printed:
+        page, root, errors = _opened(chromium, printed)
+        found = {}
+        page.goto(root)
+        found["start"] = appearance.faults(page)
+        page.goto(f"{root}/health?store=platform")
+        found["health"] = appearance.faults(page)
+        page.goto(f"{root}/inbox")
+        page.get_by_role("link", name="Compare and choose").click()
+        found["merge"] = appearance.faults(page)
+        page.goto(f"{root}/new/decision")
+        page.get_by_role("button", name="Save", exact=True).click()
+        found["refused"] = appearance.faults(page)
+        page.goto(f"{root}{POSTGRES}/edit")
+        entry = project.get("sessions-live-in-postgres")
+        Writer(project.store, project.settings).update(entry.path, {"content": {"decision": "theirs"}}, entry.hash)
+        page.get_by_label("Decision", exact=True).fill("mine")
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.get_by_text("Somebody else changed the same field").wait_for()
+        found["conflict"] = appearance.faults(page)
+        page.context.close()
+
+    assert ({name: faults for name, faults in found.items() if faults}, errors) == ({}, [])
+
+
+@in_thread
+def test_a_project_without_a_memory_begins_on_the_page(chromium, tmp_path, monkeypatch):
+    """The command refused to start where the page has the button that makes the memory."""
+    _own_folders(tmp_path, monkeypatch)
+    (tmp_path / "ferry").mkdir()
+    with served.serving(tmp_path / "ferry") as printed:
+        page, root, errors = _opened(chromium, printed)
+        found = {"begin": appearance.faults(page)}
+        page.goto(f"{root}/map")
+        found["no memory"] = appearance.faults(page)
+        page.get_by_role("link", name="Make the memory").click()
+        page.get_by_role("button", name="Make the memory").click()
+        page.get_by_text("The memory is made").wait_for()
+        for path in ("/", "/map", "/search", "/inbox", "/health?all=1", "/usage", "/effect", "/timeline"):
+            page.goto(root + path)
+            found[path] = appearance.faults(page)
+        page.context.close()
+
+    assert ({name: faults for name, faults in found.items() if faults}, errors) == ({}, [])
+
+
+@in_thread
+def test_a_word_of_120_letters_makes_no_page_wider_than_the_window(chromium, tmp_path, monkeypatch):
+    _own_folders(tmp_path, monkeypatch)
+    project, word = served.fill(tmp_path / "ferry"), ("donaudampfschifffahrt" * 6)[:120]
+    content = {"context": word, "decision": word, "rationale": [word]}
+    entry = project.save("decision", {"title": word[:110], "content": content, "tags": [word[:60]], "triggers": [word]})
+    served.put_draft(project, f"{word[:100]} too")
+    with served.serving(Path(project.root)) as printed:
+        page, root, errors = _opened(chromium, printed)
+        wide = []
+        address = f"/record/project/{entry.path}"
+        for path in ("/", "/search", "/inbox", "/timeline", "/map", "/health?all=1", address, f"{address}/edit"):
+            page.goto(root + path)
+            for width in appearance.WIDTHS:
+                page.set_viewport_size({"width": width, "height": 800})
+                if page.evaluate("document.scrollingElement.scrollWidth > window.innerWidth"):
+                    wide.append(f"{path} {width}: {page.evaluate(_WIDE)}")
+        page.context.close()
+
+    assert (wide, errors) == ([], [])
 
 
 @in_thread
@@ -130,8 +166,9 @@ def test_no_word_is_cut_or_broken_on_the_static_site(chromium, site):
     faults = {}
     for name in ("index", "search", "map", "timeline", "record/decisions/sessions-live-in-postgres"):
         page.goto((site / f"{name}.html").as_uri())
-        for width in WIDTHS:
-            faults[f"{name} {width}"] = _faults(page, "light", width)
+        for width in appearance.WIDTHS:
+            page.set_viewport_size({"width": width, "height": 800})
+            faults[f"{name} {width}"] = page.evaluate(appearance.FAULTS)
 
     assert {where: what for where, what in faults.items() if what} == {}
 
@@ -141,4 +178,4 @@ def test_a_broken_word_is_noticed(chromium):
     page = chromium.new_context(viewport={"width": 390, "height": 800}).new_page()
     page.set_content("<p style='width: 4em; overflow-wrap: anywhere'>incomprehensibilities</p>")
 
-    assert page.evaluate(FAULTS) == ["broken: incomprehensibilities"]
+    assert page.evaluate(appearance.FAULTS) == ["broken: incomprehensibilities"]

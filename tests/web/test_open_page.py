@@ -152,3 +152,31 @@ def test_a_field_that_somebody_types_in_is_left_alone(ferry):
         _save(ferry, "Saved meanwhile")
 
     expect(page.locator("#typed")).to_have_value("half a sentence")
+
+
+@in_thread
+def test_the_inbox_says_that_somebody_else_decided_and_keeps_what_is_read(ferry):
+    page = ferry.window()
+    page.goto(f"{ferry.root}/inbox")
+    before = page.locator("article.draft").count()
+    box = Inbox(ferry.project.store.root)
+
+    box.drop(box.names()[0])
+    note = page.locator("[data-news]")
+    expect(note).to_contain_text("1 draft decided on meanwhile", timeout=15_000)
+    expect(page.locator("article.draft")).to_have_count(before)
+    note.get_by_role("link").click()
+
+    expect(page.locator("article.draft")).to_have_count(before - 1)
+    expect(page.locator("[data-news]")).to_be_hidden()
+
+
+@in_thread
+def test_add_triggers_leads_to_the_field(ferry):
+    page = ferry.window()
+    page.goto(f"{ferry.root}/health?all=1")
+
+    page.get_by_role("link", name="Add triggers").first.click()
+
+    expect(page.locator("fieldset:target > legend")).to_have_text("Triggers")
+    expect(page.locator("fieldset:target")).to_be_in_viewport()

@@ -383,6 +383,31 @@ def test_health_names_duplicates_and_changed_files_with_buttons(browser, save, p
     assert "onrecord" not in quick.replace("Onrecord", "")
 
 
+def test_health_looks_at_the_store_that_is_named(browser, save, project):
+    """A need of the personal store led to a page about the project, which found no problem."""
+    save()
+    broken = Path(project.user.root, "decisions", "broken.json")
+    broken.parent.mkdir(parents=True)
+    broken.write_text("{")
+
+    start = browser.get("/").text
+    page = browser.get("/health?store=user")
+
+    assert 'href="/health?store=user"' in start
+    assert "Cannot be read 1 decisions/broken.json" in _text(page)
+    assert "broken.json" not in browser.get("/health").text
+    assert browser.get("/health?store=nowhere").status_code == 404
+
+
+def test_health_names_the_records_that_contradict_what_replaces_what(browser, save, project):
+    old, new = save("Sessions live in Redis"), save()
+    file = Path(project.store.root, new.path)
+    file.write_text(json.dumps({**json.loads(file.read_text()), "supersedes": [old.memory.id]}))
+    browser.site.check_again()
+
+    assert "Contradict what replaces what 1 Sessions live in Redis" in _text(browser.get("/health"))
+
+
 def test_health_is_shown_where_two_records_have_one_id(browser, save, project):
     Path(project.root, "login.py").write_text("x = 1\n")
     raw = json.loads(Path(project.store.root, save(related_files=["login.py"]).path).read_text())
@@ -482,7 +507,7 @@ def test_a_search_that_nothing_fits_says_so_and_names_the_nearest_as_such(browse
     save()
 
     nothing = browser.get("/search?q=zzzzqqq").text
-    monkeypatch.setattr("onrecord.search.search_coefficients.FITS", 1.0)
+    monkeypatch.setattr("onrecord.search.coefficients.SEARCH_FITS", 1.0)
     nearest = re.sub(r"</?mark>", "", browser.get("/search?q=sessions+zzzzqqq&part=1").text)
 
     assert "Nothing on record is probably about this" in nothing and "Nearest" not in nothing

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from onrecord.record import compose
+from onrecord.settings import Settings
 from onrecord.shared import remotes, replicas
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
@@ -163,3 +165,47 @@ def test_a_version_that_changed_since_is_not_shared(browser, save, project):
 
     assert response.status_code == 409
     assert not Store(replicas.Replica("platform").store).has(entry.memory.id)
+
+
+@pytest.mark.parametrize(("how", "done"), [("updates", "Updated the record of platform."), ("supersedes", "Shared")])
+def test_a_record_is_shared_as_an_update_or_a_replacement(browser, save, how, done):
+    entry = save()
+    remotes.add("platform", "/srv/platform.git")
+    store = Store(replicas.prepare("platform").store)
+    content = {"context": "Redis lost sessions", "decision": "Rows in one table", "rationale": ["one part"]}
+    other = Writer(store, Settings()).save(
+        compose.compose("decision", {"title": "Sessions live in Postgres", "content": content})
+    )
+    address = f"{_address(entry)}/share"
+
+    refused = browser.post(address, hash=entry.hash, text="platform")
+    response = browser.post(address, hash=entry.hash, text="platform", how=how, other="sessions live postgres")
+
+    assert refused.status_code == 400 and "choose that it updates or replaces" in refused.text
+    assert done in response.text
+    after = store.get(other.memory.id).memory
+    new = store.get(after.superseded_by).memory if how == "supersedes" else after
+    assert new.content["decision"] == "Rows in auth.sessions"
+
+
+def test_the_history_shows_a_single_id_as_one_word_not_as_letters(browser, save):
+    old, new = save("Sessions live in Redis"), save()
+
+    browser.post(f"{_address(old)}/supersede", hash=old.hash, text=new.memory.id)
+    page = browser.get(_address(new))
+
+    assert f"<ins>{old.memory.id}</ins>" in page.text
+
+
+def test_a_file_is_named_once_beside_what_changed_in_it(browser, save, project):
+    file = Path(project.root, "login.py")
+    file.write_text("x = 1\n")
+    entry = save(related_files=["login.py"])
+    fresh = browser.get(_address(entry)).text
+    file.write_text("x = 2\n")
+
+    changed = browser.get(_address(entry)).text
+
+    section = re.search(r'<h2 id="files">.*?</section>', changed, re.S)[0]
+    assert "unchanged" in re.search(r'<h2 id="files">.*?</section>', fresh, re.S)[0]
+    assert re.sub(r"<[^>]+>|\s+", " ", section).split()[:4] == ["Files", "login.py", "changed", "since"]

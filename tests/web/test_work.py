@@ -11,29 +11,19 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
-from onrecord.project import Project
-from onrecord.record import compose
-from onrecord.settings import Settings
-from onrecord.shared import reconcile, remotes, replicas
-from onrecord.store import inbox
+from onrecord.shared import reconcile
 from onrecord.store.inbox import Inbox
-from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 from onrecord.usage import usage_log
-from tests.shared.machines import accept
-from tests.web import served
+from tests.web import appearance, served
 from tests.web.browser import in_thread, start_browser
 from tests.web.test_browser import Ferry
-from tests.web.test_layout import FAULTS
 
 pytestmark = [pytest.mark.debian("chromium"), pytest.mark.xdist_group("chromium")]
 
 POSTGRES = "/record/project/decisions/sessions-live-in-postgres.json"
-_RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}}
-_WIDTHS = (390, 768, 1440)
 
 
 @pytest.fixture(scope="module")
@@ -58,46 +48,6 @@ def ferry(chromium: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def _close_windows(chromium: Browser) -> None:
     for context in chromium.contexts:
         context.close()
-
-
-def _draft(project: Project, title: str, **fields: object) -> str:
-    content = {"context": "Asked in a session", "decision": title, "rationale": ["it was agreed"]}
-    record = compose.compose("decision", {"title": title, "content": content, **fields})
-    return Inbox(project.store.root).put(inbox.new_draft(record)).name
-
-
-def _conflict(project: Project) -> Store:
-    """Connect a shared store in which both sides changed one record."""
-    remotes.add("platform", "/srv/platform.git")
-    store = Store(replicas.prepare("platform").store)
-    writer = Writer(store, Settings())
-    content = {"context": "Two installers", "decision": "uv 0.4", "rationale": ["one tool"]}
-    entry = writer.save(compose.compose("decision", {"title": "Install with uv", "content": content}))
-    base = Path(store.root, entry.path).read_bytes()
-    theirs = writer.update(entry.path, {"content": {"decision": "uv 0.5"}}, entry.hash)
-    mine = base.replace(b'"uv 0.4"', b'"uv 0.6"')
-    reconciled = reconcile.reconcile(entry.path, base, mine, Path(store.root, theirs.path).read_bytes())
-    path = Path(store.root, reconciled.beside[0])
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(reconciled.beside[1])
-    accept("platform")
-    return store
-
-
-def _faults(page: Page) -> dict[str, list[str]]:
-    """Return what is wrong on the present page: for assistive technology, and cut or broken words at any width."""
-    result = Axe().run(page, options=_RULES).response
-    assert result["passes"]
-    faults = {
-        violation["id"]: [node["html"][:200] for node in violation["nodes"][:3]] for violation in result["violations"]
-    }
-    size = page.viewport_size
-    for width in _WIDTHS:
-        page.set_viewport_size({"width": width, "height": 800})
-        words = page.evaluate(FAULTS)
-        faults.update({str(width): words} if words else {})
-    page.set_viewport_size(size)
-    return faults
 
 
 @in_thread
@@ -149,7 +99,7 @@ def test_a_check_is_written_in_rows_and_its_error_is_where_it_is(ferry):
     expect(wrong).to_be_focused()
     expect(wrong).to_have_attribute("aria-invalid", "true")
     expect(page.locator("#f-checks-0-examples-breaks-0-error")).to_contain_text("does not break the check")
-    faults = _faults(page)
+    faults = appearance.faults(page)
     wrong.fill("npm install left-pad")
     page.get_by_role("button", name="Save", exact=True).click()
 
@@ -221,7 +171,7 @@ def test_two_people_edit_one_field_and_choose(ferry):
     expect(page.get_by_role("alert")).to_contain_text("nothing was saved")
     expect(page.locator("del")).to_have_text("7")
     expect(page.locator("ins")).to_have_text("30")
-    faults = _faults(page)
+    faults = appearance.faults(page)
     page.get_by_label("Another text for Decision").fill("Rows in auth.sessions, 14 day expiry after all")
     expect(page.get_by_label("Another text", exact=True)).to_be_checked()
     page.get_by_role("button", name="Save", exact=True).click()
@@ -242,7 +192,7 @@ def test_a_change_is_put_back_and_that_is_undone_on_the_same_page(ferry):
     page.goto(ferry.root + POSTGRES)
 
     expect(page.locator(".history del").first).to_be_visible()
-    faults = _faults(page)
+    faults = appearance.faults(page)
     page.get_by_role("button", name="Put this back: Decision").first.click()
     expect(page.get_by_role("status").first).to_contain_text("Put back.")
     assert ferry.project.get(entry.path).memory.content["decision"] == "Rows in auth.sessions, 14 day expiry"
@@ -273,11 +223,11 @@ def test_a_successor_is_picked_by_typing_its_title(ferry):
 
 @in_thread
 def test_the_inbox_by_keyboard_edits_in_place_and_accepts_only_what_was_not_skipped(ferry):
-    _draft(ferry.project, "Cache wheels in CI")
+    served.put_draft(ferry.project, "Cache wheels in CI")
     first, _, third = (draft.name for draft in Inbox(ferry.project.store.root).scan())
     page = ferry.window()
     page.goto(f"{ferry.root}/inbox")
-    faults = _faults(page)
+    faults = appearance.faults(page)
     drafts = page.locator("article.draft")
 
     page.keyboard.press("j")
@@ -288,7 +238,7 @@ def test_the_inbox_by_keyboard_edits_in_place_and_accepts_only_what_was_not_skip
     title = drafts.nth(1).get_by_label("Title", exact=True)
     expect(title).to_be_focused()
     expect(drafts.nth(1).locator(".preview blockquote")).to_be_visible()
-    faults.update({f"editing: {name}": fault for name, fault in _faults(page).items()})
+    faults.update({f"editing: {name}": fault for name, fault in appearance.faults(page).items()})
     title.fill("Always do what was agreed in the session")
     drafts.nth(1).get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("status").first).to_contain_text("Draft changed")
@@ -298,7 +248,7 @@ def test_the_inbox_by_keyboard_edits_in_place_and_accepts_only_what_was_not_skip
     page.keyboard.press("s")
     page.keyboard.press("A")
     expect(page.get_by_role("heading", level=1)).to_have_text("Accept 2 drafts?")
-    faults.update({f"question: {name}": fault for name, fault in _faults(page).items()})
+    faults.update({f"question: {name}": fault for name, fault in appearance.faults(page).items()})
     page.get_by_role("button", name="Accept 2 drafts").click()
 
     expect(page.get_by_role("status").first).to_contain_text("Saved 2 records.")
@@ -325,7 +275,7 @@ def test_two_reviewers_at_once_see_what_the_other_did(ferry):
 
 @in_thread
 def test_a_draft_is_merged_after_a_preview_without_any_script(ferry):
-    _draft(ferry.project, "Sessions live in Postgres 16")
+    served.put_draft(ferry.project, "Sessions live in Postgres 16")
     page = ferry.window(java_script_enabled=False)
     page.goto(f"{ferry.root}/inbox")
 
@@ -333,7 +283,7 @@ def test_a_draft_is_merged_after_a_preview_without_any_script(ferry):
     draft.get_by_label("into").fill("sessions-live-in-pos")
     draft.get_by_role("button", name="Merge").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Merge into: Sessions live in Postgres")
-    faults = page.evaluate(FAULTS)
+    faults = page.evaluate(appearance.FAULTS)
     page.locator("#m-content-context").get_by_label("The record now").first.check()
     page.get_by_role("button", name="Merge", exact=True).click()
 
@@ -351,8 +301,8 @@ def test_the_work_of_a_day(ferry):
     titles = ["Cache wheels in CI", "Deploy on Tuesdays", "Log in UTC", "Name branches after issues", "Pin base images",
               "Retry with a jitter", "Rotate keys quarterly", "Squash on merge"]  # fmt: skip
     for title in titles:
-        _draft(project, title)
-    store = _conflict(project)
+        served.put_draft(project, title)
+    store = served.conflict(project)
     for _ in range(3):
         usage_log.add_correction(project.store.root, "constraints/never-log-a-session-id.json", "codex")
     page = ferry.window()
@@ -419,7 +369,7 @@ def test_the_conflict_of_the_day_is_a_draft(tmp_path, monkeypatch):
     for name in ("CLAUDE_CONFIG_DIR", "ONRECORD_STATE_DIR", "ONRECORD_CACHE_DIR", "ONRECORD_DATA_DIR"):
         monkeypatch.setenv(name, str(tmp_path / name))
 
-    store = _conflict(served.fill(tmp_path / "ferry"))
+    store = served.conflict(served.fill(tmp_path / "ferry"))
 
     (name,) = Inbox(store.root).names()
     assert name.startswith(reconcile.CONFLICT)

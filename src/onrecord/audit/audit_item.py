@@ -125,12 +125,12 @@ def similar_texts(streams: Iterable[Sequence[str]], min_similarity: float) -> li
     return clusters(list(_with_company(sets, min_similarity)), min_similarity)
 
 
-def _numbered_pairs(terms: Sequence[str], numbers: defaultdict[str, int]) -> array[int]:
+def _numbered_pairs(terms: Sequence[str], term_numbers: defaultdict[str, int]) -> array[int]:
     """Return the same as `shingles`, as numbers: those of a whole store take a tenth of the memory.
 
     Two pairs may get the same number. In a text of 90 words that happens once in 8,000 texts, and changes little.
     """
-    stream = list(map(numbers.__getitem__, terms))
+    stream = list(map(term_numbers.__getitem__, terms))
     if len(stream) < 3:
         return array("i", {number % _PAIRS for number in stream})
     return array("i", {(first * _FACTOR + second) % _PAIRS for first, second in zip(stream, stream[1:])})

@@ -185,9 +185,9 @@ def _subjects(record: Memory) -> int:
     return len(_joined([_words(" ".join((record.title, *record.tags, *document.content_texts(record))))], groups))
 
 
-def _joined(groups: list[set[str]], others: Iterable[set[str]]) -> list[set[str]]:
+def _joined(groups: list[set[str]], word_sets: Iterable[set[str]]) -> list[set[str]]:
     """Return the groups with the others, those that share a word made one."""
-    for words in others:
+    for words in word_sets:
         sharing = [group for group in groups if group & words]
         groups = [group for group in groups if not group & words] + [words.union(*sharing)]
     return groups

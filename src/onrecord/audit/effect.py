@@ -146,11 +146,11 @@ class Effect(NamedTuple):
     @property
     def before(self) -> Share:
         """The compared rules together: one case is a session that could have broken one rule."""
-        return _sum([effect.before for effect in self.compared])
+        return share.total([effect.before for effect in self.compared])
 
     @property
     def since(self) -> Share:
-        return _sum([effect.since for effect in self.compared])
+        return share.total([effect.since for effect in self.compared])
 
     @property
     def corrections(self) -> int:
@@ -183,7 +183,7 @@ def measure(
     return Effect(
         tuple(sorted(effects, key=_order)),
         reading,
-        _sum(Share(session.corrections > 0, 1) for session in reading.sessions),
+        share.total(Share(session.corrections > 0, 1) for session in reading.sessions),
         unsearched,
         _holdout(settings.number("retrieval.holdout"), reading.sessions, periods, records),
     )
@@ -296,7 +296,7 @@ def _holdout(
         else:
             (held_out if holdout.is_held_out(facts.session_id, period.share) else shown).append(facts)
     comparisons = tuple(
-        HoldoutComparison(name, _sum(counts(shown, name, rule_records)), _sum(counts(held_out, name, rule_records)))
+        HoldoutComparison(name, *(share.total(counts(facts, name, rule_records)) for facts in (shown, held_out)))
         for name in (CORRECTED, BROKEN, FAILED)
     )
     return HoldoutEffect(now, periods[0].start, len(shown), len(held_out), comparisons, continued)
@@ -315,13 +315,6 @@ def counts(facts_list: Sequence[SessionFacts], name: str, rule_records: Sequence
             }
             if numbers & facts.tried:
                 yield Share(bool(numbers & facts.broken), 1)
-
-
-def _sum(shares: Iterator[Share] | Sequence[Share]) -> Share:
-    total = Share()
-    for one in shares:
-        total = total.plus(one)
-    return total
 
 
 def day_in_words(moment: str) -> str:

@@ -15,7 +15,7 @@ from onrecord.search import index, listing
 from onrecord.search.listing import ListingFilter
 from onrecord.usage import event_log, usage_log
 from onrecord.usage.event_log import Feedback, Showing
-from onrecord.usage.usage_log import Counts
+from onrecord.usage.usage_log import Corrections, Counts
 
 WEEKS = 12
 _NEW_DAYS = 14
@@ -61,7 +61,7 @@ class Outcomes(NamedTuple):
 
     weeks: Sequence[WeekOutcome]
     corrected: Sequence[CorrectedRecord]
-    """The records that agents were corrected with, most often first."""
+    """The records that agents were corrected with in these weeks, most often first."""
     never_shown: Sequence[NeverShown]
     """Some of the records that were never shown, the oldest first."""
     number_never_shown: int
@@ -112,8 +112,15 @@ def _used(counts: Counts) -> Share:
     return Share(min(counts.opened, counts.injected + counts.pointed), counts.injected + counts.pointed)
 
 
+def lately_corrected(store_root: str) -> dict[str, Corrections]:
+    """Return the corrections of records of which the last one is at most twelve weeks ago, by path."""
+    first_day = timestamps.days_before(timestamps.now(), 7 * WEEKS)[:10]
+    corrections = usage_log.current_corrections(store_root)
+    return {path: broken for path, broken in corrections.items() if broken.last_day >= first_day}
+
+
 def _corrected(ref: StoreRef) -> list[CorrectedRecord]:
-    corrections = usage_log.current_corrections(ref.root)
+    corrections = lately_corrected(ref.root)
     if not corrections:
         return []
     titles = dict(listing.titles(index.open(ref.root, hook=True)))

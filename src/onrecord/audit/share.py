@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import sqrt
 
 from onrecord.coldstart import NamedTuple
@@ -42,6 +43,14 @@ class Share(NamedTuple):
         low, high = max(0.0, middle - half), min(1.0, middle + half)
         # The bound that is exact is not rounded off.
         return 0.0 if not self.hits else low, 1.0 if self.hits == self.of else high
+
+
+def total(shares: Iterable[Share]) -> Share:
+    """Return all of them as one."""
+    together = Share()
+    for one in shares:
+        together = together.plus(one)
+    return together
 
 
 def difference(base_share: Share, new_share: Share) -> tuple[float, float]:

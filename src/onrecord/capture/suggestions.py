@@ -49,9 +49,12 @@ class Suggestion(NamedTuple):
 
 
 def suggest(
-    save_candidates: Sequence[SaveCandidate], *, project: str, store: str, session: str, settings: Settings
+    save_candidates: Sequence[SaveCandidate], *, project: str, store: str, session: str, settings: Settings, skill: str
 ) -> str:
-    """Return the note that suggests the best new candidate; empty if there is none, or the limit is reached."""
+    """Return the note that suggests the best new candidate; empty if there is none, or the limit is reached.
+
+    `skill` is the name by which the agent has the skill for saving.
+    """
     earlier = read(project)
     if count(earlier, session) >= settings.count("capture.max_suggestions"):
         return ""
@@ -63,7 +66,7 @@ def suggest(
         if similar.find_restated(store, candidate.core):
             continue
         add(project, "suggested", candidate.category, session, candidate.evidence)
-        return note(candidate, _wanted_triggers(project))
+        return note(candidate, skill, _wanted_triggers(project))
     return ""
 
 
@@ -74,14 +77,14 @@ def is_new(candidate: SaveCandidate, earlier: list[Suggestion], session: str) ->
     return not any_suggested(earlier, [candidate.core]) and not any_suggested(in_session, around)
 
 
-def note(candidate: SaveCandidate, wanted_triggers: str = "") -> str:
+def note(candidate: SaveCandidate, skill: str, wanted_triggers: str = "") -> str:
     """Return two lines for the agent: the quotation, and instructions. The user sees them too."""
     kind = "a correction" if candidate.is_correction else CATEGORIES[candidate.category].noun
     quote = flat(cut(" … ".join(candidate.evidence), _MAX_QUOTE_CHARS))
     # The note asks for an answer, because the host asks an agent that answers nothing again: another request.
     return (
         f'Memory: later sessions may need to know this ({kind}): "{quote}"\n'
-        f"If so, save it as suggested, with the memory:save skill{wanted_triggers}."
+        f"If so, save it as suggested, with the {skill} skill{wanted_triggers}."
         ' If not, answer "Nothing to save." and stop.'
     )
 

@@ -182,6 +182,7 @@ def _unknown(name: str, *, as_json: bool) -> int:
         emit_error(BadInput(f"{name!r} is not a command", fix=hint), as_json=True)
     else:
         print(f"onrecord: {name!r} is not a command; {hint}", file=sys.stderr)
+        print(output.docs_line(Screen.for_stream(sys.stderr), BadInput.code), file=sys.stderr)
     return 2
 
 

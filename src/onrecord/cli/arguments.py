@@ -98,7 +98,7 @@ def file(text: str) -> str:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise argparse.ArgumentTypeError(
-                f"must be a file that can be read, not {shorten(text)}: {reason}"
+                f"must be a file that can be read, not {_typed(text)}: {reason}"
             ) from error
     return text
 
@@ -106,15 +106,20 @@ def file(text: str) -> str:
 def folder(text: str) -> str:
     """Return the path of a folder: a `type=`."""
     if not os.path.isdir(text):
-        raise argparse.ArgumentTypeError(f"must be a folder, not {shorten(text)}")
+        raise argparse.ArgumentTypeError(f"must be a folder, not {_typed(text)}")
     return text
 
 
 def present(text: str) -> str:
     """Return the path of a file or a folder: a `type=`."""
     if not os.path.exists(text):
-        raise argparse.ArgumentTypeError(f"must be a file or a folder, not {shorten(text)}")
+        raise argparse.ArgumentTypeError(f"must be a file or a folder, not {_typed(text)}")
     return text
+
+
+def _typed(text: str) -> str:
+    """Return what was typed, for a message; nothing is shown as a pair of quotes."""
+    return shorten(text) or "''"
 
 
 def category(text: str) -> str:
@@ -123,7 +128,7 @@ def category(text: str) -> str:
         return compose.category_of(text)
     except BadInput as error:
         names = ", ".join(schema.FOLDERS)
-        raise argparse.ArgumentTypeError(f"must be one of {names}, not {shorten(text)}") from error
+        raise argparse.ArgumentTypeError(f"must be one of {names}, not {_typed(text)}") from error
 
 
 def since(text: str) -> str:
@@ -132,7 +137,7 @@ def since(text: str) -> str:
     if unit in _DAYS and count.isascii() and count.isdigit():
         return timestamps.days_before(timestamps.now(), min(int(count[:6]) * _DAYS[unit], _MAX_AGE_DAYS))
     if not timestamps.is_day(text):
-        raise argparse.ArgumentTypeError(f"must be a day (2026-03-01) or an age (3w), not {shorten(text)}")
+        raise argparse.ArgumentTypeError(f"must be a day (2026-03-01) or an age (3w), not {_typed(text)}")
     return text
 
 
@@ -143,14 +148,14 @@ def check(text: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         raw = None
     if not isinstance(raw, dict):
-        raise argparse.ArgumentTypeError(f"must be JSON such as {_CHECK_EXAMPLE}, not {shorten(text)}")
+        raise argparse.ArgumentTypeError(f"must be JSON such as {_CHECK_EXAMPLE}, not {_typed(text)}")
     return raw
 
 
 def assignment(text: str) -> str:
     """Return a text of the form FIELD=VALUE: a `type=`."""
     if "=" not in text:
-        raise argparse.ArgumentTypeError(f"must be FIELD=VALUE, not {shorten(text)}")
+        raise argparse.ArgumentTypeError(f"must be FIELD=VALUE, not {_typed(text)}")
     return text
 
 
@@ -169,7 +174,7 @@ def _within(convert: Callable[[str], float], text: str, minimum: float, maximum:
         number = minimum - 1
     if not minimum <= number <= (number if maximum is None else maximum):
         limits = f"{minimum:g} or more" if maximum is None else f"{minimum:g} to {maximum:g}"
-        raise argparse.ArgumentTypeError(f"must be {limits}, not {shorten(text)}")
+        raise argparse.ArgumentTypeError(f"must be {limits}, not {_typed(text)}")
     return number
 
 
@@ -297,14 +302,14 @@ def _arranged(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [arranged for one in checks for arranged in compose.arrange_checks(dict(one))]
 
 
-def record_fields(flags: RecordFlags, category: str, whole: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields for `save`: those of `whole`, the JSON object of its file, overridden by the flags.
+def record_fields(flags: RecordFlags, category: str, from_file: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields for `save`: those of `from_file`, the JSON object of its file, overridden by the flags.
 
     Reads standard input if there is neither a file nor a title.
     """
     fields = flags.fields(category)
     needs_stdin = not flags.file and "title" not in fields
-    return _require_utf8(_merged(read_json("-") if needs_stdin else whole, fields, category, flags.added))
+    return _require_utf8(_merged(read_json("-") if needs_stdin else from_file, fields, category, flags.added))
 
 
 def update_patch(flags: RecordFlags, category: str) -> dict[str, Any]:
@@ -338,19 +343,20 @@ def _assign(fields: dict[str, Any], name: str, text: str, category: str) -> None
         _assign_field(fields.setdefault("content", {}), inner, text, schema.content_fields(category), name)
 
 
-def _assign_field(into: dict[str, Any], name: str, text: str, fields: tuple[Field, ...], whole: str) -> None:
+def _assign_field(into: dict[str, Any], name: str, text: str, fields: tuple[Field, ...], full_name: str) -> None:
     head, _, rest = name.partition(".")
     kinds = {field.name: field.kind for field in fields}
     if head not in kinds:
-        _refuse_misspelt(whole, tuple(kinds) + schema.KEYS)
-        raise BadInput(f"{shorten(whole)!r} is not a field of this record", fix=f"use one of {', '.join(kinds)}")
+        _refuse_misspelt(full_name, tuple(kinds) + schema.KEYS)
+        raise BadInput(f"{shorten(full_name)!r} is not a field of this record", fix=f"use one of {', '.join(kinds)}")
     kind = kinds[head]
     if rest and isinstance(kind, Object):
-        _assign_field(into.setdefault(head, {}), rest, text, kind.fields, whole)
+        _assign_field(into.setdefault(head, {}), rest, text, kind.fields, full_name)
     elif isinstance(kind, ListOf):
-        into.setdefault(head, []).append(_value(kind.item, text, whole))
+        value = _value(kind.item, text, full_name)
+        into.setdefault(head, []).extend(value if isinstance(value, list) else [value])
     else:
-        into[head] = _value(kind, text, whole)
+        into[head] = _value(kind, text, full_name)
 
 
 def _value(kind: Any, text: str, name: str) -> Any:

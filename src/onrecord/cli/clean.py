@@ -15,7 +15,10 @@ from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
 from onrecord.text import plural
 
-_STILL_THERE = "Your records were not touched; what was removed is made again when it is needed."
+_STILL_THERE = (
+    "Your records were not touched. Indexes are made again when they are needed; counts of use, and the changes that"
+    " `onrecord undo` could take back, are not."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -85,8 +85,7 @@ def run(args: argparse.Namespace) -> CommandResult:
             if not _agrees(arguments.asker(args), needed, without_asking):
                 return _result([], [], is_removal=args.remove, dry_run=False)
         connection.write_files(needed)
-        for command in (command for plan in needed for command in plan.commands):
-            _run(command)
+        _run_commands(needed)
     steps = _steps(needed, is_removal=args.remove)
     return _result(plans, steps, is_removal=args.remove, dry_run=args.dry_run)
 
@@ -107,7 +106,9 @@ def _check(names: Sequence[str], project_dir: str) -> CommandResult:
         setup for setup in hosts.setups() if connection.state(setup).is_connected
     ]
     if not setups:
-        raise WrongState("no agent is connected", fix="to see which agents are here: onrecord connect --list")
+        raise WrongState(
+            "no agent is connected", fix="connect one: `onrecord connect`; the agents here: onrecord connect --list"
+        )
     root, prompt = paths.project_root(project_dir), _answered_prompt(project_dir)
     trials = [hook_trial.run(setup, root, prompt or "what is on record here?") for setup in setups]
     data = {"project": root, "prompt": prompt, "agents": [trial._asdict() for trial in trials]}
@@ -171,9 +172,8 @@ def _mcp_only(title: str, file: str, member: str) -> BadInput:
     command, *words = [*host_files.program(), "mcp"]
     entry = json.dumps({member: {"onrecord": {"command": command, "args": words}}}, ensure_ascii=False)
     what = f"{title} runs no hooks of Onrecord; its agent can use Onrecord's MCP server"
-    return BadInput(
-        what, fix=f"put this into {file}, beside what is there: {entry}; docs/agents/mcp.md says what it gives"
-    )
+    fix = f"put this into {file}, beside what is there: {entry}; what it gives: onrecord docs agents/mcp"
+    return BadInput(what, fix=fix)
 
 
 def _in_scope(setups: list[HostSetup], project: str, *, is_named: bool) -> list[HostSetup]:
@@ -225,9 +225,21 @@ def _summary(plan: Plan) -> list[str]:
     return lines + [f"{plan.name}: run {shlex.join(command)}" for command in plan.commands]
 
 
+def _run_commands(plans: Sequence[Plan]) -> None:
+    """Run the commands of the plans, whose files are written. Raises CommandFailed, which says what was done."""
+    done = ["the files are written"] if any(plan.changes for plan in plans) else []
+    for command in (command for plan in plans for command in plan.commands):
+        try:
+            _run(command)
+        except CommandFailed as error:
+            error.fix = "; ".join([error.fix, *done])
+            raise
+        done.append(f"done before: {_line(command)}")
+
+
 def _run(command: list[str]) -> None:
     """Run a command of a host, without its output. Raises CommandFailed."""
-    line = shlex.join([os.path.basename(command[0]), *command[1:]])
+    line = _line(command)
     streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "errors": "replace"}
     try:
         result = subprocess.run(command, timeout=_COMMAND_SECONDS, check=False, **streams)
@@ -236,6 +248,10 @@ def _run(command: list[str]) -> None:
     if result.returncode:
         last = (result.stderr or result.stdout).strip().splitlines()[-1:] or ["it failed"]
         raise CommandFailed(f"{line}: {last[0]}", fix=f"run it yourself: {line}")
+
+
+def _line(command: list[str]) -> str:
+    return shlex.join([os.path.basename(command[0]), *command[1:]])
 
 
 def _preview(plan: Plan) -> list[str]:

@@ -10,6 +10,7 @@ from onrecord.cli.output import CommandResult, Screen, clean, fitted
 from onrecord.cli.terminal import Progress
 from onrecord.digest import digest
 from onrecord.project import Project
+from onrecord.recall import trust
 from onrecord.search import index
 from onrecord.settings import DIGEST_SWITCH, off_switches
 from onrecord.text import count_tokens
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from onrecord.digest.selection import Pick
 
 _EMPTY = "Nothing to show: nothing is on record here."
+_NOT_ACCEPTED = f"Nothing to show: the records of this repository are not accepted; {trust.COMMAND}"
 _MAX_FILES = 50
 
 
@@ -34,8 +36,8 @@ def run(args: argparse.Namespace) -> CommandResult:
     only, warning = (None, "") if is_bank_enough else arguments.only_store(args, project)
     off = "; ".join(map(str, off_switches(project.settings, DIGEST_SWITCH)))
     if off:
-        nothing = {"entries": [], "text": "", "off": off}
-        return CommandResult(nothing, lambda screen: fitted(screen, f"Nothing to show: {off}.")).warned(warning)
+        nothing_shown = {"entries": [], "text": "", "off": off}
+        return CommandResult(nothing_shown, lambda screen: fitted(screen, f"Nothing to show: {off}.")).warned(warning)
     store_refs = project.stores_for(only).store_refs
     for store_ref in store_refs:
         # A session may have to begin before its index is complete; here there is time for it.
@@ -44,9 +46,10 @@ def run(args: argparse.Namespace) -> CommandResult:
         preview = digest.make(project.root, store_refs, project.settings, only.prefix if only else "")
     page = preview.render()
     reasons = list(map(clean, _explain(preview, page))) if args.why else []
+    nothing = _EMPTY if all(store_ref.is_trusted for store_ref in store_refs) else _NOT_ACCEPTED
 
     def text(screen: Screen) -> str:
-        return "\n".join([page.text or fitted(screen, _EMPTY), *(fitted(screen, line) for line in reasons)])
+        return "\n".join([page.text or fitted(screen, nothing), *(fitted(screen, line) for line in reasons)])
 
     tokens = count_tokens(page.text)
     data = {**_describe(preview, page), "tokens": tokens, "text": page.text}

@@ -13,7 +13,7 @@ from onrecord.cli.terminal import Progress, watched
 from onrecord.doctor import Finding, agents, machine, old_name, store_checks
 from onrecord.doctor.machine import OwnFiles
 from onrecord.errors import UnsafePath, Unwritable
-from onrecord.git import git_files, ignore_rule
+from onrecord.git import git_files
 from onrecord.project import Project
 from onrecord.record import schema
 from onrecord.settings import load_settings
@@ -122,7 +122,7 @@ def _stored(screen: Screen, item: OwnFiles) -> Iterator[str]:
 
 def _git(root: str) -> Iterator[Finding]:
     try:
-        rule = ignore_rule.find(root)
+        rule = git_files.find_ignore_rule(root)
         if rule:
             yield Finding("warning", "git", rule.sentence, rule.fix)
         elif git_files.is_clone(root):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-from onrecord import files
-from onrecord.capture import review, similar
+from onrecord.capture import review, similar, source_passage
+from onrecord.capture.source_passage import PassageLine
 from onrecord.categories import CATEGORIES
 from onrecord.cli import form_file
 from onrecord.cli.output import Screen, clean, clean_lines, fit, rows_of, width_of, wrap
@@ -16,6 +16,7 @@ from onrecord.errors import OnrecordError
 from onrecord.record import summary_line
 from onrecord.record.drafts import Draft
 from onrecord.record.memory import Memory
+from onrecord.record.naming import remove_invisible
 from onrecord.store.inbox import BrokenDraft
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
@@ -25,14 +26,6 @@ _OTHER_LINES = 4
 
 _MAX_SIMILAR = 3
 _MAX_QUOTES = 2
-_MAX_SOURCE_BYTES = 400_000
-
-
-class SourcePassage(NamedTuple):
-    """The text that a draft was made from, and where it stands."""
-
-    place: str
-    text: str
 
 
 class DraftPage(NamedTuple):
@@ -82,22 +75,21 @@ def difference(writer: Writer, draft: Draft, screen: Screen, into: str = "") -> 
     return form_file.render_difference(before, after, screen) or "The record already says all of it."
 
 
-def source_passage(draft: Draft, project: str) -> SourcePassage:
-    """Return the text that a draft was made from: a passage of a file, or what was said in a session."""
-    path, _, line = draft.record.source.rpartition(":")
-    if draft.record.origin != "import" or not line.isdigit():
+def source_text(draft: Draft, project: str, screen: Screen) -> str:
+    """Return what a draft was made from: a passage of a file, in bold what the draft has of it, or what was said."""
+    passage = source_passage.find(project, draft.record)
+    if passage:
+        lines = (_painted(line, screen) for line in passage.lines)
+        shown = [passage.flaw] if passage.flaw else list(lines)
+    else:
         said = "\n".join(draft.evidence)
-        return SourcePassage(draft.record.source, said if said not in draft.record.source else "")
-    try:
-        text = files.read_inside(project, path, _MAX_SOURCE_BYTES).decode("utf-8", "replace")
-    except (OSError, OnrecordError) as error:
-        return SourcePassage(draft.record.source, f"cannot be read: {error}")
-    return SourcePassage(draft.record.source, "\n".join(text.splitlines()[max(int(line) - 1, 0) :]))
+        shown = clean_lines(said if said not in draft.record.source else "")
+    return "\n".join((screen.paint(clean(draft.record.source), "bold"), *shown))
 
 
-def source_text(passage: SourcePassage, screen: Screen) -> str:
-    """Return the source of a draft for people."""
-    return "\n".join((screen.paint(clean(passage.place), "bold"), *clean_lines(passage.text)))
+def _painted(passage_line: PassageLine, screen: Screen) -> str:
+    text = remove_invisible(passage_line.text)
+    return screen.paint(text, "bold") if passage_line.is_marked else text
 
 
 def _record_lines(writer: Writer, draft: Draft, screen: Screen) -> Iterator[str]:

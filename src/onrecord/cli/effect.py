@@ -222,7 +222,7 @@ def _ending(screen: Screen, measurement: Effect) -> Iterator[str]:
         yield fitted(
             screen,
             "No record in force has a check, so there is nothing to count. A program can check a rule that names a "
-            "command or a text (how: onrecord docs check-changes): onrecord save --help",
+            "command or a text: onrecord docs check-changes; to save one: onrecord save --help",
         )
     elif measurement.compared:
         yield fitted(screen, _CAUTION)

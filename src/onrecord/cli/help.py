@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from onrecord.cli.commands import COMMANDS, GROUPS, Example
-from onrecord.cli.output import Screen, clean, emit_error, wrap
+from onrecord.cli.output import Screen, clean, docs_line, emit_error, wrap
 from onrecord.errors import BadInput
 from onrecord.text import cut
 
@@ -26,6 +26,9 @@ _HELP = ("-h", "--help")
 _QUOTE = "'"
 _MAX_VALUE = 60
 """Characters of a wrong value in a message."""
+
+_MIN_LIKENESS = 0.7
+"""Share of common letters at which an option that does not exist means another."""
 
 _BAD_VALUE = re.compile(r"argument (\S+): must ")
 _BAD_CHOICE = re.compile(r"argument (\S+): invalid choice: (.*) \(choose from (.*)\)$")
@@ -149,7 +152,8 @@ class Parser(argparse.ArgumentParser):
             self.exit(2)
         screen, line = Screen.for_stream(sys.stderr), f"{self.prog}: {problem}"
         line = wrap(line, screen.width) if screen.is_terminal else line
-        self.exit(2, f"{line}\n{self.usage_line}\n{self.prog} --help shows more\n")
+        more = docs_line(screen, BadInput.code)
+        self.exit(2, f"{line}\n{self.usage_line}\n{self.prog} --help shows more\n{more}\n")
 
 
 def overview(screen: Screen) -> str:
@@ -282,5 +286,9 @@ def _hint(message: str, option_names: Iterable[str]) -> str:
     """Return "did you mean" with the nearest option, if one was misspelt."""
     _, unknown, words = message.partition("unrecognized arguments: ")
     word = words.split()[0] if unknown and words.strip() else ""
-    nearest = next(iter(difflib.get_close_matches(word, list(option_names), n=1)), "")
-    return f"; did you mean {nearest}?" if nearest else ""
+    by_name = {name.lstrip("-"): name for name in option_names}
+    # The dashes are alike in all options: with them --all is near --tag.
+    nearest = next(
+        iter(difflib.get_close_matches(word.lstrip("-").split("=")[0], list(by_name), n=1, cutoff=_MIN_LIKENESS)), ""
+    )
+    return f"; did you mean {by_name[nearest]}?" if nearest else ""

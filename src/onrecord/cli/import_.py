@@ -11,7 +11,7 @@ from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.cli.terminal import Progress, watched
 from onrecord.errors import BadInput
-from onrecord.hosts import skill_names
+from onrecord.hosts import connection
 from onrecord.importers import import_log, proposals, sources, trigger_request
 from onrecord.importers.proposals import FileReport, Proposal
 from onrecord.project import Project
@@ -129,8 +129,8 @@ def _done(writer: Writer, root: str, names: Sequence[str], *, dry_run: bool) -> 
     return CommandResult({"read": [document.source for document in documents]}, lambda screen: "\n".join(lines))
 
 
-def _with_request(writer: Writer, result: CommandResult) -> CommandResult:
-    """Return the result with the drafts that have no triggers yet, and how an agent answers for all of them."""
+def _with_request(writer: Writer, command_result: CommandResult) -> CommandResult:
+    """Return a result with the drafts that have no triggers yet, and how an agent answers for all of them."""
     drafts = trigger_request.wanted(Inbox(writer.store.root).drafts())
     command = "onrecord import --triggers -"
     data = {
@@ -141,7 +141,7 @@ def _with_request(writer: Writer, result: CommandResult) -> CommandResult:
     }
 
     def text(screen: Screen) -> str:
-        lines = [result.text(screen)]
+        lines = [command_result.text(screen)]
         if drafts:
             lines += ["", f"{plural(len(drafts), 'draft')} without enough triggers: {trigger_request.RULES}."]
             lines += [f"  {number}. {kind}" for number, kind in enumerate(trigger_request.RECIPE, 1)]
@@ -151,7 +151,7 @@ def _with_request(writer: Writer, result: CommandResult) -> CommandResult:
             lines.append(f"{screen.paint(clean(draft.name), 'bold')}: {clean(draft.record.title)}: {clean(said)}")
         return "\n".join(lines)
 
-    return result._replace(data={**result.data, "triggers_wanted": data}, text=text)
+    return command_result._replace(data={**command_result.data, "triggers_wanted": data}, text=text)
 
 
 def _add_triggers(writer: Writer, file: str) -> CommandResult:
@@ -235,7 +235,7 @@ def _text(screen: Screen, data: dict[str, Any], reports: Sequence[FileReport], p
     verb = "would make " if data["dry_run"] else ""
     summary = f"{verb}{' and '.join(counts)} from {plural(sum(bool(r.proposals) for r in reports), 'file')}"
     pending = plural(data["pending"], "file")
-    summary += f"; {pending} left to an agent ({skill_names.typed('import')})" if data["pending"] else ""
+    summary += f"; {pending} left to an agent ({connection.typed_skill('import')})" if data["pending"] else ""
     summary += f"; {data['unchanged']:,} unchanged since the last import" if data["unchanged"] else ""
     next_steps = [] if data["dry_run"] or not paths else ["next: onrecord review; to undo this import: onrecord undo"]
     return "\n".join([*lines, summary, *next_steps])

@@ -11,7 +11,7 @@ from onrecord.cli import arguments, questions
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, say
 from onrecord.cli.questions import Asker
 from onrecord.errors import BadInput
-from onrecord.git import git_files, ignore_rule
+from onrecord.git import git_files
 from onrecord.project import Project, accept_new_store
 from onrecord.settings import load_settings
 from onrecord.store.store import Store
@@ -87,7 +87,7 @@ def _git_notes(root: str, register: bool) -> list[str]:
 
 def _ignored_notes(root: str, asker: Asker | None) -> list[str]:
     """Return what to do if git ignores the store; without an asker, or if the person agrees, do it."""
-    rule = ignore_rule.find(root)
+    rule = git_files.find_ignore_rule(root)
     if rule is None:
         return []
     if not rule.new_lines or (asker and not asker.can_ask):

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 from onrecord.cli.commands import COMMANDS
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import OnrecordError
+from onrecord.errors import OnrecordError, docs_command
 from onrecord.record.naming import remove_invisible
 from onrecord.remedy import COMMAND
 from onrecord.text import flat
@@ -113,20 +113,31 @@ def say_paged(text: str, screen: Screen) -> None:
         say(text, screen)
 
 
-def say(text: str, screen: Screen, end: str = "\n") -> None:
+def say(text: str, screen: Screen, ending: str = "\n") -> None:
     """Print text without invisible characters, except our own colours; all output for people goes through here."""
-    print(safe(text, screen), end=end, flush=True)
+    print(safe(text, screen), end=ending, flush=True)
 
 
 def emit_error(error: OnrecordError, *, as_json: bool) -> None:
-    """Print an expected failure: its code, what was wrong, and what to do."""
+    """Print an expected failure: its code, what was wrong, what to do, and its page."""
     if as_json:
-        print(to_json({"error": {"code": error.code, "message": error.message, "fix": error.fix}}), flush=True)
+        print(to_json({"error": error_data(error.code, error.message, error.fix)}), flush=True)
         return
     screen = Screen.for_stream(sys.stderr)
     print(labelled(screen, error.code, error.message, "red"), file=sys.stderr)
     if error.fix:
         print(labelled(screen, "fix", error.fix, "bold"), file=sys.stderr)
+    print(docs_line(screen, error.code), file=sys.stderr)
+
+
+def error_data(code: str, message: str, fix: str) -> dict[str, str]:
+    """Return an error for a program, with the command that prints its page."""
+    return {"code": code, "message": message, "fix": fix, "docs": docs_command(code)}
+
+
+def docs_line(screen: Screen, code: str) -> str:
+    """Return the line that names the page of an error."""
+    return screen.paint(f"docs: {docs_command(code)}", "dim")
 
 
 def labelled(screen: Screen, label: str, text: str, *styles: str, indent: str = "") -> str:

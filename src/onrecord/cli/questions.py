@@ -43,7 +43,7 @@ def read_choice(question: str, choices: Sequence[Option], screen: Screen) -> str
     labels = " ".join(option.label for option in choices if option.word)
     by_key = {option.key: option for option in choices}
     while True:
-        say(f"{question}{' ' if question else ''}{labels} [?]: ", screen, end="")
+        say(f"{question}{' ' if question else ''}{labels} [?]: ", screen, ending="")
         key = terminal.read_key()
         if screen.is_terminal:
             say(key if len(key) == 1 else "", screen)
@@ -60,7 +60,7 @@ def confirm(question: str, screen: Screen) -> bool:
 
 def read_key(question: str, key_hint: str, screen: Screen) -> str:
     """Ask a question and return the key, in lower case; empty at the end of input."""
-    say(f"{question} [{key_hint}] ", screen, end="")
+    say(f"{question} [{key_hint}] ", screen, ending="")
     try:
         key = terminal.read_key()
     except EOFError:
@@ -77,7 +77,7 @@ def read_list_choice(question: str, choices: Sequence[Option], screen: Screen) -
     say("\n".join(f"  {option.key}  {option.word:<{widest}}  {option.meaning}" for option in choices), screen)
     keys = [option.key for option in choices]
     while True:
-        say("Press its key: ", screen, end="")
+        say("Press its key: ", screen, ending="")
         key = terminal.read_key().lower()
         say(key if len(key) == 1 else "", screen)
         if key in keys:

@@ -18,7 +18,7 @@ from onrecord.errors import BadInput, NotFound, OnrecordError, Refused, Unwritab
 from onrecord.project import Project
 from onrecord.record import author
 from onrecord.settings import Settings
-from onrecord.shared import incoming, remotes, replicas, sync_base, withdrawal
+from onrecord.shared import incoming, remotes, replicas, sync_base
 from onrecord.shared.remotes import Remote
 from onrecord.shared.replicas import Replica, SyncState
 from onrecord.shared.transport import StoreAccess
@@ -167,7 +167,7 @@ def _withdraw(name: str, ids: Sequence[str], *, as_drafts: bool) -> CommandResul
     selected = [path for path in waiting if path in ids or incoming.stem(path) in ids]
     if unknown := [typed for typed in ids if not any(typed in (path, incoming.stem(path)) for path in selected)]:
         raise NotFound(f"{unknown[0]!r} does not wait in {name}", fix=f"onrecord remote status {name}")
-    withdrawn = withdrawal.withdraw(replica, selected, as_drafts=as_drafts)
+    withdrawn = sync_base.withdraw(replica, selected, as_drafts=as_drafts)
     data = {"name": name, **{key: list(value) for key, value in withdrawn._asdict().items()}}
     drafts = f"; {plural(len(withdrawn.drafts), 'draft')} in its inbox: onrecord sync {name}" if as_drafts else ""
     text = f"took back {plural(len(withdrawn.paths), 'change')}: {first_few(withdrawn.paths)}{drafts}"

@@ -17,7 +17,7 @@ from onrecord.capture import review, similar
 from onrecord.cli import arguments, draft_page, questions, record_table, resolve, terminal
 from onrecord.cli.draft_page import difference
 from onrecord.cli.form_file import FormFile
-from onrecord.cli.output import CommandResult, Screen, clean, say, say_paged, table
+from onrecord.cli.output import CommandResult, Screen, clean, error_data, say, say_paged, table
 from onrecord.cli.questions import Asker, Option
 from onrecord.cli.record_table import ListedPath, TableRow
 from onrecord.coldstart import NamedTuple
@@ -122,7 +122,7 @@ class Reviewer:
         """Return a draft for programs: the record, its evidence, and the changes to the record it updates."""
         if isinstance(draft, BrokenDraft):
             error = draft.error
-            return {"name": draft.name, "error": {"code": error.code, "message": error.message, "fix": error.fix}}
+            return {"name": draft.name, "error": error_data(error.code, error.message, error.fix)}
         return {
             "name": draft.name,
             "category": draft.record.category,
@@ -311,8 +311,7 @@ class _InteractiveReview:
         elif answer == "v":
             say_paged(draft_page.draft_page(self.writer, draft, self.screen).whole, self.screen)
         elif answer == "o" and isinstance(draft, Draft):
-            passage = draft_page.source_passage(draft, self.project)
-            say_paged(draft_page.source_text(passage, self.screen), self.screen)
+            say_paged(draft_page.source_text(draft, self.project, self.screen), self.screen)
         elif isinstance(draft, Draft):
             {"a": self._accept, "e": self._edit, "m": self._merge}.get(answer, self._accept_group)(position, draft)
 

@@ -24,7 +24,7 @@ from onrecord.cli.update import put_draft, update_result
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import AlreadyExists, BadInput, OnrecordError, Stopped
 from onrecord.freshness import anchors, related_files
-from onrecord.git import ignore_rule
+from onrecord.git import git_files
 from onrecord.project import Project
 from onrecord.record import author, compose, drafts, form, memory, naming, rule_title, schema
 from onrecord.record.author import RecordAuthor
@@ -178,7 +178,9 @@ def _with_notes(
         fix = f"onrecord update {record_id} --trigger 'how you would ask'" if record_id else "add some in the review"
         notes.append(f"{advice.NO_TRIGGERS}: {output.add_store_flags(fix, options.where)}")
     languages = _missing_languages(options, record, updated)
-    if languages:
+    if languages and not (record.triggers or updated):
+        notes.append(prompt_languages.request(languages))
+    elif languages:
         fix = f"onrecord update {record_id} --trigger '…'" if record_id else "add some in the review"
         notes.append(f"{prompt_languages.request(languages)}: {output.add_store_flags(fix, options.where)}")
     generic = document.trigger_note(record)
@@ -190,7 +192,7 @@ def _with_notes(
     proposed = proposal_note(record._replace(id=record_id), options.where) if record_id and not options.update else ""
     notes += [proposed] if proposed else []
     prefix = paths.prefix_of(writer.store.root)
-    ignored = ignore_rule.note(writer.store.root)
+    ignored = git_files.ignored_note(writer.store.root)
     notes += [ignored] if ignored else []
     if paths.is_shared(prefix):
         name = paths.store_name(prefix)

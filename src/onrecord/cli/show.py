@@ -15,8 +15,8 @@ from onrecord.cli.output import CommandResult, Screen, clean, clean_lines, wrap
 from onrecord.cli.questions import Asker
 from onrecord.digest.selection import DigestCandidate
 from onrecord.errors import Ambiguous, OnrecordError
-from onrecord.git import provenance, repository
-from onrecord.git.provenance import Provenance
+from onrecord.git import changes, repository
+from onrecord.git.changes import Provenance
 from onrecord.project import Found, Project
 from onrecord.record import author, check, links, memory, schema, validity
 from onrecord.record.memory import Memory
@@ -28,6 +28,10 @@ from onrecord.text import plural
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _GIT_SECONDS = 3.0
 """Seconds for git to find the commit that brought a record."""
+
+
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
+"""Values of fields that say nothing: a heading alone would look as if something were cut off."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -111,7 +115,7 @@ def _provenance(store: Store, entry: Entry) -> Provenance | None:
     if repo is None:
         return None
     path = repo.inner(store.root) + entry.path
-    return provenance.of_file(repo, path, time.monotonic() + _GIT_SECONDS)
+    return changes.provenance(repo, path, time.monotonic() + _GIT_SECONDS)
 
 
 def _lesson(lesson: DigestCandidate) -> CommandResult:
@@ -155,7 +159,7 @@ def page(
     lines += [*beneath, ""]
     names = [first_field, *(field.name for field in schema.content_fields(record.category))]
     for name in dict.fromkeys((*names, *sorted(record.content))):
-        if name in record.content:
+        if record.content.get(name) not in _EMPTY:
             lines += _field(name, record.content[name], screen)
     lines += ["", *_about(entry, screen)]
     lines += [f"{screen.paint(label, 'dim')}: {clean(text)}" for label, text in labelled_notes.items() if text]

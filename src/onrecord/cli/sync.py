@@ -15,7 +15,7 @@ from typing import Any, Union
 
 from onrecord import budget, files, paths
 from onrecord.cli import arguments
-from onrecord.cli.output import CommandResult, Screen, clean, fitted, say, to_json
+from onrecord.cli.output import CommandResult, Screen, clean, error_data, fitted, say, to_json
 from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Locked, NotFound, Offline, OnrecordError
@@ -228,7 +228,7 @@ def outcome_data(remote: Remote, outcome: Union[SyncResult, OnrecordError]) -> d
     """Return the outcome of a sync for programs."""
     name = remote.name
     if isinstance(outcome, OnrecordError):
-        return {"name": name, "error": {"code": outcome.code, "message": outcome.message, "fix": outcome.fix}}
+        return {"name": name, "error": error_data(outcome.code, outcome.message, outcome.fix)}
     lists = {key: [item._asdict() for item in getattr(outcome, key)] for key in ("conflicts", "renamed")}
     return {"name": name, **outcome._asdict(), **lists, "refused": dict(outcome.refused)}
 

@@ -41,7 +41,6 @@ _TRANSCRIPTS_HELP = "folder or file with sessions (default: where the coding age
 _IMPORT_HELP = "use what `onrecord import` would draft, from here or from these files, instead of the store"
 _NOTHING = {
     "repeated": "nothing: already shown in this session",
-    "denied": "a note that there is no record about it",
     "silent": "nothing",
     "skipped": "nothing, as the prompt asked",
 }
@@ -114,8 +113,9 @@ def _import_reports(project: Project, files: Sequence[str] | None) -> list[FileR
     others = (Store(store_ref.root) for store_ref in _other_stores(project))
     if not proposals.records_in(reports) and not any(map(_record_count, others)):
         raise NoStore(
-            f"there are no records in {project.root}, and no decision records to import",
-            fix="save a few records, or name files with --import PATH; for a sample project: onrecord demo",
+            f"there are no records in {project.root}, and no decision records that a program can read",
+            fix="save a few records, or name files with --import PATH; to see what is left to an agent: onrecord import"
+            " --dry-run; for a sample project: onrecord demo",
         )
     return reports
 
@@ -248,7 +248,8 @@ def _turn(screen: Screen, turn: dict[str, Any]) -> list[str]:
     marks = [name for name, is_so in (("first", turn["first"]), ("with earlier words", turn["borrowed"])) if is_so]
     lines = [f"{screen.paint(when, 'dim')}  {screen.paint(prompt, 'bold')}"]
     if not turn["memories"]:
-        nothing = fit(f"  {_NOTHING[turn['outcome']]}{_near_text(turn['nearest'])}", screen.width)
+        note = f"a note: {clean(turn['context'].strip())}" if turn["context"] else _NOTHING[turn["outcome"]]
+        nothing = fit(f"  {note}{_near_text(turn['nearest'])}", screen.width)
         return [*lines, screen.paint(nothing, "dim")]
     summary = f"shown {len(turn['memories'])}, {turn['tokens']} tokens" + (f" ({', '.join(marks)})" if marks else "")
     lines.append(f"  {screen.paint(summary, 'green')}")

@@ -39,7 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    arguments.existing_store(args)
+    if args.static:
+        arguments.existing_store(args)
     try:
         from onrecord.web import server, static_site
     except ImportError as error:

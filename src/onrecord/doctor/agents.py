@@ -13,10 +13,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from onrecord import __version__, coldstart, files, paths, timestamps
+from onrecord import __version__, coldstart, files, paths, state_file, timestamps
 from onrecord.coldstart import NamedTuple
 from onrecord.doctor import Finding, machine
-from onrecord.errors import BadInput
+from onrecord.errors import BadInput, Unwritable
 from onrecord.hosts import claude_code, config_file, connection, host_files, json_edit, table, toml_edit
 from onrecord.hosts.connection import CURRENT, OUTDATED, PLUGIN, UNREADABLE, ConnectionState
 from onrecord.hosts.host_files import HostSetup
@@ -109,8 +109,9 @@ def examine_claude_code(project: str) -> Iterator[Finding]:
 
 
 def _plugin(own: Plugin | None, last_session: Session | None) -> Iterator[Finding]:
-    install = f"claude plugin marketplace add {_clone()}; then: claude plugin install {PLUGIN_NAME}"
-    install = install if _clone() else "onrecord connect claude-code --yes"
+    clone = _clone()
+    by_plugin = f"claude plugin marketplace add {clone}; then: claude plugin install {PLUGIN_NAME}"
+    install = by_plugin if clone else "onrecord connect claude-code --yes"
     if own is None:
         is_missed = last_session is not None and not ledger.exists(last_session.name)
         what = "the plugin is not installed in Claude Code, so no hook runs (unless it was started with --plugin-dir)"
@@ -130,7 +131,11 @@ def _plugin(own: Plugin | None, last_session: Session | None) -> Iterator[Findin
 def _clone() -> str:
     """Return the clone or plugin folder that this code runs from; empty for an installed package."""
     root = paths.clone()
-    return root if os.path.exists(os.path.join(root, ".claude-plugin", "plugin.json")) else ""
+    try:
+        return root if files.is_there(os.path.join(root, ".claude-plugin", "plugin.json")) else ""
+    except Unwritable as error:
+        state_file.go_without("installation", error.message)
+        return ""
 
 
 def _switches(settings: Sequence[SettingsFile]) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from onrecord.attention import Need
 from onrecord.doctor import Finding
 from onrecord.errors import BadInput, UnsafePath
 from onrecord.git import git_files
-from onrecord.hosts import skill_names
+from onrecord.hosts import connection
 from onrecord.record import links, memory, schema, secrets
 from onrecord.record.memory import Memory
 from onrecord.search import document
@@ -247,7 +247,7 @@ def _earlier_plugin(entries: list[Entry]) -> Iterator[Finding]:
     if records:
         count = "1 record was" if len(records) == 1 else f"{len(records):,} records were"
         what = f"{count} written by an earlier plugin and have no triggers"
-        skill = skill_names.typed("improve")
+        skill = connection.typed_skill("improve")
         fix = f"to list them, worst first: onrecord improve; an agent drafts triggers: {skill}"
         yield Finding("note", "records", what, fix)
 

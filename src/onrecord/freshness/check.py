@@ -259,9 +259,23 @@ def sentence(verdict: Verdict) -> str:
         return f"{was} no longer exists"
     if not verdict.is_stale:
         return f"{was} is now {now}" if verdict.is_moved else f"{was} is {verdict.reason or verdict.state}"
+    return f"{now}{f' (was {was})' if verdict.is_moved else ''} {_changed(verdict)}"
+
+
+def about_file(verdict: Verdict) -> str:
+    """Return `verdict` in words, for where the path of the anchor stands beside it."""
+    if verdict.state == MISSING:
+        return "no longer exists"
+    if verdict.is_moved:
+        return f"now at {verdict.now}{f', {_changed(verdict)}' if verdict.is_stale else ''}"
+    if verdict.is_stale:
+        return _changed(verdict)
+    return "unchanged" if verdict.state == FRESH else verdict.reason or "could not be compared"
+
+
+def _changed(verdict: Verdict) -> str:
     times = {-1: "", 0: "", 1: " once"}.get(verdict.commits, f" {verdict.commits} times")
-    since = f" since {verdict.anchor.day}" if verdict.anchor.day else ""
-    return f"{now}{f' (was {was})' if verdict.is_moved else ''} changed{times}{since}"
+    return f"changed{times}{f' since {verdict.anchor.day}' if verdict.anchor.day else ''}"
 
 
 def _quoted(path: str) -> str:

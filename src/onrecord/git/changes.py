@@ -1,4 +1,4 @@
-"""The current work in a project as git shows it: uncommitted files, and the commits of the branch."""
+"""The current work in a project as git shows it: uncommitted files, the branch's commits; and who brought a file."""
 
 from __future__ import annotations
 
@@ -33,11 +33,38 @@ _STAGED = (
     "diff-index", "--cached", "-r", "-z", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames",
     "--ignore-submodules=all", "HEAD",
 )  # fmt: skip
+_FILE_LOG = (
+    "log", "-1", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color", "--no-notes", "--no-show-signature",
+    "--no-mailmap", "--format=%H%x00%an%x00%aI%x00%s",
+)  # fmt: skip
+_SHORT = 10
 BASES = (
     "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
     "refs/heads/master", "refs/heads/trunk", "refs/heads/develop",
 )  # fmt: skip
 """The branches that other branches usually start from."""
+
+
+class Provenance(NamedTuple):
+    """The commit that added a file, and the last one that changed it, if that is another."""
+
+    commit: str
+    author: str
+    date: str
+    subject: str
+    changed_in: str = ""
+    changed_by: str = ""
+    is_on_this_branch_only: bool = False
+    base: str = ""
+    """The branch that it was compared with; empty if none is known."""
+
+    def __str__(self) -> str:
+        parts = [f"commit {self.commit[:_SHORT]} by {self.author} on {self.date[:10]} ({self.subject})"]
+        if self.changed_in:
+            parts.append(f"last changed in {self.changed_in[:_SHORT]} by {self.changed_by}")
+        if self.is_on_this_branch_only:
+            parts.append(f"on this branch only, not in {self.base}")
+        return "; ".join(parts)
 
 
 class Changes(NamedTuple):
@@ -166,3 +193,37 @@ def commit_subjects(repository: Repository, project: str, limit: int, deadline: 
     words = ("log", "--no-merges", "--no-color", "--no-notes", "-z", f"--max-count={limit}", "--format=%s", *below)
     result = repository.run(*words, deadline=deadline)
     return [text for text in result.output.decode("utf-8", "replace").split("\0") if text] if result.is_good else []
+
+
+def provenance(repository: Repository, path: str, deadline: float) -> Provenance | None:
+    """Return what git knows of a file, by its path in the repository; None if it is not committed or git fails."""
+    added, changed = repository.run_all(
+        [((*_FILE_LOG, "--diff-filter=A", "--", path), False), ((*_FILE_LOG, "--", path), False)], deadline
+    )
+    first = _log_fields(added.output) if added.is_good else []
+    if not first:
+        return None
+    last = _log_fields(changed.output) if changed.is_good else []
+    commit, author, date, subject = first
+    found = Provenance(commit, author, date, subject)
+    if last and last[0] != found.commit:
+        found = found._replace(changed_in=last[0], changed_by=last[1])
+    return _compared_with_base(repository, found, deadline)
+
+
+def _compared_with_base(repository: Repository, found: Provenance, deadline: float) -> Provenance:
+    """Return the same with whether the branches that others start from have the commit."""
+    for name in BASES:
+        base = repository.commit_of(name)
+        if base:
+            result = repository.run("merge-base", "--is-ancestor", found.commit, base, deadline=deadline)
+            # 0 if it is an ancestor, 1 if it is not; anything else is a failure.
+            is_only_here = result.status == 1
+            short = name.replace("refs/remotes/", "").replace("refs/heads/", "").replace("/HEAD", "")
+            return found._replace(is_on_this_branch_only=is_only_here, base=short)
+    return found
+
+
+def _log_fields(output: bytes) -> list[str]:
+    parts = output.decode("utf-8", "replace").strip("\n").split("\0")
+    return parts if len(parts) == 4 and parts[0] else []

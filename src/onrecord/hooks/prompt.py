@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from onrecord import budget
 from onrecord.hooks import holdout
 from onrecord.hosts import table
@@ -70,7 +68,7 @@ def _records(event: HostEvent, event_stores: EventStores) -> str:
     # What was broken is in the ledger by now, so it is not shown twice.
     block = for_prompt.answer(stores, event.prompt, settings, session=event.session, transcript=session)
     if block in (candidate.NOTHING_ON_FILE, candidate.NOTHING_CERTAIN):
-        block = f"{block} Other words may find one: {_search_command(event.host)}"
+        block = f"{block} Other words may find one: {_search_command(event)}"
     if not stores.has_words:
         budget.attempt("warn", None, _warn_without_fts5, event.session)
     from onrecord.text import join
@@ -78,11 +76,9 @@ def _records(event: HostEvent, event_stores: EventStores) -> str:
     return join(broken, block)
 
 
-def _search_command(host: str) -> str:
-    """Return the skill or the command by which an agent searches: plugins put their name before that of a skill."""
-    if host != "claude-code":
-        return 'onrecord search "…"'
-    return "/memory:search" if os.environ.get("CLAUDE_PLUGIN_ROOT") else "/memory-search"
+def _search_command(event: HostEvent) -> str:
+    """Return the skill or the command by which an agent searches."""
+    return f"/{event.skill('search')}" if event.host == "claude-code" else 'onrecord search "…"'
 
 
 def _broken(stores: Stores, event: HostEvent, own_text: str, level: int, settings: Settings) -> str:

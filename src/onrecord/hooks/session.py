@@ -165,20 +165,16 @@ def _draft_count(event: HostEvent, event_stores: EventStores) -> str:
 def _drafts(event: HostEvent, event_stores: EventStores) -> str:
     from onrecord.attention import queues
 
-    waiting = (
-        queues(event_stores.store, paths.PROJECT_PREFIX, _review_command(event.host)) if event_stores.store else []
-    )
+    waiting = queues(event_stores.store, paths.PROJECT_PREFIX, _review_command(event)) if event_stores.store else []
     waiting += queues(event_stores.user_store, paths.USER_PREFIX) if event_stores.user_store else []
     for root, prefix, _ in event_stores.replicas[:_MAX_REPLICAS]:
         waiting += queues(paths.working_root(root), prefix)
     return "\n".join(f"Memory: {need.title}: {need.command}" for need in waiting)
 
 
-def _review_command(host: str) -> str:
-    """Return what a person types to review drafts: in Claude Code a skill, named as the plugin or `connect` has it."""
-    if host != "claude-code":
-        return "onrecord review"
-    return "/memory:review" if os.environ.get("CLAUDE_PLUGIN_ROOT") else "/memory-review"
+def _review_command(event: HostEvent) -> str:
+    """Return what a person types to review drafts: in Claude Code a skill."""
+    return f"/{event.skill('review')}" if event.host == "claude-code" else "onrecord review"
 
 
 def _new_page(digest: Digest, session: str, max_characters: int, source: str) -> DigestPage:

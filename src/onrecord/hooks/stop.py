@@ -50,7 +50,12 @@ def _suggestion(event: HostEvent, event_stores: EventStores) -> str:
     from onrecord.capture import suggestions
 
     return suggestions.suggest(
-        findings, project=event_stores.project, store=event_stores.store, session=event.session, settings=settings
+        findings,
+        project=event_stores.project,
+        store=event_stores.store,
+        session=event.session,
+        settings=settings,
+        skill=event.skill("save"),
     )
 
 

@@ -133,7 +133,7 @@ def carry_out(file_change: FileChange, inside: str = "") -> None:
     if file_change.after is None:
         # Remove the target of a link too: a new link to it would restore our entries.
         files.remove(target)
-        files.remove(file_change.path)
+        _remove_link(file_change.path)
         _remove_empty(os.path.dirname(file_change.path))
     else:
         _write(target, file_change.after, is_new=file_change.before is None)
@@ -148,6 +148,14 @@ def _write(path: str, data: bytes, *, is_new: bool) -> None:
         fix = f"check the permissions of {path}"
         raise Unwritable(f"cannot write {path}: {error.strerror}", fix=fix) from error
     files.write(path, data, mode=mode)
+
+
+def _remove_link(path: str) -> None:
+    """Remove a link whose target is gone. One that stays leads nowhere, and the change was made all the same."""
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
 
 
 def _remove_empty(folder: str) -> None:

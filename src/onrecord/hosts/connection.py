@@ -20,6 +20,9 @@ _PLUGIN = f"memory@{_MARKETPLACE}"
 _LAUNCHER = ("src", "onrecord", "hooks", "launch")
 """Path of the launcher in our plugin."""
 
+_SKILL_SIGNS = {"codex": "$", "pi": "/skill:"}
+"""What precedes the name of a skill where a person types it; a slash in all others."""
+
 MISSING, CURRENT, OUTDATED, PLUGIN, UNREADABLE = "missing", "current", "outdated", "plugin", "unreadable"
 
 
@@ -287,3 +290,19 @@ def _version(program: str) -> str:
             return str(package["version"])
         folder = os.path.dirname(folder)
     return ""
+
+
+def typed_skill(skill: str) -> str:
+    """Return what is typed for a skill in the agents that are connected here; the skill's name if none is."""
+    titles: dict[str, list[str]] = {}
+    for setup in table.setups():
+        if (setup.reads_skills or setup.own_skills) and state(setup).is_connected:
+            name = _typed_in(setup, skill, is_plugin=has_plugin(setup))
+            titles.setdefault(name, []).append(table.BY_NAME[setup.host].title)
+    if len(titles) < 2:
+        return next(iter(titles), f"its skill memory-{skill}")
+    return ", ".join(f"{name} in {' and '.join(hosts)}" for name, hosts in titles.items())
+
+
+def _typed_in(setup: HostSetup, skill: str, *, is_plugin: bool) -> str:
+    return f"{_SKILL_SIGNS.get(setup.host, '/')}memory{':' if is_plugin else '-'}{skill}"

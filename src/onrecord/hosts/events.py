@@ -96,6 +96,11 @@ class HostEvent(coldstart.NamedTuple):
     def is_subagent(self) -> bool:
         return bool(self.subagent)
 
+    def skill(self, name: str) -> str:
+        """Return the name that a skill of ours has in this session: our plugin puts its own before it."""
+        is_plugin = self.host == "claude-code" and os.environ.get("CLAUDE_PLUGIN_ROOT")
+        return f"memory{':' if is_plugin else '-'}{name}"
+
     @property
     def reader(self) -> str:
         """The name of who reads the reply, for the ledger: a subagent has not seen what its session was shown."""

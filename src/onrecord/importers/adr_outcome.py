@@ -122,7 +122,7 @@ def read(page: MarkdownPage) -> AdrOutcome:
         return statement
     sections = adr_page.decisions(page)
     if not sections:
-        return AdrOutcome(doubt="no section says what was decided")
+        return AdrOutcome(doubt="no English heading, such as Decision, says what was decided")
     if _are_several(page, [section for section, _ in sections]):
         return AdrOutcome(doubt="it has several decisions", line=sections[0][0].line)
     for section, in_heading in sections:

@@ -284,6 +284,8 @@ def _failure(error: OnrecordError) -> Mapping[str, Any]:
     from onrecord import remedy
 
     lines = [_escape(str(error)), *([f"fix: {_escape(remedy.for_agent(error.fix))}"] if error.fix else [])]
+    # An agent cannot print the page of the code: it gets what the page says first.
+    lines += [f"{error.code} means: {error.meaning}"] if error.meaning else []
     return {"content": [{"type": "text", "text": "\n".join(lines)}], "isError": True}
 
 

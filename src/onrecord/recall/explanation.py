@@ -122,8 +122,8 @@ def conclusion(decision: Decision, *, is_silent: bool) -> str:
     return f"The agent is shown {' and '.join(parts) or 'nothing'}."
 
 
-def reasons(match: Match, others: Sequence[Match]) -> list[str]:
-    """Return the reasons for and against a match, weightiest first; `others` are the other candidates of its store."""
+def reasons(match: Match, other_matches: Sequence[Match]) -> list[str]:
+    """Return the reasons for and against a match, weightiest first, given those that it competes with."""
     try:
         record = Store(match.root).read(match.path).memory
     except OnrecordError as error:
@@ -137,7 +137,7 @@ def reasons(match: Match, others: Sequence[Match]) -> list[str]:
     if match.is_by_keywords:
         texts.append(_of_points(match))
     else:
-        texts += [_of_meaning(record, query), _of_rivals(match, others)]
+        texts += [_of_meaning(record, query), _of_rivals(match, other_matches)]
     return [reason for reason in texts if reason]
 
 
@@ -235,11 +235,10 @@ def _of_points(match: Match) -> str:
     return f"{points:g} keyword points, {comparison}"
 
 
-def _of_rivals(match: Match, others: Iterable[Match]) -> str:
+def _of_rivals(match: Match, other_matches: Iterable[Match]) -> str:
     """Return the number of other records that match about as well, in words."""
-    rivals = sum(
-        other.features.get("share", 0.0) >= _MIN_RIVAL_SHARE * match.features.get("share", 1.0) for other in others
-    )
+    least = _MIN_RIVAL_SHARE * match.features.get("share", 1.0)
+    rivals = sum(other.features.get("share", 0.0) >= least for other in other_matches)
     if not rivals:
         return "no other record competes"
     count = _NUMBERS[rivals] if rivals <= _MAX_RIVALS else "many"

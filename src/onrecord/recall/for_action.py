@@ -181,9 +181,9 @@ def _render(candidate: Candidate) -> str:
 
 
 def _threshold() -> float:
-    from onrecord.search.command_coefficients import THRESHOLD
+    from onrecord.search.coefficients import COMMAND_THRESHOLD
 
-    return THRESHOLD
+    return COMMAND_THRESHOLD
 
 
 def turned_off(settings: Settings, keys: Sequence[str] = SWITCHES) -> str:

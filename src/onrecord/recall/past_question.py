@@ -343,9 +343,9 @@ def thresholds(past: PastQuestion, candidates: Sequence[Candidate], settings: Se
     from onrecord.recall.selection import Thresholds
 
     if _is_by_keywords(candidates):
-        from onrecord.search import search_coefficients
+        from onrecord.search import coefficients
 
-        return Thresholds(search_coefficients.KEYWORD_ASKED)
+        return Thresholds(coefficients.SEARCH_KEYWORD_ASKED)
     marks = _marks(past)
     return Thresholds(marks[0], marks[1]) if settings.flag("retrieval.pointers") else Thresholds(marks[0])
 
@@ -374,7 +374,7 @@ def _is_by_keywords(candidates: Sequence[Candidate]) -> bool:
 
 def _marks(past: PastQuestion) -> tuple[float, float, float]:
     """Return the thresholds for the question's language: of a rule, of a pointer, and below which all is improbable."""
-    from onrecord.search import past_coefficients
+    from onrecord.search import coefficients
 
     # Where the records are in another language than the question, right ones score lower.
-    return past_coefficients.ENGLISH if past.is_english else past_coefficients.OTHERS
+    return coefficients.PAST_ENGLISH if past.is_english else coefficients.PAST_OTHERS

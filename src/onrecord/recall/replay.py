@@ -16,7 +16,7 @@ from onrecord import paths
 from onrecord.coldstart import NamedTuple
 from onrecord.paths import StoreRef
 from onrecord.recall import for_prompt, selection
-from onrecord.recall.candidate import NOTHING_ON_FILE, Candidate
+from onrecord.recall.candidate import Candidate
 from onrecord.recall.for_prompt import Decision, Request
 from onrecord.recall.stores import Stores
 from onrecord.record import memory
@@ -43,18 +43,14 @@ class ReplayTurn(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """`shown`; `pointed`: only pointers; `denied`: nothing is on file; `repeated`; `silent`; `skipped`.
+        """`shown`; `pointed`: only pointers; `denied`: a note in place of records; `repeated`; `silent`; `skipped`.
 
         Repeated is what the session was shown or pointed to before.
         """
         if self.decision is None:
             return "skipped"
-        if self.decision.text == NOTHING_ON_FILE or (
-            self.decision.work and self.decision.text and not self.decision.rules
-        ):
-            return "denied"
         if self.decision.text:
-            return "shown" if self.decision.rules else "pointed"
+            return "shown" if self.decision.rules else "pointed" if self.decision.pointers else "denied"
         outcomes = [
             candidate.outcome
             for candidate in self.decision.candidates

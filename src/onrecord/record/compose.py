@@ -154,7 +154,7 @@ def _tags(raw: Mapping[str, Any]) -> list[str]:
     clean = naming.clean_tags(list(tags))
     if clean:
         return list(clean)
-    words = [word for word in raw["title"].split() if word.lower() not in _COMMON]
+    words = [word for word in naming.without_elisions(raw["title"]).split() if word.lower() not in _COMMON]
     longest = sorted(words or ["untagged"], key=lambda word: (-len(word), word))[:4]
     return list(naming.clean_tags(longest)) or ["untagged"]
 
@@ -166,6 +166,6 @@ def _how_to_fix(category: str, flaws: Sequence[Flaw]) -> str:
     missing = [name for name in names if Flaw(f"content.{name}", "is missing") in flaws]
     if missing:
         return f"add {' '.join(f'--set {name}=…' for name in missing)}; nothing was written"
-    if flaws and not flaws[0].where.startswith("content"):
+    if flaws:
         return f"correct {flaws[0].where} and try again; nothing was written"
     return f"content of a {category} needs: {', '.join(names)}; nothing was written"

@@ -113,9 +113,7 @@ def parse(data: bytes, where: str = "record") -> Memory:
         found.append(flaw)
     if not found:
         return from_json(raw)
-    from onrecord.record import bounds
-
-    return from_json(bounds.within(raw))._replace(flaws_in_file=tuple(map(str, found[:_MAX_FLAWS])))
+    return from_json(schema.within(raw))._replace(flaws_in_file=tuple(map(str, found[:_MAX_FLAWS])))
 
 
 def decode(data: bytes, where: str) -> Any:

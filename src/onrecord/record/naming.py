@@ -36,6 +36,11 @@ _CYRILLIC = dict(
 _GREEK = dict(zip("αβγδεζηθικλμνξοπρσςτυφχψω", "a v g d e z i th i k l m n x o p r s s t y f ch ps o".split()))
 _OTHER = {"ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "'": "", "’": ""}
 _LETTERS = {**_CYRILLIC, **_GREEK, **_OTHER}
+_ELISION = re.compile(
+    r"(?<!['’])\b(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|un|(?:d|n)ell|d?all|sull|quell)['’](?=[^\W\d_])",
+    re.IGNORECASE,
+)
+"""A French or Italian word that lost its end before a vowel, as in l'index: without the apostrophe, no word is left."""
 
 
 GENERIC = frozenset(
@@ -116,6 +121,11 @@ def clean_tag(text: str) -> str:
     return re.sub(r"-{2,}", "-", plain).strip("-:")[:MAX_TAG_CHARACTERS].rstrip("-:")
 
 
+def without_elisions(text: str) -> str:
+    """Return `text` without the short words that French and Italian write before an apostrophe: `l'index`."""
+    return _ELISION.sub("", text)
+
+
 def clean_tags(texts: list[str]) -> tuple[str, ...]:
     """Return valid tags, sorted and unique."""
     return tuple(sorted({clean for clean in map(clean_tag, texts) if clean}))
@@ -181,7 +191,7 @@ def _slug(title: str, hints: Sequence[str]) -> str:
     The slug of a long title is cut at a word, and a hash of the whole replaces the rest: two people who save records
     with titles that start alike must not get the same file, which git would have to merge.
     """
-    words, lost = _spell(title)
+    words, lost = _spell(without_elisions(title))
     if not lost:
         whole = _join(words) or f"memory-{_hash(title)}"
         return (

@@ -20,6 +20,9 @@ SCHEMA_VERSION = "1.0"
 _MAX_PATTERNS = 100
 """Patterns of one record that are compared with samples of files."""
 
+_PATTERNS = (("related_files",), ("scope", "paths"))
+"""Where a record has patterns of files."""
+
 
 class Flaw(NamedTuple):
     """A fault of a record. With a structural one, such as a wrong type, a file cannot be read as a record at all."""
@@ -435,3 +438,48 @@ def describe_type(value: object) -> str:
 def shorten(text: str, limit: int = 60) -> str:
     """Return `text` cut to `limit` characters, for a message."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def within(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record without what is out of bounds: whatever a file says, no more of it is used than may be written.
+
+    Texts are cut, lists end at their limit, numbers become the nearest in range. A text in a list of names or phrases
+    that is too long is left out, and so is a pattern that fits every file. The record has no structural flaw.
+    """
+    bounded = _bounded_object(RECORD, raw)
+    if isinstance(raw.get("content"), dict) and raw.get("category") in FOLDERS:
+        bounded["content"] = _bounded_object(content_fields(raw["category"]), raw["content"], is_prose=True)
+    for where in _PATTERNS:
+        holder: dict[str, Any] = bounded if len(where) == 1 else bounded.get(where[0]) or {}
+        patterns = holder.get(where[-1])
+        if patterns:
+            broad = breadth.broad_patterns(patterns)
+            holder[where[-1]] = [pattern for pattern in patterns if pattern not in broad]
+    return bounded
+
+
+def _bounded_object(fields: tuple[Field, ...], raw: Mapping[str, Any], *, is_prose: bool = False) -> dict[str, Any]:
+    kinds = {field.name: field.kind for field in fields}
+    return {
+        key: _bounded_value(kinds[key], value, is_prose=is_prose) if key in kinds and value is not None else value
+        for key, value in raw.items()
+    }
+
+
+def _bounded_value(kind: Kind, value: Any, *, is_prose: bool) -> Any:
+    if isinstance(kind, Text):
+        return value[: kind.max_length]
+    if isinstance(kind, Number):
+        return min(max(value, kind.minimum), kind.maximum)
+    if isinstance(kind, Count):
+        return min(max(value, 0), kind.maximum)
+    if isinstance(kind, Object):
+        return _bounded_object(kind.fields, value, is_prose=is_prose)
+    if isinstance(kind, ListOf):
+        items = value if is_prose else [item for item in value if not _is_too_long(kind.item, item)]
+        return [_bounded_value(kind.item, item, is_prose=is_prose) for item in items[: kind.max_items]]
+    return value
+
+
+def _is_too_long(kind: Kind, value: Any) -> bool:
+    return isinstance(kind, Text) and len(value) > kind.max_length

@@ -1,12 +1,13 @@
-"""Coefficients of the ranking and the relevance model. Written by `python -m bench fit`: do not edit.
+"""Coefficients of the models. Each part is written by the command that it names: do not edit.
 
-The weights of each feature in the ranking and in the relevance model, with and without word vectors.
-Fitted on destyler, eslint, harbor, league, life-bevy, life-bitwarden, life-guardian, life-hass, life-numpy, life-
-opentofu, life-pandas, life-zoo, lumen, peps, polychrome, ruff, runbooks, specstory, together.
+The tables of the first part have two columns, for the ranking and for the relevance model.
 """
 
 from __future__ import annotations
 
+# Prompts: `python -m bench fit`.
+# Fitted on destyler, eslint, harbor, league, life-bevy, life-bitwarden, life-guardian, life-hass, life-numpy,
+# life-opentofu, life-pandas, life-zoo, lumen, peps, polychrome, ruff, runbooks, specstory, together.
 THRESHOLD = 0.65
 POINTER = 0.45
 KEYWORD_THRESHOLD = 0.55
@@ -95,4 +96,122 @@ WORDS_ONLY = {
     "log_share": (0.0000, 0.2462),
     "score": (0.0000, 0.0866),
     "lead": (0.0000, 0.1132),
+}
+
+# Searches: `python -m bench searches`.
+SEARCH_FLOOR = 0.01
+SEARCH_KEYWORD_ASKED = 0.05
+SEARCH_FITS = 0.05
+SEARCH_FITS_LONG = 0.015
+
+SEARCH_BASE = -2.13523
+SEARCH_WEIGHTS = {
+    "coverage": -0.54630,
+    "title_asked": 0.58584,
+    "in_title": -0.49068,
+    "title_both": 8.60898,
+    "in_tags": 0.58579,
+    "adjacent": 1.47109,
+    "trigger_asked": 1.22051,
+    "in_trigger": 0.09279,
+    "matches": -0.32915,
+    "length": -0.43284,
+    "mass": 1.97769,
+    "store": 0.00067,
+    "meaning": -0.74050,
+    "title_meaning": 0.96054,
+    "trigger_meaning": 0.27391,
+    "meaning_lead": 4.26978,
+    "meaning_z": 0.28241,
+    "soft_coverage": 0.31914,
+    "soft_lead": 0.94388,
+    "vector_share": -0.52680,
+}
+
+SEARCH_WORDS_BASE = -2.30405
+SEARCH_WORDS_WEIGHTS = {
+    "coverage": 1.41932,
+    "title_asked": 2.56528,
+    "in_title": 0.00648,
+    "title_both": 9.07286,
+    "in_tags": 0.88113,
+    "adjacent": 1.58091,
+    "trigger_asked": 1.76611,
+    "in_trigger": 0.15533,
+    "matches": -2.30690,
+    "length": -0.37934,
+    "mass": 4.12063,
+    "store": -0.21804,
+}
+
+# Past questions: `python -m bench past --fit`.
+PAST_ENGLISH = (0.695, 0.374, 0.226)
+PAST_OTHERS = (0.716, 0.071, 0.002)
+"""Probabilities by language: of a rule, of a pointer, and below which nothing is on file."""
+
+PAST_BASE = -4.77770
+PAST_WEIGHTS = {
+    "title_both": 8.78086,
+    "in_tags": 2.00646,
+    "trigger_asked": 1.95712,
+    "mass": 1.06708,
+    "length": 0.39845,
+    "title_meaning": 2.12814,
+    "trigger_meaning": -0.32809,
+    "meaning_z": 0.81182,
+    "soft_coverage": 2.34401,
+    "soft_lead": 2.51374,
+    "apart": -0.82534,
+    "unknown": 0.24032,
+    "window_title": -0.86467,
+    "vector_share": -0.87214,
+    "store": -0.56080,
+}
+
+PAST_WORDS_BASE = -2.48728
+PAST_WORDS_WEIGHTS = {
+    "title_both": 16.42485,
+    "in_tags": 2.13218,
+    "trigger_asked": 2.08555,
+    "mass": 3.47542,
+    "length": -1.51455,
+    "apart": -1.08760,
+    "unknown": 0.68416,
+    "window_title": 0.13187,
+    "store": -0.22524,
+}
+
+# Commands: `python -m bench actions --fit`.
+# Fitted on specstory, cipherbox, cybervpn.
+COMMAND_THRESHOLD = 0.68
+
+COMMAND_WEIGHTS = {
+    "base": -5.0328,
+    "family_in_trigger": 2.9723,
+    "family_in_title": 2.4697,
+    "family_in_body": 0.9168,
+    "other_option": -1.9960,
+    "unnamed": -2.9166,
+    "run_in_trigger": 0.3659,
+    "run_in_title": 0.4661,
+    "run_in_body": 0.1404,
+    "head_named": 0.3959,
+    "head_in_body": 0.0662,
+    "concept_named": 0.2254,
+    "concept_in_body": 0.0377,
+    "trigger_cover": 1.9695,
+    "title_cover": 1.4980,
+    "option": 0.5102,
+    "arguments": 0.2030,
+    "arguments_in_body": -0.0581,
+    "texts": -0.0007,
+    "lead": 0.1874,
+    "alone": 0.4370,
+    "rivals": -0.3555,
+    "ordinary": -1.0206,
+    "inspection": -1.9699,
+    "delivery": 0.6952,
+    "directive": 0.0965,
+    "is_rule": 0.5274,
+    "is_decision": -0.5175,
 }

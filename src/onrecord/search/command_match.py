@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import exp, log
 
 from onrecord import coldstart
-from onrecord.search import candidates, command_coefficients, indexing, rank
+from onrecord.search import candidates, coefficients, indexing, rank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _DIRECTIVES = frozenset("never alwai must use run instead befor not onli avoid d
 
 _RULES = ("constraint", "preference", "runbook")
 
-NAMES = tuple(name for name in command_coefficients.WEIGHTS if name != "base")
+NAMES = tuple(name for name in coefficients.COMMAND_WEIGHTS if name != "base")
 """The features, in order."""
 
 
@@ -277,6 +277,6 @@ def _mass(terms: Iterable[str], present: frozenset[str], rarities: Mapping[str, 
 
 def probability_of(measured: Mapping[str, float]) -> float:
     """Return the probability that a record governs a command."""
-    weights = command_coefficients.WEIGHTS
+    weights = coefficients.COMMAND_WEIGHTS
     logit = weights["base"] + sum(weights[name] * measured[name] for name in NAMES)
     return 1 / (1 + exp(-max(min(logit, 50.0), -50.0)))

@@ -88,12 +88,12 @@ def trigger_note(memory: Memory) -> str:
     return naming.note_on_generic([trigger for trigger in memory.triggers if trigger not in specific])
 
 
-def are_about_anything(trigger_words: Sequence[frozenset[str]], own: frozenset[str]) -> bool:
+def are_about_anything(trigger_words: Sequence[frozenset[str]], own_words: frozenset[str]) -> bool:
     """True if so many triggers share no word, with each other or with the record itself, that they guess prompts.
 
     Of 1,655 records of 31 sets, with three to ten triggers each, none comes to either limit.
     """
-    strange = [words for words in trigger_words if words.isdisjoint(own)]
+    strange = [words for words in trigger_words if words.isdisjoint(own_words)]
     return _apart(strange) > MAX_STRANGE_TRIGGERS or _apart(trigger_words) > MAX_SEPARATE_TRIGGERS
 
 

@@ -303,9 +303,7 @@ def _named(features: list[float], relative: tuple[float, ...]) -> dict[str, floa
     named = dict(zip(relevance.NAMES, features))
     named.update(zip(relevance.RELATIVE, relative))
     if len(features) > len(relevance.NAMES):
-        from onrecord.search import topic_match
-
-        named.update(zip(topic_match.NAMES, features))
+        named.update(zip(relevance.PAST_NAMES, features))
     return named
 
 
@@ -314,11 +312,10 @@ def _own_score(
 ) -> Callable[[list[float], Row], tuple[list[float], float]]:
     """Return the function that gives a record's features and its score: for a prompt, a search or a past question."""
     if filter.mode == "past":
-        from onrecord.search import topic_match
 
         def of_topic(features: list[float], row: Row) -> tuple[list[float], float]:
-            features = topic_match.measure(features, query, weighted, row)
-            return features, topic_match.score(features)
+            features = relevance.past_features(features, query, weighted, row)
+            return features, relevance.past_score(features)
 
         return of_topic
     if filter.is_search:

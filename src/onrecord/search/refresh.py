@@ -179,9 +179,9 @@ def _moved(index: Index, times: dict[str, int]) -> list[str]:
     return [folder for folder in indexing.FOLDERS if times[folder] != before.get(folder)]
 
 
-def _changed(listed: Mapping[str, Sequence[str]], edited: Iterable[str]) -> list[str]:
-    """Return the paths of the edited files, and of those that were added to or removed from the folders `listed`."""
-    return list(dict.fromkeys([*edited, *(path for added in listed.values() for path in added)]))
+def _changed(folder_changes: Mapping[str, Sequence[str]], edited: Iterable[str]) -> list[str]:
+    """Return the paths of the edited files, and of those that were added to or removed from a folder."""
+    return list(dict.fromkeys([*edited, *(path for added in folder_changes.values() for path in added)]))
 
 
 def _in_order(root: str, record_paths: Sequence[str], *, is_urgent: bool, max_looks: int) -> list[str]:

@@ -1,7 +1,7 @@
 """The relevance of a record: a score to rank it by, and the probability that it is relevant, given its features.
 
-There are three models: for prompts, for searches, and the keyword scorer of the earlier plugin, which serves
-`match_strategy: title_tags` and a Python without FTS5.
+There are four models: for prompts, for searches, for questions about the past, and the keyword scorer of the earlier
+plugin, which serves `match_strategy: title_tags` and a Python without FTS5.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from onrecord.search import coefficients, word_features
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from onrecord.search.candidates import Filter, WeightedQuery
     from onrecord.search.index import Index, Row
@@ -146,17 +146,52 @@ _MAX_FEATURE = 8.0
 """Of a feature: of what was fitted on only `meaning_z` comes near it, and that of a retired record means nothing."""
 
 _VECTOR_SHARE = NAMES.index("vector_share")
+PAST_NAMES = (*NAMES, "apart", "unknown")
+"""For a question about the past there are two more: the share of the topic's compound names whose parts the record has
+not together; and the weight of those of its words that no record has."""
 
 
 def search_score(features: Sequence[float]) -> float:
     """Return the log odds of a record, by its words alone where no word of the search has a vector."""
-    from onrecord.search import search_coefficients as fitted
+    if features[_VECTOR_SHARE]:
+        return _log_odds(features, NAMES, coefficients.SEARCH_BASE, coefficients.SEARCH_WEIGHTS)
+    return _log_odds(features, NAMES, coefficients.SEARCH_WORDS_BASE, coefficients.SEARCH_WORDS_WEIGHTS)
 
-    base, weights = fitted.BASE, fitted.WEIGHTS
-    if not features[_VECTOR_SHARE]:
-        base, weights = fitted.WORDS_BASE, fitted.WORDS_WEIGHTS
+
+def past_features(features: Sequence[float], query: Query, weighted: WeightedQuery, row: Row) -> list[float]:
+    """Return the features of a record for a question about the past, given those that it has for any prompt."""
+    return [*features, _apart(query, row), _unknown(weighted)]
+
+
+def past_score(features: Sequence[float]) -> float:
+    """Return the log odds that a record answers a question about the past: what must be in it is the topic.
+
+    They are absolute: where no record has the topic, all are improbable, however close the closest is.
+    """
+    if features[_VECTOR_SHARE]:
+        return _log_odds(features, PAST_NAMES, coefficients.PAST_BASE, coefficients.PAST_WEIGHTS)
+    return _log_odds(features, PAST_NAMES, coefficients.PAST_WORDS_BASE, coefficients.PAST_WORDS_WEIGHTS)
+
+
+def _log_odds(
+    features: Sequence[float], names: Sequence[str], intercept: float, feature_weights: Mapping[str, float]
+) -> float:
     bounded = (min(max(feature, -_MAX_FEATURE), _MAX_FEATURE) for feature in features)
-    return base + sum(weights.get(name, 0.0) * feature for name, feature in zip(NAMES, bounded))
+    return intercept + sum(feature_weights.get(name, 0.0) * feature for name, feature in zip(names, bounded))
+
+
+def _apart(query: Query, row: Row) -> float:
+    if not query.compounds:
+        return 0.0
+    fields = [f" {field} " for field in (row.title_terms, row.tag_terms, row.trigger_terms, row.body_terms)]
+    apart = sum(not any(f" {first} {second} " in field for field in fields) for first, second in query.compounds)
+    return apart / len(query.compounds)
+
+
+def _unknown(weighted: WeightedQuery) -> float:
+    frequency = weighted.corpus.frequency
+    on_file = {concept for term, concept in weighted.concept.items() if frequency.get(term)}
+    return sum(weight for concept, weight in enumerate(weighted.weights) if concept not in on_file) / 10
 
 
 def search_cost(query: Query, weighted: WeightedQuery, row: Row) -> float:

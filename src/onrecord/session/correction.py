@@ -1,4 +1,4 @@
-"""Corrections: prompts in which a user says that the agent did something wrong, in English, German and Spanish.
+"""Corrections: prompts in which a user says that the agent did something wrong: English, German, Spanish, French.
 
 Everything here is a bounded scan of one text: every prompt passes through it. The cues of `corrections.txt` are wider:
 they also find standing instructions, for the Stop hook and the features of triage.

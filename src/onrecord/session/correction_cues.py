@@ -1,4 +1,4 @@
-"""The phrases by which `session.correction` knows a correction, in English, German and Spanish, separated by bars.
+"""The phrases by which `session.correction` knows a correction: English, German, Spanish, French; separated by bars.
 
 `^` is the start of a sentence and `^^` that of the first one; `*` alone is a gap of a few words, `*ing` any word with
 that ending, `kein*` any with that beginning. Marks are words: `no ,`.
@@ -30,7 +30,15 @@ REPROACHES = (
     "| ya dije | como te dije | como dije | como ya dije | cuántas veces | cuantas veces | otra vez no | ^ otra vez , "
     "| otra vez lo mismo | otra vez usaste | otra vez has | otra vez con | de nuevo lo mismo | lo mismo otra vez | "
     "el mismo error | sigues *ando | sigues *iendo | sigues sin | te olvidaste | olvidaste | te has olvidado | "
-    "ignoraste | has ignorado | habíamos acordado | quedamos en que"
+    "ignoraste | has ignorado | habíamos acordado | quedamos en que "
+    "| te l'ai déjà dit | te l'ai deja dit | te l'ai dit | te l'avais dit | t'ai déjà dit | t'ai deja dit | t'ai dit "
+    "| t'avais dit | je l'ai déjà dit | je l'ai deja dit | j'ai déjà dit | j'ai deja dit | comme je l'ai dit | comme "
+    "je disais | ^ je répète | ^ je repete | ^ encore une fois , | ^ encore une fois : | pour la dernière fois | "
+    "combien de fois dois-je | combien de fois faut-il | combien de fois je | tu as encore oublié | tu as oublié | "
+    "t'as oublié | tu oublies | tu as encore utilisé | tu as encore mis | tu as encore fait | tu as encore modifié | "
+    "tu refais | tu recommences | tu continues à | tu continues d'utiliser | tu as ignoré | tu ignores | tu fais la "
+    "même erreur | on avait dit que | on avait dit de | on avait dit pas | on avait convenu | on s'était mis d'accord "
+    "| nous avions convenu | on en a déjà parlé"
 )
 """The user says that it was said before, or that it happens again."""
 
@@ -47,7 +55,11 @@ QUESTIONS = (
     "shouldn't that | aren't we | weren't you | haven't we | is it not | are we not | do we not | why didn't | "
     "where do you get | "
     "wollten wir nicht | sollten wir nicht | haben wir nicht | solltest du nicht | müsste das nicht | ¿ no habíamos | "
-    "no habíamos | no deberíamos | no debería ser | no era"
+    "no habíamos | no deberíamos | no debería ser | no era "
+    "| pourquoi tu as | pourquoi as-tu | pourquoi t'as | pourquoi est-ce que tu as | pourquoi tu n'as | pourquoi tu "
+    "utilises | pourquoi utilises-tu | pourquoi tu fais | pourquoi tu mets | pourquoi tu continues | qu'est-ce que tu "
+    "fais | peux-tu arrêter | tu peux arrêter de | on n'avait pas dit | on ne devait pas | ne devrait-on pas | tu ne "
+    "devais pas | tu ne devrais pas"
 )
 """What is wrong is put as a question."""
 
@@ -111,7 +123,16 @@ FAULTS = (
     "you still | still doesn't | still isn't | still not | what i meant | actually meant | i would have expected | "
     "i expected | we only do | we only use | we only * in | we always | du hast immer noch | immer noch nicht | "
     "wir machen nur | wir nutzen nur | todavía no | sigue sin | solo usamos | lo que quería decir | "
-    "no usamos | aquí no | no has *ado | no has *ido | te falta | te faltó | te falto"
+    "no usamos | aquí no | no has *ado | no has *ido | te falta | te faltó | te falto "
+    "| ^^ ^ non , | ^^ ^ non ! | ^^ ^ non : | ^^ ^ non il | ^^ ^ non on | ^^ ^ non c'est | ^^ ^ non ce | ^^ ^ non tu "
+    "| ^^ ^ non pas | ^^ ^ faux | ^^ ^ jamais | ^^ ^ arrête | ^ pas comme ça | ^ pas comme ca | , pas comme ça | ^^ ^ "
+    "il ne faut pas | ^^ ^ il faut pas | ^^ ^ on ne doit pas | ^^ ^ tu ne dois pas | ^^ ^ n'utilise pas | c'est faux "
+    "| c'est pas bon | ce n'est pas bon | c'est pas ça | ce n'est pas ça | c'est incorrect | ce n'est pas correct | "
+    "ce n'est pas ce que | c'est pas ce que | ça n'a pas de sens | ça n'a aucun sens | tu t'es trompé | tu te trompes "
+    "| tu as mal compris | tu n'as pas | t'as pas | tu as supprimé | tu as cassé | tu n'aurais pas dû | tu aurais dû "
+    "| tu étais censé | je n'ai pas demandé | j'ai pas demandé | je n'ai jamais demandé | je voulais dire | on "
+    "n'utilise pas | on n'utilise jamais | nous n'utilisons pas | on ne fait pas | on ne fait jamais | annule ce que "
+    "tu | annule tes"
 )
 """Something that the agent did, said or plans is wrong; not in questions."""
 
@@ -132,6 +153,9 @@ HARMLESS = (
     "something is wrong | if * is wrong | if * are wrong | ^ what if | ^ in case | please again | , not sure | "
     ", not only | , not just | , not yet | , not urgent | , not necessarily | why we don't | ^^ ^ remember why | "
     "^^ ^ remember when | ^^ ^ remember what | why did you choose | if you're | if you are | if you haven't | "
-    "if you didn't | if you did not | if you missed | ^^ ^ stop the | ^^ ^ stop and | ^^ ^ stop here | ^^ ^ no code"
+    "if you didn't | if you did not | if you missed | ^^ ^ stop the | ^^ ^ stop and | ^^ ^ stop here | ^^ ^ no code "
+    "| ^ non , merci | ^ non merci | ^ non , c'est bon | ^ non , ça va | ^ non , c'est tout | ^ non , vas-y | ^ non , "
+    "pas encore | ^ non , rien | ^ non , continue | ^ non , pas besoin | tu n'as pas besoin | tu n'as pas à | si tu "
+    "n'as pas | si c'est faux"
 )
 """A sentence with one of these corrects nothing."""

@@ -113,7 +113,8 @@ def get(name: str) -> Remote:
     for remote in connected():
         if remote.name == name:
             return remote
-    raise NotFound(f"no remote {name[:80]!r} is connected ({describe_connected()})", fix="onrecord remote list")
+    fix = "onrecord remote list" if connected() else "connect one: `onrecord remote add NAME URL`"
+    raise NotFound(f"no remote {name[:80]!r} is connected ({describe_connected()})", fix=fix)
 
 
 def describe_connected() -> str:

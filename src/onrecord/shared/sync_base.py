@@ -2,6 +2,8 @@
 
 A sync writes its records through the store's journal, all of them or none, and the sync base after that. So it writes
 a plan first: if the sync is killed, the plan tells the next one whether those records are in the replica.
+
+Changes that a remote has refused, or not accepted yet, can be withdrawn: the replica gets the base again.
 """
 
 from __future__ import annotations
@@ -9,19 +11,26 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from onrecord import files, paths
-from onrecord.coldstart import NamedTuple
+from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.errors import Unwritable
+from onrecord.record import drafts, memory, naming
+from onrecord.record.drafts import Draft
 from onrecord.record.memory import MAX_FILE_BYTES
 from onrecord.shared import incoming
 from onrecord.shared.reconcile import CONFLICT
 from onrecord.shared.replicas import Replica
 from onrecord.shared.transport import version_hash
-from onrecord.store import record_names
+from onrecord.store import inbox, record_names
+from onrecord.store.store import Batch, Store
 
+WITHDRAW = "withdraw"
+"""The action in the log."""
+
+_WITHDRAWN = "Changed here, and not accepted as a record"
 _PLAN, _SENT = "plan.json", "sent.json"
 _MAX_NOTE_BYTES = 1 << 30
 
@@ -33,6 +42,13 @@ class SyncStep(NamedTuple):
     before: str
     after: str
     base: bytes
+
+
+class Withdrawn(NamedTuple):
+    """The paths that are again as the remote has them, and the names of the drafts that were written."""
+
+    paths: tuple[str, ...]
+    drafts: tuple[str, ...]
 
 
 class SyncBase:
@@ -161,3 +177,50 @@ def conflict_drafts(replica: Replica) -> list[str]:
     """Return the names of the drafts with our side of a conflict."""
     names = record_names.in_folder(replica.store, paths.INBOX)
     return [name[: -len(".json")] for name in names if name.startswith(CONFLICT)]
+
+
+def withdraw(replica: Replica, only_paths: Collection[str] = (), *, as_drafts: bool = False) -> Withdrawn:
+    """Take back all changes that are not pushed, or those of `only_paths`; `undo` brings them back.
+
+    With `as_drafts`, a new or changed record becomes a draft, on which the remote's reviewers decide: what was written
+    is not lost. Drafts themselves then stay as they are.
+    """
+    store, withdrawn, names = Store(replica.store), [], []
+    with replica.lock(), store.writing(WITHDRAW) as batch:
+        for path, local, base in SyncBase(replica).differences(replica.store):
+            if (only_paths and path not in only_paths) or (as_drafts and incoming.is_draft(path)):
+                continue
+            draft = _draft(path, local, base) if as_drafts and not incoming.file_flaw(path, local) else None
+            if draft:
+                draft = draft._replace(name=naming.unused_name(draft.name, store.has_draft))
+                batch.put_draft(draft)
+                names.append(draft.name)
+            _put_back(batch, path, base)
+            withdrawn.append(path)
+    return Withdrawn(tuple(withdrawn), tuple(names))
+
+
+def _put_back(batch: Batch, path: str, base: bytes) -> None:
+    if base:
+        batch.restore(path, base.decode("utf-8"))
+    else:
+        batch.drop(path)
+
+
+def _draft(path: str, local: bytes, base: bytes) -> Draft | None:
+    """Return a local version as a draft: of a new record, or of a change to the one that the remote has.
+
+    None for a deleted record, and for a change that no draft can make, such as the link to a successor: the draft of
+    the successor makes it again.
+    """
+    if not local:
+        return None
+    record = memory.parse(local, path)
+    if not base:
+        return inbox.new_draft(record._replace(supersedes=()), supersedes=next(iter(record.supersedes), ""))
+    before = memory.parse(base, path)
+    if record.superseded_by != before.superseded_by:
+        return None
+    fields = drafts.changed_fields(before, record)
+    about = {"updates": before.id, "revises": content_hash(base), "summary": _WITHDRAWN}
+    return inbox.new_draft(record, fields=fields, **about) if fields else None

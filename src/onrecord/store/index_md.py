@@ -64,9 +64,19 @@ def record_lines(text: str) -> list[str]:
 
 
 def differences(root: str, records: Iterable[Memory]) -> list[str]:
-    """Return a description of each line of the page that is missing, outdated or listed twice."""
+    """Return a description of each line of the page that is missing, outdated or listed twice.
+
+    A page that the disk does not give is not an empty one: the only description says so.
+    """
     expected = {line(record) for record in records if record.record_status == "active"}
-    lines = record_lines(read(root))
+    try:
+        lines = record_lines(_text(root))
+    except UnsafePath:
+        lines = []
+    except OSError as error:
+        if files.is_fault(error):
+            return [f"cannot be read: {error.strerror}"]
+        lines = []
     missing = [f"not listed: {text}" for text in sorted(expected.difference(lines))]
     outdated = [f"outdated: {text}" for text in sorted(set(lines) - expected)]
     twice = [f"listed twice: {text}" for text, count in sorted(Counter(lines).items()) if count > 1]
@@ -85,9 +95,13 @@ def is_ours(root: str) -> bool:
 def read(root: str) -> str:
     """Return the page on disk; empty if it is missing, unreadable, or a link out of the store."""
     try:
-        data = files.read_inside(root, paths.INDEX_MD, _MAX_BYTES)
+        return _text(root)
     except (OSError, UnsafePath):
         return ""
+
+
+def _text(root: str) -> str:
+    data = files.read_inside(root, paths.INDEX_MD, _MAX_BYTES)
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 

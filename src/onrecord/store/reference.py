@@ -165,7 +165,7 @@ def not_found(root: str, text: str, paths: Collection[str]) -> NotFound:
     names = [name_of(path) for path in similar_paths(text, paths)]
     search = f"onrecord search {quote(shorten(text.replace('-', ' ')))}"
     fix = f"onrecord show {quote(names[0])}; {search}" if names else search
-    return NotFound(f"no memory {shorten(text)!r} in {root}{did_you_mean(names)}", fix=fix)
+    return NotFound(f"no record {shorten(text)!r} in {root}{did_you_mean(names)}", fix=fix)
 
 
 def did_you_mean(names: list[str]) -> str:

@@ -132,7 +132,7 @@ class Store:
             from shlex import quote
 
             fix = f"onrecord search {quote(shorten(reference.replace('-', ' ')))}"
-            raise NotFound(f"no memory {shorten(reference)!r} in {self.root}", fix=fix)
+            raise NotFound(f"no record {shorten(reference)!r} in {self.root}", fix=fix)
         if len(matches) > 1:
             raise Ambiguous(
                 f"{reference!r} is the id of {' and '.join(matches)}", fix=f"name one by its path: {matches[0]}"

@@ -139,7 +139,7 @@ def append(happenings: Iterable[Happening], host: str, session: str) -> None:
 def give_feedback(store_root: str, path: str, verdict: str, session: str = "") -> None:
     """Note what a person says about a record, or about its showings in the session with this hash.
 
-    The last word counts: `TAKEN_BACK` takes back what was said. Counts of the usage log follow.
+    The last word counts: `TAKEN_BACK` takes back what was said. Counts of the usage log follow. Raises Unwritable.
     """
     path = usage_log.path_in_store(store_root, path)
     if verdict not in (*FEEDBACK, TAKEN_BACK) or not path or not path.isprintable():
@@ -147,7 +147,12 @@ def give_feedback(store_root: str, path: str, verdict: str, session: str = "") -
     before = _feedback_by_session(read(store_root), path).get(_cell(session), "")
     if before == verdict or (not before and verdict == TAKEN_BACK):
         return
-    _log(store_root).append(render(Event(timestamps.now(), verdict, "", _cell(session), "", "", path)))
+    line = render(Event(timestamps.now(), verdict, "", _cell(session), "", "", path))
+    if _log(store_root).append(line) < 0:
+        from onrecord.errors import Unwritable
+
+        what = f"cannot write {log_file(store_root)}, so nothing was noted"
+        raise Unwritable(what, fix="check the disk, and the permissions of the state folder: onrecord doctor")
     usage_log.add_feedback(store_root, path, verdict if verdict != TAKEN_BACK else "", before)
 
 

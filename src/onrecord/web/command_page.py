@@ -17,7 +17,7 @@ from onrecord.web import view
 from onrecord.web.view import Notice
 
 _TIMEOUT_SECONDS = 60.0
-_PROGRAM = "from onrecord import cli; raise SystemExit(cli.main())"
+_PROGRAM = "from onrecord.cli import main; raise SystemExit(main())"
 _MAX_ARGUMENT_CHARS = 200
 
 
@@ -83,15 +83,15 @@ def _run(arguments: list[str]) -> None:
 def _error(output: bytes, arguments: list[str]) -> OnrecordError:
     """Return the error that a command has printed."""
     fix = f"onrecord {' '.join(arguments)}"
-    for line in output.decode("utf-8", "replace").splitlines():
-        try:
-            raw = json.loads(line)
-        except ValueError:
-            continue
-        error = raw.get("error") if isinstance(raw, dict) else None
-        if isinstance(error, dict):
-            return BadInput(str(error.get("message", "it failed")), fix=str(error.get("fix") or fix))
-    return BadInput("it failed", fix=fix)
+    _, brace, rest = output.decode("utf-8", "replace").partition("{")
+    try:
+        raw, _ = json.JSONDecoder().raw_decode(brace + rest)
+    except ValueError:
+        return BadInput("it failed", fix=fix)
+    error = raw.get("error")
+    if not isinstance(error, dict):
+        return BadInput("it failed", fix=fix)
+    return BadInput(str(error.get("message", "it failed")), fix=str(error.get("fix") or fix))
 
 
 ROUTES = (Route("/do/{name}", run, methods=["POST"]),)

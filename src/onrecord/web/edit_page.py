@@ -24,6 +24,7 @@ from onrecord.record.form import FieldProblem
 from onrecord.record.memory import Memory
 from onrecord.search import listing
 from onrecord.shared import replicas
+from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
@@ -53,6 +54,8 @@ class _Subject:
 
     title = ""
     is_draft = False
+    stores: tuple[str, ...] = ()
+    """The stores to choose from."""
 
     def __init__(self, request: Request, store: Store, store_name: str, category: str) -> None:
         self.request = request
@@ -83,19 +86,31 @@ class _Subject:
         """Apply a patch to the version with this hash. Raises Changed and other errors."""
         raise NotImplementedError
 
+    def put_draft(self, draft: Draft | None, address: str) -> Response:
+        """Put a draft into the inbox of a shared store that takes only drafts; None if nothing would change."""
+        if draft is not None:
+            name = naming.unused_name(draft.name, self.store.has_draft)
+            review.put(self.writer, [draft._replace(name=name)])
+        text = f"Saved as a draft, because {self.store_name} takes only drafts from you."
+        return view.redirect_after_change(self.request, address, self.store, text)
+
     def base(self, version: str) -> Memory | None:
         """Return the version that the person began with; None if it is not known any more."""
         return view.site_of(self.request).shown_version(version)
 
 
 class _NewRecord(_Subject):
-    """A record that does not exist yet, in the project's store."""
+    """A record that does not exist yet, in one of the stores that the user may write to."""
 
     def __init__(self, request: Request) -> None:
         category = request.path_params["category"]
         if category not in categories.CATEGORIES:
             raise BadInput(f"{category!r} is not a category", fix=f"use one of {', '.join(categories.CATEGORIES)}")
-        super().__init__(request, view.site_of(request).project().store, view.PROJECT, category)
+        stores, name = record_page.writable_stores(view.site_of(request).project()), requested_store_name(request)
+        if name not in stores:
+            raise BadInput(f"no new record can be written to {name!r}", fix=f"choose one of {', '.join(stores)}")
+        super().__init__(request, stores[name], name, category)
+        self.stores = tuple(stores)
         self.title = f"New {category.replace('_', ' ')}"
 
     def begin(self) -> Values:
@@ -111,8 +126,12 @@ class _NewRecord(_Subject):
             similar.refuse(similar.find(self.store, record), lambda record_id: f"edit {record_id} instead")
         if values.get("force"):
             record = record._replace(id=naming.unused_name(record.id, self.store.has))
+        if replicas.takes_drafts(root):
+            return self.put_draft(inbox.new_draft(record, supersedes=old), "/")
         entry = save_record(self.writer, record, supersedes=old)
-        address = view.address(view.PROJECT, entry.path)
+        # What waits for a sync has no page yet.
+        is_shared = paths.is_shared(paths.prefix_of(root))
+        address = "/" if is_shared else view.address(self.store_name, entry.path)
         return view.redirect_after_change(self.request, address, self.store, _saved(entry.memory))
 
 
@@ -159,13 +178,7 @@ class _SavedRecord(_Subject):
         """Put the change into the inbox of a shared store that takes only drafts."""
         compose.refuse_secrets({**patch, "summary": summary})
         draft = review.draft_update(self.writer, self.entry, patch, summary)
-        if draft is not None:
-            name = naming.unused_name(draft.name, self.store.has_draft)
-            review.put(self.writer, [draft._replace(name=name)])
-        text = f"Saved as a draft, because {self.store_name} takes only drafts from you."
-        return view.redirect_after_change(
-            self.request, view.address(self.store_name, self.entry.path), self.store, text
-        )
+        return self.put_draft(draft, view.address(self.store_name, self.entry.path))
 
 
 class _DraftRecord(_Subject):
@@ -368,7 +381,7 @@ def _page(form_subject: _Subject, form_page: _FormPage) -> Response:
     values = {
         "sections": record_form.unfolded(sections, problems),
         "problems": problems,
-        "first_problem": next((name for name in problems if name), ""),
+        "focused": next((name for name in problems if name), "title" if form_subject.record is None else ""),
         "values": form_page.values,
         "preview": form_page.preview or _first_preview(form_subject, form_page),
         "extra": form_page.extra,
@@ -377,6 +390,7 @@ def _page(form_subject: _Subject, form_page: _FormPage) -> Response:
         "expected_hash": form_page.values.get("hash", "") if form_page.is_unsaved else form_subject.hash,
         "category": form_subject.category,
         "store": form_subject.store_name,
+        "stores": form_subject.stores,
         "record": form_subject.record,
         "is_draft": form_subject.is_draft,
         "is_new": form_subject.record is None,

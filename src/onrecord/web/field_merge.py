@@ -152,6 +152,9 @@ def with_value(fields: Mapping[str, Any], name: str, value: Any) -> dict[str, An
 
 def as_text(kind: Kind, value: Any) -> str:
     """Return a value as it is written below a heading of a form; empty for none."""
+    if isinstance(value, str) and isinstance(kind, (schema.ListOf, schema.Object)):
+        # The history has a single item of a list, and what is too long for it, as text.
+        return value
     return "" if value is None else "\n".join(form.value_lines(kind, value))
 
 

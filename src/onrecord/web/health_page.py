@@ -16,12 +16,12 @@ from onrecord.errors import OnrecordError
 from onrecord.freshness import anchors
 from onrecord.freshness.check import Freshness
 from onrecord.project import require_store
-from onrecord.search import listing
+from onrecord.search import index, listing
 from onrecord.search.index import Index
 from onrecord.store.store import Entry, Store
 from onrecord.usage import usage_log
 from onrecord.usage.usage_log import Counts
-from onrecord.web import view
+from onrecord.web import home_page, record_page, view
 
 _MAX_FINDINGS = 100
 _MAX_HARD = 20
@@ -89,16 +89,33 @@ class HardRow(NamedTuple):
     """How often agents were shown it all the same."""
 
 
+class LookedAt(NamedTuple):
+    """The store that the page is about."""
+
+    name: str
+    """Its name in addresses."""
+    store: Store
+    store_index: Index
+
+
+_OF_STORES = (attention.UNREADABLE, attention.SYNC, attention.WAITING, attention.REFUSED)
+"""Needs that are about a whole store, which have no other page."""
+
+
 def show(request: Request) -> Response:
-    project = view.site_of(request).project_for_search()
-    store = require_store(project.store)
+    site = view.site_of(request)
+    project = site.project_for_search()
+    name = request.query_params.get("store") or view.PROJECT
+    store = require_store(record_page.store_by_name(request, name))
+    looked_at = LookedAt(name, store, index.open(store.root, hook=project.is_quick))
     is_thorough = bool(request.query_params.get("all"))
-    groups = [*_quick(store, view.open_index(project))]
+    groups = [*_quick(looked_at)]
     hard: list[HardToFind] = []
     if is_thorough:
         entries = _newest(store)
-        groups += _thorough(store, entries)
+        groups += _thorough(looked_at, entries)
         hard = hard_to_find.find([entry.memory for entry in entries], anchors.project_root(store.root))
+    stores = list(dict.fromkeys(view.name_in_address(ref.prefix) for ref in project.known_refs))
     return view.page(
         request,
         "health.html",
@@ -106,15 +123,26 @@ def show(request: Request) -> Response:
         groups=[group for group in groups if group.findings],
         is_thorough=is_thorough,
         max_records=_MAX_AUDITED_RECORDS,
-        hard=_hard_rows(store, hard[:_MAX_HARD]),
+        hard=_hard_rows(looked_at, hard[:_MAX_HARD]),
+        needs=home_page.need_views(project, (need for need in site.live.needs() if need.kind in _OF_STORES)),
+        store=name,
+        stores=stores if len(stores) > 1 else (),
         total_hard=len(hard),
     )
 
 
-def _quick(store: Store, index: Index) -> Iterator[Group]:
-    broken = [HealthFinding((FindingRecord(path),), _reason(store, path)) for path in listing.broken(index)]
+def _quick(looked_at: LookedAt) -> Iterator[Group]:
+    store = looked_at.store
+    broken = [
+        HealthFinding((FindingRecord(path),), _reason(store, path)) for path in listing.broken(looked_at.store_index)
+    ]
     yield _group("Cannot be read", broken, "bad")
-    yield _group("Changed files", list(_changed(store, index)), "warn")
+    contradictions = [
+        HealthFinding(tuple(_record(looked_at, record_id) for record_id in finding.ids), finding.message)
+        for finding in attention.contradictions(looked_at.store_index)
+    ]
+    yield _group("Contradict what replaces what", contradictions, "bad")
+    yield _group("Changed files", list(_changed(looked_at)), "warn")
 
 
 def _reason(store: Store, path: str) -> str:
@@ -125,13 +153,17 @@ def _reason(store: Store, path: str) -> str:
     return "It could not be read a moment ago; now it can."
 
 
-def _changed(store: Store, index: Index) -> Iterator[HealthFinding]:
-    root = anchors.project_root(store.root)
+def _changed(looked_at: LookedAt) -> Iterator[HealthFinding]:
+    root = anchors.project_root(looked_at.store.root)
     freshness = Freshness(root, attention.PATIENCE) if root else None
-    for record_id, anchored in listing.anchored(index, attention.MAX_CHECKED_RECORDS) if freshness else ():
+    for record_id, anchored in (
+        listing.anchored(looked_at.store_index, attention.MAX_CHECKED_RECORDS) if freshness else ()
+    ):
         note, _ = freshness.note(anchored) if freshness else ("", False)
         if note:
-            record = _record(store, record_id)
+            record = _record(looked_at, record_id)
+            # Backquotes are for agents.
+            note = note.removeprefix("verify: ").replace("`", "")
             yield HealthFinding((record,), note, can_confirm=bool(record.hash))
 
 
@@ -140,8 +172,9 @@ def _newest(store: Store) -> list[Entry]:
     return sorted(entries, key=lambda entry: entry.memory.updated_at, reverse=True)[:_MAX_AUDITED_RECORDS]
 
 
-def _thorough(store: Store, entries: list[Entry]) -> Iterator[Group]:
-    records = {entry.memory.id: _of_entry(entry) for entry in entries}
+def _thorough(looked_at: LookedAt, entries: list[Entry]) -> Iterator[Group]:
+    store = looked_at.store
+    records = {entry.memory.id: _of_entry(looked_at, entry) for entry in entries}
     items = [audit_item.from_record(entry.memory) for entry in entries]
     measures = report.audit(items, report.collect(store, entries))
     for name, heading in _HEADINGS.items():
@@ -154,12 +187,12 @@ def _thorough(store: Store, entries: list[Entry]) -> Iterator[Group]:
         yield _group(heading, findings, "bad" if name == "secrets" else "warn")
 
 
-def _hard_rows(store: Store, hard: list[HardToFind]) -> list[HardRow]:
-    usage = usage_log.per_record(store.root) if hard else {}
+def _hard_rows(looked_at: LookedAt, hard: list[HardToFind]) -> list[HardRow]:
+    usage = usage_log.per_record(looked_at.store.root) if hard else {}
     rows = []
     for result in hard:
-        record = _record(store, result.record.id)
-        path = record.address.removeprefix(view.address(view.PROJECT, ""))
+        record = _record(looked_at, result.record.id)
+        path = record.address.removeprefix(view.address(looked_at.name, ""))
         reasons = tuple(reason.message for reason in result.reasons[:_MAX_REASONS])
         share = 100 * result.weight // hard[0].weight
         rows.append(HardRow(record, share, reasons, usage.get(path, Counts()).injected))
@@ -170,16 +203,17 @@ def _group(heading: str, findings: list[HealthFinding], level: str) -> Group:
     return Group(heading, level, tuple(findings[:_MAX_FINDINGS]), len(findings))
 
 
-def _record(store: Store, record_id: str) -> FindingRecord:
+def _record(looked_at: LookedAt, record_id: str) -> FindingRecord:
     """Return a record for the page; the id and no address if it is ambiguous or was deleted."""
     try:
-        return _of_entry(store.get(record_id))
+        return _of_entry(looked_at, looked_at.store.get(record_id))
     except OnrecordError:
         return FindingRecord(record_id)
 
 
-def _of_entry(entry: Entry) -> FindingRecord:
-    return FindingRecord(entry.memory.title, view.address(view.PROJECT, entry.path), entry.memory.category, entry.hash)
+def _of_entry(looked_at: LookedAt, entry: Entry) -> FindingRecord:
+    address = view.address(looked_at.name, entry.path)
+    return FindingRecord(entry.memory.title, address, entry.memory.category, entry.hash)
 
 
 ROUTES = (Route("/health", show),)

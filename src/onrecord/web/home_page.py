@@ -11,9 +11,8 @@ from starlette.routing import Route
 
 from onrecord import attention, categories, paths, timestamps
 from onrecord.attention import Need, Subject
-from onrecord.audit import effect, outcomes
+from onrecord.audit import effect, outcomes, share
 from onrecord.audit.outcomes import Outcomes, StreamedShowing, WeekOutcome
-from onrecord.audit.share import Share
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, OnrecordError
 from onrecord.hosts import table
@@ -22,6 +21,7 @@ from onrecord.paths import StoreRef
 from onrecord.project import Project
 from onrecord.search import listing
 from onrecord.search.index import Index
+from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
 from onrecord.usage import event_log
 from onrecord.usage.event_log import FEEDBACK, TAKEN_BACK, Showing
@@ -52,6 +52,14 @@ class NeedButton(NamedTuple):
     file: str = ""
 
 
+class SubjectView(NamedTuple):
+    """One of the things that a need is about; without an address if there is no page for it."""
+
+    title: str
+    address: str
+    note: str
+
+
 class NeedView(NamedTuple):
     """A need as the page shows it."""
 
@@ -60,8 +68,8 @@ class NeedView(NamedTuple):
     level: str
     """`bad` if agents get nothing or something is broken, else `warn` or `info`."""
     button: NeedButton
-    subjects: tuple[tuple[str, str, str], ...]
-    """Title, address and note of the first records that it is about."""
+    subjects: tuple[SubjectView, ...]
+    """The first records or drafts that it is about."""
 
 
 class ShowingView(NamedTuple):
@@ -103,11 +111,8 @@ _BUTTONS = {
     attention.DRAFT: "Review",
     attention.SHARED_DRAFT: "Review",
     attention.CONFLICT: "Resolve",
-    attention.CHANGED: "Look",
     attention.CORRECTED: "Improve",
-    attention.BROKEN: "Look",
     attention.CONTRADICTED: "Look",
-    attention.UNREADABLE: "Look",
     attention.SETTING: "Settings",
 }
 _ICONS = {
@@ -129,7 +134,9 @@ _ICONS = {
     attention.TRUST: "user",
     attention.EMPTY: "plus",
 }
-_SERIOUS = (attention.UNREADABLE, attention.BROKEN, attention.OFF, attention.CONFLICT, attention.SYNC)
+_SERIOUS = (
+    attention.UNREADABLE, attention.BROKEN, attention.OFF, attention.CONFLICT, attention.SYNC, attention.CONTRADICTED,
+)  # fmt: skip
 _LIGHT = (attention.WAITING, attention.SETTING, attention.MISSING, attention.EMPTY, attention.AGENT)
 
 
@@ -172,9 +179,9 @@ def _for_the_user(project: Project, site: view.Site) -> dict[str, Any]:
     needs = site.live.needs()
     refs = _store_refs(project)
     result = outcomes.read(refs, _MAX_LISTED, is_quick=project.is_quick)
-    total = _sum(week.used for week in result.weeks)
+    total = share.total(week.used for week in result.weeks)
     return {
-        "needs": [_need_view(project, need) for need in needs],
+        "needs": need_views(project, needs),
         "documents": _documents(project) if any(need.kind == attention.EMPTY for need in needs) else 0,
         "shown": stream(project, _MAX_SHOWN),
         "outcomes": result,
@@ -195,21 +202,35 @@ def _store_refs(project: Project) -> list[StoreRef]:
     return [ref for ref in project.known_refs if not paths.is_shared(ref.prefix)]
 
 
-def _sum(weekly: Iterable[Share]) -> Share:
-    total = Share()
-    for part in weekly:
-        total = total.plus(part)
-    return total
+def need_views(project: Project, needs: Iterable[Need]) -> list[NeedView]:
+    """Return needs as a page shows them."""
+    return [_need_view(project, need) for need in needs]
 
 
 def _need_view(project: Project, need: Need) -> NeedView:
     level = "bad" if need.kind in _SERIOUS else "info" if need.kind in _LIGHT else "warn"
-    subjects = tuple(map(_subject_view, need.subjects[:_MAX_SUBJECTS]))
+    in_inbox = need.kind in (attention.DRAFT, attention.SHARED_DRAFT, attention.CONFLICT)
+    subjects = tuple(
+        _draft_subject(project, need, each) if in_inbox else _subject_view(each)
+        for each in need.subjects[:_MAX_SUBJECTS]
+    )
     return NeedView(need, _ICONS.get(need.kind, "warning"), level, _button(project, need), subjects)
 
 
-def _subject_view(of_need: Subject) -> tuple[str, str, str]:
-    return of_need.title or of_need.name, view.address_of(of_need.path) if of_need.path else "", of_need.note
+def _subject_view(of_need: Subject) -> SubjectView:
+    address = view.address_of(of_need.path) if of_need.path else ""
+    return SubjectView(of_need.title or of_need.name, address, of_need.note)
+
+
+def _draft_subject(project: Project, need: Need, of_need: Subject) -> SubjectView:
+    """Return a draft with its title, which only a page reads: `attention` has the names of the files."""
+    ref = next((ref for ref in project.known_refs if paths.store_name(ref.prefix) == need.store), None)
+    try:
+        title = Inbox(paths.working_root(ref.root)).get(of_need.name).record.title if ref else of_need.name
+    except OnrecordError:
+        title = of_need.name
+    anchor = view.draft_anchor(view.name_in_address(ref.prefix) if ref else need.store, of_need.name)
+    return SubjectView(title, f"{need.page}#{anchor}", of_need.note)
 
 
 def _button(project: Project, need: Need) -> NeedButton:

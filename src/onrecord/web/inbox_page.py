@@ -10,9 +10,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from onrecord import paths
-from onrecord.capture import review, similar
+from onrecord.capture import review, similar, source_passage
+from onrecord.capture.source_passage import SourcePassage
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, NotFound, OnrecordError
+from onrecord.freshness import anchors
 from onrecord.project import Project, require_store
 from onrecord.record import author, check, form, memory, summary_line
 from onrecord.record.drafts import Draft
@@ -25,10 +27,9 @@ from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
 from onrecord.text import plural
-from onrecord.web import field_merge, record_page, source_passage, view, word_marks
+from onrecord.web import field_merge, record_page, view, word_marks
 from onrecord.web.field_merge import Merge
 from onrecord.web.record_page import FieldView
-from onrecord.web.source_passage import DraftSource
 from onrecord.web.view import Notice
 from onrecord.web.word_marks import Marked
 
@@ -95,7 +96,7 @@ class DraftView(NamedTuple):
     evidence: tuple[str, ...] = ()
     note: str = ""
     """What of its source is not in it."""
-    passage: DraftSource | None = None
+    passage: SourcePassage | None = None
     triggers: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -201,7 +202,7 @@ def _draft_view(stored: StoredDraft) -> DraftView:
         fields=tuple(record_page.fields_of(record)),
         evidence=tuple(draft.evidence),
         note=draft.note,
-        passage=source_passage.find(writer.store.root, record),
+        passage=source_passage.find(anchors.project_root(writer.store.root), record),
         triggers=record.triggers,
         tags=record.tags,
         files=record.related_files,
@@ -420,12 +421,9 @@ def accept_shown(request: Request) -> Response:
             store = writer.store
     text = f"Saved {plural(accepted, 'record')}."
     view.site_of(request).check_again()
-    notice = Notice(text, store.last_change, _name_of(store.root), (*store.warnings, *left))
+    name = view.name_in_address(paths.prefix_of(store.root))
+    notice = Notice(text, store.last_change, name, (*store.warnings, *left))
     return view.redirect(request, "/inbox", notice)
-
-
-def _name_of(root: str) -> str:
-    return paths.store_name(paths.prefix_of(root))
 
 
 def _chosen(form_values: Mapping[str, str]) -> list[ChosenDraft]:

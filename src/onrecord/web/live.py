@@ -88,6 +88,9 @@ class Live:
 
     async def stream(self) -> AsyncIterator[str]:
         """Yield the state of the stores now, and again after each change, as server-sent events."""
+        if self.is_full:
+            # Others were let in between the check of the request and now.
+            return
         queue: asyncio.Queue[News | None] = asyncio.Queue()
         self._streams.add(queue)
         if self._watcher is None or self._watcher.done():

@@ -11,12 +11,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from onrecord import attention
+from onrecord.audit import outcomes
 from onrecord.coldstart import NamedTuple
 from onrecord.project import Project
 from onrecord.search import listing
 from onrecord.search.index import Index
 from onrecord.search.listing import Listed, ListingFilter
-from onrecord.usage import usage_log
 from onrecord.web import coverage, tree_map, view
 from onrecord.web.coverage import Area, Coverage, RecordedFiles
 from onrecord.web.tree_map import Cell
@@ -104,12 +104,12 @@ def read(project: Project, *, is_static: bool) -> ProjectMap:
 
 
 def _states(project: Project, index: Index) -> dict[str, str]:
-    """Return the paths of the records that were corrected, or whose files changed."""
+    """Return the paths of the records that were corrected in the last weeks, or whose files changed."""
     changed = attention.changed_files(index.root, _GIT_PATIENCE, is_quick=project.is_quick)
     ids = frozenset(changed.ids)
     rows, _ = listing.read(index, ListingFilter(status="active"), _MAX_RECORDS) if ids else ([], 0)
     states = {row.path: coverage.CHANGED for row in rows if row.id in ids}
-    return {**states, **dict.fromkeys(usage_log.current_corrections(index.root), coverage.CORRECTED)}
+    return {**states, **dict.fromkeys(outcomes.lately_corrected(index.root), coverage.CORRECTED)}
 
 
 def drawing(project_map: ProjectMap, area: Area, width: int, height: int, most: int) -> list[DrawnCell]:
@@ -118,10 +118,10 @@ def drawing(project_map: ProjectMap, area: Area, width: int, height: int, most: 
     return [_drawn(project_map, cell, listed) for cell in tree_map.draw(area, width, height, most)]
 
 
-def _drawn(project_map: ProjectMap, cell: Cell, listed: dict[int, int]) -> DrawnCell:
+def _drawn(project_map: ProjectMap, cell: Cell, positions: dict[int, int]) -> DrawnCell:
     area = cell.area
     numbers = sorted(project_map.coverage.numbers_about(area)) if not cell.rest else sorted(area.below)
-    marked = [str(listed[number]) for number in numbers if number in listed][:_MAX_MARKED]
+    marked = [str(positions[number]) for number in numbers if number in positions][:_MAX_MARKED]
     text = f"{area.path}/: {cell.rest} more" if cell.rest else area.path + ("/" if area.children else "")
     if area.children or cell.rest:
         text += f", {area.files:,} files, {area.with_records:,} with records"

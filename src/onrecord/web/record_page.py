@@ -13,6 +13,7 @@ from onrecord.capture import sharing
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, NotFound, OnrecordError
 from onrecord.freshness import anchors, check, git_history
+from onrecord.project import Project
 from onrecord.record import lifecycle, links, schema, summary_line
 from onrecord.record.export import value_text
 from onrecord.record.memory import Memory
@@ -157,9 +158,19 @@ def _named_store(request: Request, name: str) -> Store:
     if name in (view.PROJECT, view.USER):
         return project.user if name == view.USER else project.store
     for store_ref in project.known_refs:
-        if view.name_in_address(store_ref.prefix) == name:
+        if name in (view.name_in_address(store_ref.prefix), paths.store_name(store_ref.prefix)):
             return Store(store_ref.root)
     raise NotFound(f"no store called {name!r}", fix="onrecord list")
+
+
+def writable_stores(project: Project) -> dict[str, Store]:
+    """Return the stores that this user may write a new record to, by their names in addresses: the project's first."""
+    stores = {view.PROJECT: project.store, view.USER: project.user}
+    for store_ref in project.known_refs:
+        name, root = view.name_in_address(store_ref.prefix), paths.working_root(store_ref.root)
+        if not (paths.is_shared(store_ref.prefix) and replicas.Replica(name).state.is_read_only):
+            stores.setdefault(name, Store(root))
+    return stores
 
 
 def fields_of(record: Memory) -> Iterator[FieldView]:
@@ -224,7 +235,7 @@ def _files(store: Store, record: Memory, *, shows_lines: bool) -> Iterator[FileV
         changes = []
         if shows_lines and verdict.state == check.CHANGED:
             changes = git_history.changed_lines(root, verdict.anchor.id, verdict.now)
-        yield FileView(name, verdict.state, check.sentence(verdict), tuple(changes))
+        yield FileView(name, verdict.state, check.about_file(verdict), tuple(changes))
     anchored = {anchor.path for anchor in indexed}
     yield from (FileView(file) for file in record.related_files if file not in anchored)
 
@@ -326,7 +337,7 @@ def change(request: Request) -> Response:
 def _share(request: Request, store: Store, entry: Entry, expected_hash: str, target: str) -> Response:
     """Put a copy of a record into the replica of a shared store; the next sync sends it. Raises OnrecordError."""
     store.expect(entry.path, expected_hash)
-    remote, record = remotes.get(target), entry.memory
+    remote, record, fields = remotes.get(target), entry.memory, view.form_fields(request)
     lifecycle.require_shareable(record)
     replica = replicas.prepare(remote.name)
     writer = Writer(Store(replica.store), load_settings(replica.store))
@@ -335,15 +346,20 @@ def _share(request: Request, store: Store, entry: Entry, expected_hash: str, tar
     copy = lifecycle.shared_copy(record, scope=record.scope._replace(unknown={}), source=source, now=writer.now)
     done = sharing.already_shared(writer.store, copy)
     if done is None:
-        retry = f"onrecord share {record.id} --to {remote.name}"
-        sharing.refuse_same(writer.store, copy, remote.name, lambda record_id: f"{retry} --update {record_id}")
-        as_draft = remote.review or replica.state.asks_for_review
-        done = sharing.put(writer, sharing.draft_of(writer.store, copy), as_draft=as_draft)
+        how = fields.get("how", "")
+        other = listing.resolve(writer.store, fields.get("other", "")) if how in ("updates", "supersedes") else ""
+        if not other:
+            fix = "go back, open Share, and choose that it updates or replaces {}".format
+            sharing.refuse_same(writer.store, copy, remote.name, fix)
+        draft = sharing.draft_of(writer.store, copy, **({how: writer.store.read(other).memory.id} if other else {}))
+        done = sharing.put(writer, draft, as_draft=remote.review or replica.state.asks_for_review)
+    left_out = f"Left out: {', '.join(sharing.left_out(record))}."
     outcomes = {
         "unchanged": f"{remote.name} already has it.",
-        "drafted": f"Put into the inbox of {remote.name}. Left out: {', '.join(sharing.left_out(record))}.",
+        "drafted": f"Put into the inbox of {remote.name}. {left_out}",
+        "updated": f"Updated the record of {remote.name}. {left_out}",
     }
-    text = outcomes.get(done.action, f"Shared with {remote.name}. Left out: {', '.join(sharing.left_out(record))}.")
+    text = outcomes.get(done.action, f"Shared with {remote.name}. {left_out}")
     address = view.address(request.path_params["store"], entry.path)
     if done.action == "unchanged":
         return view.redirect(request, address, Notice(text))

@@ -12,7 +12,7 @@ from onrecord import paths
 from onrecord.coldstart import NamedTuple
 from onrecord.setting_table import SETTINGS
 from onrecord.settings import Settings, off_switches
-from onrecord.web import theme, view
+from onrecord.web import view
 
 _HEADINGS = {
     "retrieval": "What an agent is shown",
@@ -56,13 +56,19 @@ def show(request: Request) -> Response:
         title="Settings",
         groups=[
             SettingGroup(name, _HEADINGS.get(name, name.replace("_", " ").capitalize()), tuple(group))
-            for name, group in groupby(rows, lambda row: row.key.partition(".")[0])
+            for name, group in groupby(sorted(rows, key=_place), lambda row: row.key.partition(".")[0])
         ],
         hidden=[row for row in rows if row.consequence],
         changed=sum(1 for row in rows if row.source),
         problems=[f"{problem.file}: {problem.key} {problem.message}" for problem in settings.problems],
         file=paths.CONFIG,
     )
+
+
+def _place(setting_row: SettingRow) -> int:
+    """Return the place of a setting's group: that of its first setting in the table."""
+    group = setting_row.key.partition(".")[0]
+    return next(place for place, key in enumerate(SETTINGS) if key.partition(".")[0] == group)
 
 
 def _row(settings: Settings, key: str, consequence: str) -> SettingRow:
@@ -79,7 +85,7 @@ def _text(value: object) -> str:
 def choose_theme(request: Request) -> Response:
     """Keep the chosen theme, and return to the page that it was chosen on."""
     fields = view.form_fields(request)
-    theme.choose(fields.get("theme", ""))
+    view.choose_theme(fields.get("theme", ""))
     page = fields.get("page", "/")
     # With two slashes it would be the address of another host.
     is_page = page.startswith("/") and page[1:2] not in ("/", "\\") and page.isprintable()

@@ -26,9 +26,9 @@ from onrecord.record.naming import remove_invisible
 from onrecord.search import index
 from onrecord.search.index import Index
 from onrecord.search.listing import Listed
+from onrecord.state_file import StateFile, state_path
 from onrecord.store.store import Store
 from onrecord.text import plural
-from onrecord.web import theme
 from onrecord.web.access import Access
 from onrecord.web.live import Live
 
@@ -44,6 +44,12 @@ _LINK = re.compile(r'\b(href|src|action|formaction)="/')
 """The beginning of a link to a page. Quotes in records are escaped, so none of them is mistaken for one."""
 
 _BREAK = re.compile(r"(?<=[/\\_.:@=-])(?=\w)")
+
+THEMES = ("system", "light", "dark")
+"""The themes of the pages; by default the system's. The choice is kept in the state folder and needs no script."""
+
+_MAX_THEME_BYTES = 100
+"""Bytes of the state file, which holds one word."""
 
 PROJECT, USER = "project", "user"
 """Names of the stores in addresses."""
@@ -96,6 +102,8 @@ class Notice(NamedTuple):
     """Store of that change, as named in addresses."""
     warnings: tuple[str, ...] = ()
     """Problems that occurred after the change was made."""
+    syncs: str = ""
+    """Shared store that a button of the notice syncs, because the change waits for that."""
 
 
 class ListItem(NamedTuple):
@@ -266,7 +274,7 @@ def page(request: Request, template: str, *, title: str, http_status: int = 200,
         path=request.url.path,
         here=_address_of_page(request),
         project=os.path.basename(project.root),
-        theme=theme.choice(),
+        theme=theme(),
         due=Counter() if site.is_static else site.live.news().due,
         live="" if site.is_static else site.live.version(),
         notice=notice,
@@ -292,9 +300,10 @@ def redirect_after_change(request: Request, path: str, store: Store, text: str, 
     site_of(request).check_again()
     prefix = paths.prefix_of(store.root)
     name = paths.store_name(prefix)
-    waits = f"The change waits, and this page and agents show what {name} has: onrecord sync {name}"
+    waits = f"The change waits for the next sync: until then this page and agents show what {name} has."
     warnings = (*store.warnings, *([waits] if paths.is_shared(prefix) else []))
-    return redirect(request, path, Notice(text, store.last_change, name, warnings), element=element)
+    syncs = name if paths.is_shared(prefix) else ""
+    return redirect(request, path, Notice(text, store.last_change, name, warnings, syncs), element=element)
 
 
 def redirect(request: Request, path: str, notice: Notice, *, element: str = "") -> Response:
@@ -356,3 +365,19 @@ def _day(moment: str) -> str:
 
 def _visible_lines(text: str) -> str:
     return "\n".join(map(remove_invisible, text.split("\n")))
+
+
+def theme() -> str:
+    """Return the theme of the pages that the user chose; `system` if none."""
+    name = _theme_file().read().decode("ascii", "replace").strip()
+    return name if name in THEMES else THEMES[0]
+
+
+def choose_theme(name: str) -> None:
+    """Keep the choice for the next pages."""
+    if name in THEMES:
+        _theme_file().replace(f"{name}\n".encode())
+
+
+def _theme_file() -> StateFile:
+    return StateFile(state_path("theme"), _MAX_THEME_BYTES, "web")

@@ -138,7 +138,10 @@ def test_whoever_is_revoked_sees_nothing_any_more(owner, onrecord):
     assert onrecord("hub", "revoke", "walt", "--team=platform").code == 0
     again = onrecord("hub", "revoke", "walt", "--team=platform")
 
-    assert again.err == "NOT_FOUND: 'walt' is not a member of the team platform\nfix: onrecord hub status\n"
+    assert again.err == (
+        "NOT_FOUND: 'walt' is not a member of the team platform\n"
+        "fix: onrecord hub status\ndocs: onrecord docs NOT_FOUND\n"
+    )
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         owner.session("walt").execute("SELECT * FROM onrecord.records")
 
@@ -280,12 +283,14 @@ def test_an_older_schema_and_a_newer_one_are_named_with_what_to_do(own_hub, onre
     assert older.err == (
         f"BAD_REMOTE: the hub has schema {len(steps)}, and this Onrecord needs {needs}\n"
         "fix: ask its administrator for: `onrecord hub init`\n"
+        "docs: onrecord docs BAD_REMOTE\n"
     )
     assert migrated.out.startswith(f"tables updated from schema {len(steps)} to {needs}\n")
     for outcome in newer:
         assert outcome.err == (
             f"BAD_REMOTE: the hub has schema {needs}, and this Onrecord knows {len(steps)}\n"
             f"fix: {extras.upgrade_command('hub')}\n"
+            "docs: onrecord docs BAD_REMOTE\n"
         )
     assert own_hub.session("walt").execute("SELECT * FROM onrecord.more").fetchall() == []
 

@@ -74,6 +74,7 @@
     count(news.due);
     if (news.version === version) return;
     version = news.version;
+    dispatchEvent(new CustomEvent("onrecord:changed"));
     refresh();
   };
 

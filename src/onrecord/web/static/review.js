@@ -80,8 +80,23 @@
     event.preventDefault();
   }, true);
 
+  // Somebody else decides meanwhile: the drafts stay as they are until the page is loaded anew, and a note says so.
+  const counted = (number, what) => (number ? [`${number} ${number === 1 ? "draft" : "drafts"} ${what}`] : []);
+  addEventListener("onrecord:changed", async () => {
+    const response = await fetch(location.href).catch(() => null);
+    if (!response?.ok) return;
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const here = new Set(drafts().map((draft) => draft.id));
+    const there = new Set([...page.querySelectorAll("article.draft")].map((draft) => draft.id));
+    const gone = [...here].filter((id) => !there.has(id)).length;
+    const more = [...there].filter((id) => !here.has(id)).length;
+    const note = document.querySelector("[data-news]");
+    note.querySelector("span").textContent = [...counted(gone, "decided on meanwhile"), ...counted(more, "new")].join(", ");
+    note.hidden = !gone && !more;
+  });
+
   for (const draft of drafts()) draft.addEventListener("focusin", () => { selected = draft; });
   // After a decision the page opens at the next draft.
-  const next = location.hash && document.getElementById(location.hash.slice(1));
+  const next = document.getElementById(location.hash.slice(1));
   if (next?.matches("article.draft")) select(next);
 }

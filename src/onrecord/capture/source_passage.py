@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from onrecord import files
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import UnsafePath
-from onrecord.freshness import anchors, project_files
+from onrecord.errors import OnrecordError
 from onrecord.record.memory import Memory
 
+_MAX_BYTES = 400_000
 _MAX_LINES = 160
 _LINES_BEFORE = 20
 """Lines of a long page above the one that the record names."""
@@ -31,34 +32,33 @@ class PassageLine(NamedTuple):
     is_marked: bool
 
 
-class DraftSource(NamedTuple):
-    """The part of a file that a draft rests on."""
+class SourcePassage(NamedTuple):
+    """The part of a file that a draft rests on, or why it cannot be read."""
 
     path: str
-    lines: tuple[PassageLine, ...]
+    lines: tuple[PassageLine, ...] = ()
+    flaw: str = ""
 
 
-def find(store_root: str, record: Memory) -> DraftSource | None:
-    """Return the passage in a file of the project that a record names as its source; None if there is none."""
+def find(project: str, record: Memory) -> SourcePassage | None:
+    """Return the passage in a file of the project that a record names as its source; None if it names none."""
     source = _SOURCE.fullmatch(record.source)
-    root = anchors.project_root(store_root)
-    if source is None or not root or record.origin != "import" or not project_files.is_lexically_inside(source[1]):
+    if source is None or not project or record.origin != "import":
         return None
     try:
-        data = project_files.read(root, source[1])
-    except UnsafePath:
-        return None
-    if not data or len(data) > project_files.MAX_FILE_BYTES:
-        return None
-    texts = data.decode("utf-8", "replace").splitlines()
+        text = files.read_inside(project, source[1], _MAX_BYTES).decode("utf-8", "replace")
+    except (OSError, OnrecordError) as error:
+        reason = error.message if isinstance(error, OnrecordError) else error.strerror or error
+        return SourcePassage(source[1], flaw=f"cannot be read: {reason}")
+    texts = text.splitlines()
     start = max(0, int(source[2]) - 1 - _LINES_BEFORE) if len(texts) > _MAX_LINES else 0
     said = _plain(" ".join(_texts([record.title, record.content])))
-    sentences = [plain for text in _texts(record.content) if len(plain := _plain(text)) >= _MIN_CHARACTERS]
+    sentences = [plain for each in _texts(record.content) if len(plain := _plain(each)) >= _MIN_CHARACTERS]
     lines = (
-        PassageLine(number, text[:_MAX_LINE_CHARACTERS], _is_said(_plain(text), said, sentences))
-        for number, text in enumerate(texts[start : start + _MAX_LINES], start + 1)
+        PassageLine(number, line[:_MAX_LINE_CHARACTERS], _is_said(_plain(line), said, sentences))
+        for number, line in enumerate(texts[start : start + _MAX_LINES], start + 1)
     )
-    return DraftSource(source[1], tuple(lines))
+    return SourcePassage(source[1], tuple(lines))
 
 
 def _is_said(line: str, said: str, sentences: Iterable[str]) -> bool:

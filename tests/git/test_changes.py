@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.cli import main
-from onrecord.git import provenance, repository
+from onrecord.git import changes, repository
 from tests.git_project import GitProject
 from tests.records import raw
 
@@ -30,7 +30,7 @@ def write(project, title="Sessions in Redis"):
 
 
 def found(project):
-    return provenance.of_file(repository.find(str(project.root)), PATH, time.monotonic() + 10)
+    return changes.provenance(repository.find(str(project.root)), PATH, time.monotonic() + 10)
 
 
 def test_a_file_that_is_not_committed_has_none(project):
