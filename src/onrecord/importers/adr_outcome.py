@@ -12,7 +12,6 @@ from onrecord.coldstart import NamedTuple
 from onrecord.importers import adr_options, adr_page, quotation
 from onrecord.importers.adr_options import AdrOption
 from onrecord.markdown import MarkdownPage, Section
-from onrecord.record import summary_line
 from onrecord.text import sentences
 
 _CHOSEN = re.compile(
@@ -130,7 +129,7 @@ def read(page: MarkdownPage) -> AdrOutcome:
         own = adr_page.join_blocks(section.blocks)
         # What follows a choice under headings of its own is a plan.
         text = (text + (own if _CHOSEN.match(own) else adr_page.text_of(page, section))).strip()
-        if _has_parts(page, section) and len(text) > summary_line.MAX_CHARACTERS:
+        if not text and _has_parts(page, section):
             return AdrOutcome(doubt="it decides several things, each under its own heading", line=section.line)
         if text:
             return _outcome(page, text[:_MAX_SECTION_LENGTH])._replace(line=section.line)

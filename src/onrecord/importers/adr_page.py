@@ -91,14 +91,8 @@ _MAX_ENDING_LENGTH = 20
 _MAX_PARTS = 100
 """Paragraphs and list items of a section that are read; a draft has room for a few."""
 
-_SHORT_LENGTH = 200
-"""Characters below which the text of a section may only introduce its subsections."""
-
 _MAX_DECISIONS = 8
 """Sections for a decision that are read: two are too many already."""
-
-_MAX_SUBSECTIONS_LENGTH = 600
-"""Characters of the subsections of a section that has text itself."""
 
 _OPEN_END = re.compile(r"[\w)`\"'”’]$")
 _ENDS = (".", "!", "?", quotation.OPEN_END)
