@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from onrecord.capture import suggestions
+from onrecord.record import compose
+from onrecord.store import inbox
+from onrecord.store.inbox import Inbox
 from tests.terminal_session import CTRL_C, CTRL_D, TerminalSession
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
@@ -119,14 +122,19 @@ LONG = "Every service keeps its own tables and reads those of others through the
 @pytest.fixture
 def long_draft(project, onrecord):
     """Put a draft that is longer than a screen into the inbox, from a decision record."""
-    paragraphs = "\n\n".join(f"Reason {number}: {LONG * 2}" for number in range(20))
-    page = (
-        f"# 1. Services own their tables\n\n## Status\n\nAccepted\n\n## Context\n\n{paragraphs}\n\n"
-        f"## Decision\n\nEach service owns its tables. {LONG}\n"
-    )
     (project / "docs/adr").mkdir(parents=True)
-    (project / "docs/adr/0001-tables.md").write_text(page)
-    onrecord("import")
+    (project / "docs/adr/0001-tables.md").write_text(
+        f"# 1. Tables\n\n## Decision\n\nEach service owns its tables. {LONG}\n"
+    )
+    onrecord("init")
+    content = {
+        "context": "Two services wrote to one table.",
+        "decision": f"Each service owns its tables. {LONG}",
+        "rationale": [f"Reason {number}: {LONG * 2}" for number in range(20)],
+    }
+    record = compose.compose("decision", {"title": "Services own their tables", "content": content})
+    imported = record._replace(origin="import", source="docs/adr/0001-tables.md:3")
+    Inbox(str(project / ".claude" / "memory")).put(inbox.new_draft(imported))
 
 
 def test_title_decision_and_what_agents_are_shown_are_on_a_screen_of_80_by_24(project, long_draft):
@@ -227,10 +235,14 @@ def test_what_repeats_a_record_is_left_out_of_a_group_and_the_group_can_be_taken
 
 
 def test_imported_drafts_are_accepted_by_folder(project, onrecord):
-    for number, title in enumerate(DECISIONS, 1):
-        page = (
-            f"# {number}. {title}\n\n## Status\n\nAccepted\n\n## Context\n\nOld.\n\n## Decision\n\n{DECISIONS[title]}\n"
-        )
+    decisions = {
+        "Jobs are rows": "We will keep jobs as rows in Postgres.",
+        "Logs go to stdout": "We will write logs as JSON lines to standard output.",
+        "Dates are UTC": "We will store timestamps in UTC and show them in the zone of the reader.",
+    }
+    for number, (title, text) in enumerate(decisions.items(), 1):
+        context = "Every service did it in a way of its own."
+        page = f"# {number}. {title}\n\n## Status\n\nAccepted\n\n## Context\n\n{context}\n\n## Decision\n\n{text}\n"
         target = project / f"docs/adr/000{number}-page.md"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(page)
