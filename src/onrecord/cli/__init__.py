@@ -120,7 +120,10 @@ def _look_for_programs_elsewhere() -> None:
 
 def _run_command(name: str, words: list[str]) -> int:
     parser = parser_of(name)
-    args = parser.parse(words)
+    try:
+        args = parser.parse(words)
+    except OnrecordError as error:
+        return _report_failure(error, "", as_json="--json" in words)
     module, flags = (
         COMMANDS[name].module,
         output.store_flags(user=args.user, remote_name=args.remote, project=args.project),

@@ -6,11 +6,12 @@ import argparse
 import difflib
 import json
 import os
+import stat
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from onrecord import paths, timestamps
+from onrecord import files, paths, timestamps
 from onrecord.cli import output
 from onrecord.cli.commands import WrongUsage
 from onrecord.cli.questions import Asker
@@ -104,15 +105,16 @@ def file(text: str) -> str:
 
 
 def folder(text: str) -> str:
-    """Return the path of a folder: a `type=`."""
-    if not os.path.isdir(text):
+    """Return the path of a folder: a `type=`. Raises Unwritable if the disk does not tell."""
+    status = files.status(text)
+    if status is None or not stat.S_ISDIR(status.st_mode):
         raise argparse.ArgumentTypeError(f"must be a folder, not {_typed(text)}")
     return text
 
 
 def present(text: str) -> str:
-    """Return the path of a file or a folder: a `type=`."""
-    if not os.path.exists(text):
+    """Return the path of a file or a folder: a `type=`. Raises Unwritable if the disk does not tell."""
+    if files.status(text) is None:
         raise argparse.ArgumentTypeError(f"must be a file or a folder, not {_typed(text)}")
     return text
 

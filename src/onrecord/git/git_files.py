@@ -6,9 +6,9 @@ import os
 import sys
 import time
 
-from onrecord import files, paths
+from onrecord import files, paths, state_file
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput, OnrecordError, Unwritable
+from onrecord.errors import BadInput, OnrecordError, UnsafePath, Unwritable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,7 +139,9 @@ def _is_put_back(root: str, name: str, text: str) -> bool:
 
 def missing(root: str) -> list[str]:
     """Return the names of the store's git files that lack a line."""
-    return [name for name, lines in REQUIRED_LINES.items() if _missing_lines(_read_if_possible(root, name), lines)]
+    return [
+        name for name, lines in REQUIRED_LINES.items() if _missing_lines(_read_if_possible(root, name, lines), lines)
+    ]
 
 
 def _completed(text: str, lines: tuple[str, ...]) -> str:
@@ -163,11 +165,15 @@ def _missing_lines(text: str, lines: tuple[str, ...]) -> list[str]:
     return [line for line in lines if line.split()[0] not in patterns]
 
 
-def _read_if_possible(root: str, name: str) -> str:
+def _read_if_possible(root: str, name: str, lines: tuple[str, ...]) -> str:
+    """Return the text of a git file; where the disk does not give it, that it lacks a line cannot be said."""
     try:
         return _read(root, name)
-    except OnrecordError:
+    except UnsafePath:
         return ""
+    except OnrecordError as error:
+        state_file.go_without("git files", error.message)
+        return "\n".join(lines)
 
 
 def _read(root: str, name: str) -> str:
