@@ -24,7 +24,7 @@ class OnrecordError(Exception):
 
     @property
     def meaning(self) -> str:
-        """What the code means, in a sentence; empty in a Python that leaves out docstrings."""
+        """A sentence that says what the code means; empty in a Python that leaves out docstrings."""
         words, stop, _ = (type(self).__doc__ or "").split("\n")[0].partition(". ")
         return words + stop.strip()
 

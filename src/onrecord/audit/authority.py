@@ -166,9 +166,9 @@ def in_text(text: str) -> Iterator[str]:
     """Yield what a text of a record or a knowledge bank says that only people should."""
     plain = _without_case(text)
     for what, pattern, hints in _SUSPICIONS:
-        found = pattern.search(text) if any(hint in plain for hint in hints) else None
-        if found:
-            yield f"{what}: “{' '.join(found[0].split())[:_MAX_QUOTE]}”"
+        match = pattern.search(text) if any(hint in plain for hint in hints) else None
+        if match:
+            yield f"{what}: “{' '.join(match[0].split())[:_MAX_QUOTE]}”"
 
 
 def _without_case(text: str) -> str:

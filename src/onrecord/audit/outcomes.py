@@ -151,18 +151,18 @@ def shown_paths(store_root: str) -> set[str]:
 
 def stream(store_refs: Sequence[StoreRef], limit: int = 50) -> list[StreamedShowing]:
     """Return the newest showings in all of these stores, newest first."""
-    found = [
+    showings = [
         StreamedShowing(showing, f"{ref.prefix}{showing.path}" if showing.path else "", paths.store_name(ref.prefix))
         for ref in store_refs
         for showing in event_log.newest(ref.root, limit)
     ]
-    return sorted(found, key=lambda one: one.showing.at, reverse=True)[:limit]
+    return sorted(showings, key=lambda one: one.showing.at, reverse=True)[:limit]
 
 
 def badly_judged(store_root: str) -> dict[str, Feedback]:
     """Return the records that a person has called wrong once, or not relevant more than once, by path."""
     return {
-        path: said
-        for path, said in event_log.feedback(store_root).items()
-        if said.wrong or said.not_relevant >= _MAX_JUDGED
+        path: judgement
+        for path, judgement in event_log.feedback(store_root).items()
+        if judgement.wrong or judgement.not_relevant >= _MAX_JUDGED
     }

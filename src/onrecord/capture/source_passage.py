@@ -52,10 +52,10 @@ def find(project: str, record: Memory) -> SourcePassage | None:
         return SourcePassage(source[1], flaw=f"cannot be read: {reason}")
     texts = text.splitlines()
     start = max(0, int(source[2]) - 1 - _LINES_BEFORE) if len(texts) > _MAX_LINES else 0
-    said = _plain(" ".join(_texts([record.title, record.content])))
+    record_text = _plain(" ".join(_texts([record.title, record.content])))
     sentences = [plain for each in _texts(record.content) if len(plain := _plain(each)) >= _MIN_CHARACTERS]
     lines = (
-        PassageLine(number, line[:_MAX_LINE_CHARACTERS], _is_said(_plain(line), said, sentences))
+        PassageLine(number, line[:_MAX_LINE_CHARACTERS], _is_said(_plain(line), record_text, sentences))
         for number, line in enumerate(texts[start : start + _MAX_LINES], start + 1)
     )
     return SourcePassage(source[1], tuple(lines))

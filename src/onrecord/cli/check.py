@@ -316,7 +316,7 @@ def _data(checked: _CheckedChange) -> dict[str, Any]:
             for stale in checked.stale
         ],
         "unrecorded": list(checked.unrecorded),
-        "authority": [{"ids": list(found.ids), "message": found.message} for found in checked.authority],
+        "authority": [{"ids": list(claim.ids), "message": claim.message} for claim in checked.authority],
         "notes": list(checked.notes),
     }
 
@@ -351,7 +351,7 @@ def _text(screen: Screen, checked: _CheckedChange) -> str:
         clean(path) for path in checked.unrecorded
     ))  # fmt: skip
     lines += _section(screen, "read these yourself: they take much authority", (
-        f"{clean(', '.join(found.ids))} {clean(found.message)}" for found in checked.authority
+        f"{clean(', '.join(claim.ids))} {clean(claim.message)}" for claim in checked.authority
     ))  # fmt: skip
     count = len(checked.change_set.files)
     total = plural(len(checked.firm), "broken check")
@@ -386,10 +386,10 @@ def _github(checked: _CheckedChange, *, is_strict: bool) -> str:
         lines.append(
             _annotation("error" if is_strict else "warning", stale.files[0], 1, stale.candidate.match.id, message)
         )
-    for found in checked.authority:
-        level, name = "error" if is_strict else "warning", found.ids[0]
+    for claim in checked.authority:
+        level, name = "error" if is_strict else "warning", claim.ids[0]
         file = name if "/" in name or "." in name else paths.PROJECT_PREFIX
-        lines.append(_annotation(level, file, 1, name, f"{name} {found.message}; read it before you accept it."))
+        lines.append(_annotation(level, file, 1, name, f"{name} {claim.message}; read it before you accept it."))
     for path in checked.unrecorded:
         lines.append(
             _annotation("warning", path, 1, "no record", "This decision has no record; to draft one: onrecord import")

@@ -67,9 +67,9 @@ def run(args: argparse.Namespace) -> CommandResult:
     passages = find(args.words or [INDEX])
     if len(passages) == 1:
         return CommandResult(_data(passages[0]), lambda screen: rendered(passages[0], screen))
-    listed = [{"name": passage.name, "title": passage.title, "heading": passage.heading} for passage in passages]
+    matches = [{"name": passage.name, "title": passage.title, "heading": passage.heading} for passage in passages]
     note = "print one: onrecord docs NAME"
-    return CommandResult({"matches": listed}, lambda screen: _list(screen, passages), note=note)
+    return CommandResult({"matches": matches}, lambda screen: _list(screen, passages), note=note)
 
 
 def _data(passage: ManualPassage) -> dict[str, Any]:
@@ -117,14 +117,14 @@ def find(words: Sequence[str]) -> list[ManualPassage]:
     manual_pages = pages()
     text = " ".join(words)
     name, _, section = text.lower().removesuffix(".md").partition("#")
-    named = [page for page in manual_pages if page.page.lower() == name]
-    named = named or [page for page in manual_pages if posixpath.basename(page.page).lower() == name]
-    if named and not section:
-        return named
+    pages_by_name = [page for page in manual_pages if page.page.lower() == name]
+    pages_by_name = pages_by_name or [page for page in manual_pages if posixpath.basename(page.page).lower() == name]
+    if pages_by_name and not section:
+        return pages_by_name
     setting = _setting(manual_pages, text)
     if setting:
         return [setting]
-    passages = [passage for page in named or manual_pages for passage in _sections(page)]
+    passages = [passage for page in pages_by_name or manual_pages for passage in _sections(page)]
     wanted = anchor(section or text)
     exact = [passage for passage in passages if anchor(passage.heading) == wanted]
     if exact:

@@ -82,8 +82,8 @@ def source_text(draft: Draft, project: str, screen: Screen) -> str:
         lines = (_painted(line, screen) for line in passage.lines)
         shown = [passage.flaw] if passage.flaw else list(lines)
     else:
-        said = "\n".join(draft.evidence)
-        shown = clean_lines(said if said not in draft.record.source else "")
+        evidence = "\n".join(draft.evidence)
+        shown = clean_lines(evidence if evidence not in draft.record.source else "")
     return "\n".join((screen.paint(clean(draft.record.source), "bold"), *shown))
 
 

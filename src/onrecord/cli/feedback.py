@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> CommandResult:
     # It is about the record, unless it was just shown: then about that showing, as on the page.
     shown = event_log.newest(store.root, 1, entry.path)
     event_log.give_feedback(store.root, entry.path, verdict, shown[0].session if shown else "")
-    said = event_log.feedback(store.root).get(entry.path, event_log.Feedback())
-    data = {**arguments.record_data(store, entry), "verdict": args.verdict, "feedback": said._asdict()}
+    judgement = event_log.feedback(store.root).get(entry.path, event_log.Feedback())
+    data = {**arguments.record_data(store, entry), "verdict": args.verdict, "feedback": judgement._asdict()}
 
     def text(screen: Screen) -> str:
         return f"{screen.paint('noted', 'green')}: {clean(entry.memory.title)} {_WORDS[verdict]}"

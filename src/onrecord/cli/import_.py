@@ -147,8 +147,8 @@ def _with_request(writer: Writer, command_result: CommandResult) -> CommandResul
             lines += [f"  {number}. {kind}" for number, kind in enumerate(trigger_request.RECIPE, 1)]
             lines.append(f'Answer for all at once, as JSON {{"draft": ["phrase", …]}}: {command}')
         for draft in drafts:
-            said = trigger_request.described(draft)["says"]
-            lines.append(f"{screen.paint(clean(draft.name), 'bold')}: {clean(draft.record.title)}: {clean(said)}")
+            says = trigger_request.described(draft)["says"]
+            lines.append(f"{screen.paint(clean(draft.name), 'bold')}: {clean(draft.record.title)}: {clean(says)}")
         return "\n".join(lines)
 
     return command_result._replace(data={**command_result.data, "triggers_wanted": data}, text=text)

@@ -104,9 +104,9 @@ def _hard_to_find(store: Store, entries: dict[str, Entry], selection: _Filter, w
     """
     records = [entry.memory for entry in entries.values()]
     root = anchors.project_root(store.root)
-    found = hard_to_find.find(records, root, lambda texts: watched(texts, "comparing records"))
+    hard_records = hard_to_find.find(records, root, lambda texts: watched(texts, "comparing records"))
     items = []
-    for item in _with_judged(found, records, outcomes.badly_judged(store.root)):
+    for item in _with_judged(hard_records, records, outcomes.badly_judged(store.root)):
         reasons = tuple(
             reason._replace(fix=output.add_store_flags(reason.fix, where))
             for reason in item.reasons
@@ -123,10 +123,10 @@ def _with_judged(
     """Return the records that are hard to find, and those that a person called wrong or not relevant since."""
     by_path = {item.record.path: item for item in hard_items}
     for record in links.current(records):
-        said = judged.get(record.path)
-        if said and record.updated_at <= said.last:
+        judgement = judged.get(record.path)
+        if judgement and record.updated_at <= judgement.last:
             item = by_path.get(record.path, HardToFind(record, ()))
-            by_path[record.path] = item._replace(reasons=(_judged(record, said), *item.reasons))
+            by_path[record.path] = item._replace(reasons=(_judged(record, judgement), *item.reasons))
     return list(by_path.values())
 
 

@@ -99,12 +99,12 @@ def _search_stores(
 
     def lines(screen: Screen) -> str:
         head = [] if hits else [_nothing(search_request), *([_NEAREST] if hits.nearest else [])]
-        listed = hits or hits.nearest
+        results = hits or hits.nearest
         if not screen.is_terminal:
-            return "\n".join([*head, *map(_hit_lines, listed)])
+            return "\n".join([*head, *map(_hit_lines, results)])
         return "\n".join(
             [wrap(text, screen.width) for text in head]
-            + list(_numbered_lines(screen, listed, record_table.names(listed_paths)))
+            + list(_numbered_lines(screen, results, record_table.names(listed_paths)))
         )
 
     if not is_json:

@@ -94,8 +94,8 @@ def _summary(screen: Screen, data: dict[str, Any], only: str) -> list[str]:
     lines.append(f"opened by the agent {plural(numbers['opened'], 'time')}")
     if numbers["corrected"]:
         lines.append(f"broken, so that the user corrected the agent, {plural(numbers['corrected'], 'time')}")
-    said = [f"{name.replace('_', ' ')} {plural(numbers[name], 'time')}" for name in FEEDBACK if numbers[name]]
-    return [*lines, f"you said: {', '.join(said)}"] if said else lines
+    verdicts = [f"{name.replace('_', ' ')} {plural(numbers[name], 'time')}" for name in FEEDBACK if numbers[name]]
+    return [*lines, f"you said: {', '.join(verdicts)}"] if verdicts else lines
 
 
 def _chart(screen: Screen, weeks: list[dict[str, Any]]) -> list[str]:

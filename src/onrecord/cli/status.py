@@ -78,10 +78,10 @@ def run(args: argparse.Namespace) -> CommandResult:
     if not store.exists and (only or not project.store_refs):
         require_store(store)
     settings = load_settings(store.root)
-    found = [need for need in attention.needs(project) if not only or need.store in (only, "")]
+    needs = [need for need in attention.needs(project) if not only or need.store in (only, "")]
     flags = arguments.store_flags(args)
-    found = [need._replace(command=output.add_store_flags(need.command, flags)) for need in found]
-    status = _status(store.root, settings, found)
+    needs = [need._replace(command=output.add_store_flags(need.command, flags)) for need in needs]
+    status = _status(store.root, settings, needs)
     return CommandResult(_data(status), lambda screen: _text(screen, status))
 
 

@@ -163,7 +163,7 @@ class Records:
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How many records of the store are indexed, and how many there are."""
+        """Return how many records of the store are indexed, and how many there are."""
         return refresh.progress(self._index)
 
     @property

@@ -276,16 +276,16 @@ def _more(objects: Sequence[object]) -> str:
 def link_problems(records: Iterable[Memory]) -> Iterator[Finding]:
     """Yield findings about ids that occur twice, circular links, and links that only one of two records has."""
     by_id: dict[str, Memory] = {}
-    listed = list(records)
-    for record in listed:
+    all_records = list(records)
+    for record in all_records:
         if record.id in by_id:
             first, second = by_id[record.id].path, record.path
             fix = f"give one of them another title: onrecord edit {second}"
             yield Finding("warning", "links", f"{first} and {second} have the same id", fix)
         by_id.setdefault(record.id, record)
     yield from _circles(by_id)
-    find = links.finder(listed)
-    for record in listed:
+    find = links.finder(all_records)
+    for record in all_records:
         yield from _one_way_links(record, find)
 
 

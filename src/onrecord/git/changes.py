@@ -205,10 +205,10 @@ def provenance(repository: Repository, path: str, deadline: float) -> Provenance
         return None
     last = _log_fields(changed.output) if changed.is_good else []
     commit, author, date, subject = first
-    found = Provenance(commit, author, date, subject)
-    if last and last[0] != found.commit:
-        found = found._replace(changed_in=last[0], changed_by=last[1])
-    return _compared_with_base(repository, found, deadline)
+    brought_by = Provenance(commit, author, date, subject)
+    if last and last[0] != brought_by.commit:
+        brought_by = brought_by._replace(changed_in=last[0], changed_by=last[1])
+    return _compared_with_base(repository, brought_by, deadline)
 
 
 def _compared_with_base(repository: Repository, found: Provenance, deadline: float) -> Provenance:

@@ -47,7 +47,7 @@ class IgnoreRule(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What is wrong, for people."""
+        """A sentence that says what is wrong, for people."""
         place = f"{self.file}, line {self.line}"
         return f"git ignores .claude/memory/ ({place}: `{self.pattern}`), so other people do not get these records"
 
@@ -65,14 +65,14 @@ class IgnoreRule(NamedTuple):
 
     @property
     def fix(self) -> str:
-        """What to do about it."""
+        """The way to repair it."""
         if not self.new_lines:
             return f"delete that line of {self.file}, unless the records are for you alone"
         return f"{self.offer[:1].lower()}{self.offer[1:]}; this does it: onrecord init --yes"
 
     @property
     def offer(self) -> str:
-        """What can be done about it, as the beginning of a question."""
+        """The repair, as the beginning of a question."""
         if self.is_replaced:
             return f"Replace line {self.line} of {_PROJECT_FILE} with {self.lines_text}"
         return f"Add {self.lines_text} at the end of {_PROJECT_FILE}"

@@ -92,8 +92,8 @@ def _shown(reply: bytes) -> tuple[str, ...]:
         text = "\n".join(_texts(json.loads(reply or b"{}")))
     except (ValueError, RecursionError):
         return ()
-    listed = (line[2:] for line in text.splitlines() if line.startswith("- "))
-    return tuple(_RESULT.findall(text) or listed)[:_MAX_LINES]
+    bullet_lines = (line[2:] for line in text.splitlines() if line.startswith("- "))
+    return tuple(_RESULT.findall(text) or bullet_lines)[:_MAX_LINES]
 
 
 def _texts(value: Any) -> Iterator[str]:

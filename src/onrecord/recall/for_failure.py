@@ -280,8 +280,8 @@ def may_quote(index: Index, lines: Sequence[str], min_weight: float) -> list[str
     pairs.update((marker, number) for marker in _BEFORE_CODES for number in numbers)
     runs = {run for stream in streams for run in _heavy_runs(stream, weights, min_weight)}
     rows = _runbooks(index, [*runs, *pairs, *((code,) for code in codes)])
-    found = [(sum(weights.get(term, 0.0) for term in _side_by_side(row, pairs, codes)), row.path) for row in rows]
-    return [path for weight, path in sorted(found, reverse=True)[:_MAX_OPENED] if weight >= min_weight]
+    by_weight = [(sum(weights.get(term, 0.0) for term in _side_by_side(row, pairs, codes)), row.path) for row in rows]
+    return [path for weight, path in sorted(by_weight, reverse=True)[:_MAX_OPENED] if weight >= min_weight]
 
 
 def _quotes(index: Index, path: str, lines: Sequence[str]) -> bool:

@@ -242,10 +242,10 @@ class Stores:
         """True if there are records, none matches beside `candidates`, and none that is not in force has the topic."""
         if not query.terms:
             return False
-        records, known = 0, {candidate.record for candidate in candidates}
+        records, candidate_paths = 0, {candidate.record for candidate in candidates}
         for store_ref in self.store_refs:
             count = budget.attempt(
-                f"search {store_ref.root}", None, self._count_without_match, store_ref, query, settings, known
+                f"search {store_ref.root}", None, self._count_without_match, store_ref, query, settings, candidate_paths
             )
             if count is None:
                 return False

@@ -45,8 +45,8 @@ def accepted() -> dict[str, str]:
         raw = coldstart.loads(files.read(trusted_file(), _MAX_BYTES).decode())
     except (OSError, ValueError):
         return {}
-    listed = raw.get(_KEY) if isinstance(raw, dict) else None
-    return {str(name): str(at) for name, at in listed.items()} if isinstance(listed, dict) else {}
+    by_identity = raw.get(_KEY) if isinstance(raw, dict) else None
+    return {str(name): str(at) for name, at in by_identity.items()} if isinstance(by_identity, dict) else {}
 
 
 def is_asked(settings: Settings) -> bool:
@@ -70,10 +70,10 @@ def accept(project: str) -> str:
 
 def revoke(project: str) -> bool:
     """Forget that the user accepted the repository of a project; False if that was not so."""
-    listed = accepted()
-    was_accepted = listed.pop(identity(project), None) is not None
+    by_identity = accepted()
+    was_accepted = by_identity.pop(identity(project), None) is not None
     if was_accepted:
-        _write(listed)
+        _write(by_identity)
     return was_accepted
 
 

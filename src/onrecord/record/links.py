@@ -30,7 +30,7 @@ class OneSidedLink(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What it says, for people."""
+        """The claim in a sentence, for people."""
         if self.claimed_by == self.old:
             return f"{self.old} says that {self.new} replaces it, and {self.new} does not say so"
         instead = f"names {self.other_says} instead" if self.other_says else "does not say so"
@@ -41,24 +41,26 @@ def successor(record: Memory, find: Callable[[str], Sequence[Memory]]) -> str:
     """Return the id of the record that replaces `record`, if that counts; `find` returns the records with an id."""
     if record.superseded_by in ("", record.id):
         return ""
-    named = find(record.superseded_by)
-    is_counted = not named or any(record.id in new.supersedes for new in named)
+    successors = find(record.superseded_by)
+    is_counted = not successors or any(record.id in new.supersedes for new in successors)
     return record.superseded_by if is_counted else ""
 
 
 def replaced(records: Iterable[Memory]) -> frozenset[str]:
     """Return the paths of the records of a store that others replace."""
-    listed = list(records)
-    find = finder(listed)
-    return frozenset(record.path for record in listed if successor(record, find))
+    all_records = list(records)
+    find = finder(all_records)
+    return frozenset(record.path for record in all_records if successor(record, find))
 
 
 def current(records: Iterable[Memory]) -> list[Memory]:
     """Return the records of a store that are in force today (see `validity`)."""
-    listed = list(records)
-    old = replaced(listed)
+    all_records = list(records)
+    old = replaced(all_records)
     return [
-        record for record in listed if validity.status_of(record, is_replaced=record.path in old) == validity.ACTIVE
+        record
+        for record in all_records
+        if validity.status_of(record, is_replaced=record.path in old) == validity.ACTIVE
     ]
 
 
@@ -74,9 +76,9 @@ def is_current(record: Memory, find: Callable[[str], Sequence[Memory]]) -> bool:
 
 def one_sided(records: Iterable[Memory]) -> Iterator[OneSidedLink]:
     """Yield the supersessions of a store that only one of two records claims."""
-    listed = list(records)
-    find = finder(listed)
-    for record in listed:
+    all_records = list(records)
+    find = finder(all_records)
+    for record in all_records:
         yield from one_sided_of(record, find)
 
 

@@ -106,14 +106,14 @@ class Memory(NamedTuple):
 def parse(data: bytes, where: str = "record") -> Memory:
     """Parse a record file. Raises BadRecord."""
     raw = decode(data, where)
-    found: list[Flaw] = []
+    flaws: list[Flaw] = []
     for flaw in schema.flaws(raw):
         if flaw.is_structural:
             raise BadRecord(f"{where}: {flaw}", fix=f"correct the file by hand, or move it out of the store: {where}")
-        found.append(flaw)
-    if not found:
+        flaws.append(flaw)
+    if not flaws:
         return from_json(raw)
-    return from_json(schema.within(raw))._replace(flaws_in_file=tuple(map(str, found[:_MAX_FLAWS])))
+    return from_json(schema.within(raw))._replace(flaws_in_file=tuple(map(str, flaws[:_MAX_FLAWS])))
 
 
 def decode(data: bytes, where: str) -> Any:

@@ -101,10 +101,10 @@ def note_on_generic(triggers: Sequence[str]) -> str:
     generic = [f'"{" ".join(trigger.split())[:60]}"' for trigger in triggers]
     if not generic:
         return ""
-    named = ", ".join(generic[:3]) + (f" and {len(generic) - 3} more" if len(generic) > 3 else "")
+    names = ", ".join(generic[:3]) + (f" and {len(generic) - 3} more" if len(generic) > 3 else "")
     one = len(generic) == 1
     return (
-        f"the trigger{'' if one else 's'} {named} {'has' if one else 'have'} only words that any prompt may have, so "
+        f"the trigger{'' if one else 's'} {names} {'has' if one else 'have'} only words that any prompt may have, so "
         f"{'it is' if one else 'they are'} not matched as such: name the thing asked for"
     )
 

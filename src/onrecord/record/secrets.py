@@ -191,9 +191,9 @@ def _spans(text: str, hinted_rules: _HintedRules | None = None) -> list[_Span]:
     plain = _plain(text)
     hints = _hints_in(plain.text.lower())
     fitting = _fitting_rules(hints, _RULES if hinted_rules is None else hinted_rules)
-    named = _by_name(plain.text) if _may_name(hints) else ()
+    by_name = _by_name(plain.text) if _may_name(hints) else ()
     spans: list[_Span] = []
-    for start, end, kind in (*_by_pattern(plain.text, fitting), *named):
+    for start, end, kind in (*_by_pattern(plain.text, fitting), *by_name):
         span = _Span(plain.at(start), plain.at(end), kind)
         n = bisect(spans, span)
         if (n == 0 or spans[n - 1].end <= span.start) and (n == len(spans) or span.end <= spans[n].start):

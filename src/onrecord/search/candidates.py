@@ -327,9 +327,9 @@ def _successor(index: Index, row: Row) -> Row | None:
         new_id = index.replaced([row.n]).get(row.n)
         if new_id is None:
             return row
-        named = index._select("WHERE id = ? AND status <> 'broken'", [new_id])
-        if len(named) != 1:
+        rows = index._select("WHERE id = ? AND status <> 'broken'", [new_id])
+        if len(rows) != 1:
             return None
-        (row,) = named
+        (row,) = rows
     circle = chain[chain.index(row) :] if row in chain else []
     return max(circle, key=lambda row: (row.status == "active", row.updated_at, row.path), default=None)

@@ -72,21 +72,23 @@ def specific_triggers(memory: Memory) -> tuple[str, ...]:
     type about anything, counts only where the record's own words say one of them. And triggers about many different
     things say of none of them that the record is about it.
     """
-    named = {trigger: _content(trigger) for trigger in memory.triggers if not naming.is_generic(trigger)}
-    own = _own_words(memory) if named else frozenset()
-    if are_about_anything(list(named.values()), own):
+    words_by_trigger = {trigger: _content(trigger) for trigger in memory.triggers if not naming.is_generic(trigger)}
+    own = _own_words(memory) if words_by_trigger else frozenset()
+    if are_about_anything(list(words_by_trigger.values()), own):
         return ()
     everyday = _everyday()
     return tuple(
-        trigger for trigger, words in named.items() if not (everyday.issuperset(words) and words.isdisjoint(own))
+        trigger
+        for trigger, words in words_by_trigger.items()
+        if not (everyday.issuperset(words) and words.isdisjoint(own))
     )
 
 
 def trigger_note(memory: Memory) -> str:
     """Return the note on triggers that count no more than the rest of the record; empty if all count."""
     specific = specific_triggers(memory)
-    named = [trigger for trigger in memory.triggers if not naming.is_generic(trigger)]
-    if named and not specific and are_about_anything(list(map(_content, named)), _own_words(memory)):
+    triggers = [trigger for trigger in memory.triggers if not naming.is_generic(trigger)]
+    if triggers and not specific and are_about_anything(list(map(_content, triggers)), _own_words(memory)):
         return "its triggers are about many different things, so none is matched as such: keep those about its title"
     return naming.note_on_generic([trigger for trigger in memory.triggers if trigger not in specific])
 

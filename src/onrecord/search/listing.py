@@ -88,14 +88,14 @@ def at(index: Index, paths: Sequence[str]) -> dict[str, Listed]:
 
 
 def _at(index: Index, paths: Sequence[str]) -> dict[str, Listed]:
-    found: dict[str, Listed] = {}
+    by_path: dict[str, Listed] = {}
     for start in range(0, len(paths), _MAX_PARAMETERS):
         batch = list(paths[start : start + _MAX_PARAMETERS])
         marks = ",".join("?" * len(batch))
         for row in index._connection.execute(f"{_COLUMNS} WHERE path IN ({marks}) AND status <> 'broken'", batch):
-            listed = _listed(row)
-            found[listed.path] = listed
-    return found
+            listing = _listed(row)
+            by_path[listing.path] = listing
+    return by_path
 
 
 def containing(index: Index, text: str, limit: int) -> list[tuple[str, str]]:

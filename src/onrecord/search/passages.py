@@ -120,8 +120,8 @@ def _is_noise(word: str) -> bool:
         return len(bare) >= _MIN_ENCODED and bare.isascii() and "/" not in bare and "_" not in bare
     if _HEX.issuperset(bare) or (len(bare) >= _MIN_ENCODED and "/" not in bare[:_MIN_ENCODED]):
         return True
-    made = bare.rpartition(".")[0].replace(".", "-").rpartition("-")[2]
-    return bare.endswith(_BUNDLED) and len(made) >= _MIN_MADE and any(map(str.isdigit, made))
+    generated = bare.rpartition(".")[0].replace(".", "-").rpartition("-")[2]
+    return bare.endswith(_BUNDLED) and len(generated) >= _MIN_MADE and any(map(str.isdigit, generated))
 
 
 def _clauses(line: str) -> Iterator[str]:

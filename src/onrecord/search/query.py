@@ -176,9 +176,9 @@ def parse(text: str) -> Query:
                 distinct.update(dict.fromkeys(topic))
                 names.update((name, parts) for name, parts in joined.items() if name not in topic)
     filler = sum(word in stop for word in lowered) / (len(lowered) or 1)
-    kept = list(distinct)[:MAX_TERMS]
-    is_foreign = not stop <= ENGLISH | _RUSSIAN or any(map(_is_of_another_script, kept))
-    return Query(sequence, kept, compounds, _intent(set(lowered)), "\n".join(read), filler, names)._replace(
+    first_terms = list(distinct)[:MAX_TERMS]
+    is_foreign = not stop <= ENGLISH | _RUSSIAN or any(map(_is_of_another_script, first_terms))
+    return Query(sequence, first_terms, compounds, _intent(set(lowered)), "\n".join(read), filler, names)._replace(
         is_foreign=is_foreign
     )
 

@@ -69,9 +69,9 @@ class _RecordScore(coldstart.NamedTuple):
 
     @property
     def siblings(self) -> object:
-        """What it has in common with records on the same subject: title and text have the same words of the prompt."""
-        asked = self.features[_TITLE_ASKED]
-        return (self.matched, round(asked, 2)) if self.matched and asked >= _MIN_ASKED else self.row.path
+        """A value that records on one subject share: their title and text have the same words of the prompt."""
+        title_share = self.features[_TITLE_ASKED]
+        return (self.matched, round(title_share, 2)) if self.matched and title_share >= _MIN_ASKED else self.row.path
 
 
 class Match(coldstart.NamedTuple):
@@ -281,8 +281,8 @@ def _floor(query: Query, weighted: WeightedQuery, row: Row) -> float:
     if _is_trigger(query, row):
         return SURE
     known = {concept for term, concept in weighted.concept.items() if weighted.corpus.frequency.get(term)}
-    asked = known.intersection(weighted.concept[term] for term in row.tag_terms.split() if term in weighted.concept)
-    total, share = (sum(weighted.weights[concept] for concept in concepts) for concepts in (known, asked))
+    tagged = known.intersection(weighted.concept[term] for term in row.tag_terms.split() if term in weighted.concept)
+    total, share = (sum(weighted.weights[concept] for concept in concepts) for concepts in (known, tagged))
     return coefficients.POINTER if total and not query.others and share >= _MIN_TAGGED * total else 0.0
 
 
@@ -300,11 +300,11 @@ def _is_trigger(query: Query, row: Row) -> bool:
 
 def _named(features: list[float], relative: tuple[float, ...]) -> dict[str, float]:
     """Return features by name; those of a question about the past are more."""
-    named = dict(zip(relevance.NAMES, features))
-    named.update(zip(relevance.RELATIVE, relative))
+    by_name = dict(zip(relevance.NAMES, features))
+    by_name.update(zip(relevance.RELATIVE, relative))
     if len(features) > len(relevance.NAMES):
-        named.update(zip(relevance.PAST_NAMES, features))
-    return named
+        by_name.update(zip(relevance.PAST_NAMES, features))
+    return by_name
 
 
 def _own_score(

@@ -89,8 +89,8 @@ def _refresh_some(index: Index) -> bool:
             return False
         raise
     with index._connection:
-        listed = _added_and_removed(index, moved, is_strict=False)
-        changed = _changed(listed, edited)
+        paths_by_folder = _added_and_removed(index, moved, is_strict=False)
+        changed = _changed(paths_by_folder, edited)
         most_cpu = time.process_time() + HOOK_CPU_SECONDS
         if not index.in_memory:
             # Noted first: the hook's time may be up at any moment.
@@ -98,7 +98,7 @@ def _refresh_some(index: Index) -> bool:
         ordered = _in_order(index.root, changed, is_urgent=len(changed) > _MAX_IN_ORDER, max_looks=_MAX_LOOKS)
         left = indexing.replace(index, ordered, time.monotonic() + HOOK_SECONDS, most_cpu)
         if not left:
-            _note_folders(index, {folder: now[folder] for folder in listed})
+            _note_folders(index, {folder: now[folder] for folder in paths_by_folder})
     index.records = _count(index) + left
     if left and not index.in_memory:
         unfinished[index.root] = index.records
@@ -122,8 +122,8 @@ def complete(index: Index, *, may_go_on: MayGoOn = lambda records: True, is_urge
     if not moved and not edited:
         _confirm_filter(index, hook=False)
         return False
-    listed = _added_and_removed(index, moved, is_strict=not is_urgent)
-    changed = _in_order(index.root, _changed(listed, edited), is_urgent=is_urgent, max_looks=_MAX_STORE)
+    paths_by_folder = _added_and_removed(index, moved, is_strict=not is_urgent)
+    changed = _in_order(index.root, _changed(paths_by_folder, edited), is_urgent=is_urgent, max_looks=_MAX_STORE)
     if len(changed) > BATCH and not index.in_memory:
         index._connection.execute(f"PRAGMA cache_size={-_CACHE_KILOBYTES}")
         # What was written is in the file after each batch: hooks read it meanwhile, and must not be locked out.
@@ -138,7 +138,7 @@ def complete(index: Index, *, may_go_on: MayGoOn = lambda records: True, is_urge
             if not may_go_on(len(batch)):
                 return True
             batch.clear()
-    _finish(index, batch, {folder: now[folder] for folder in listed}, is_strict=not is_urgent)
+    _finish(index, batch, {folder: now[folder] for folder in paths_by_folder}, is_strict=not is_urgent)
     return True
 
 
@@ -287,7 +287,7 @@ def _added_and_removed(index: Index, moved: Iterable[str], *, is_strict: bool) -
     """Return the paths that are new or gone, by folder, without folders that cannot be listed: what is indexed of them
     stays, and a command will say what is wrong. With `is_strict` such a folder raises Unwritable.
     """
-    listed: dict[str, list[str]] = {}
+    paths_by_folder: dict[str, list[str]] = {}
     for folder in moved:
         names = _record_names(index.root, folder, is_strict=is_strict)
         if names is None:
@@ -298,8 +298,8 @@ def _added_and_removed(index: Index, moved: Iterable[str], *, is_strict: bool) -
             "SELECT path FROM record WHERE path > ? AND path < ?", (folder + "/", folder + "0")
         ).fetchall()
         # In order, so that equal stores have equal indexes: ties in a search are settled by the number of a record.
-        listed[folder] = sorted(there.symmetric_difference(path for (path,) in rows))
-    return listed
+        paths_by_folder[folder] = sorted(there.symmetric_difference(path for (path,) in rows))
+    return paths_by_folder
 
 
 def _record_names(root: str, folder: str, *, is_strict: bool) -> list[str] | None:

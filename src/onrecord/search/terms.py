@@ -72,8 +72,8 @@ def _is_mark(character: str) -> bool:
 def stream(text: str) -> list[str]:
     """Return all terms of a text, in order."""
     text_words = words(text)
-    known = list(map(_cache.get, text_words))
-    return list(chain.from_iterable(map(of_word, text_words) if None in known else known))  # type: ignore[arg-type]
+    cached = list(map(_cache.get, text_words))
+    return list(chain.from_iterable(map(of_word, text_words) if None in cached else cached))  # type: ignore[arg-type]
 
 
 def field(text: str, left_out: frozenset[str] = frozenset()) -> list[str]:
@@ -81,16 +81,16 @@ def field(text: str, left_out: frozenset[str] = frozenset()) -> list[str]:
     stream: list[str] = []
     for chunk in text.split():
         chunk_words = [chunk] if chunk.isalnum() else words(chunk)
-        kept = [word for word in chunk_words if word.lower() not in left_out] if left_out else chunk_words
-        for word in kept:
+        remaining = [word for word in chunk_words if word.lower() not in left_out] if left_out else chunk_words
+        for word in remaining:
             parts = of_word(word)
             stream += parts
             joined = joined_word(word) if len(parts) > 1 else ""
             if joined:
                 stream.append(JOINED * len(parts) + joined)
-        joined = joined_words(chunk, chunk_words) if len(chunk_words) == 2 and kept else ""
+        joined = joined_words(chunk, chunk_words) if len(chunk_words) == 2 and remaining else ""
         if joined:
-            stream.append(JOINED * len(kept) + joined)
+            stream.append(JOINED * len(remaining) + joined)
     return stream
 
 

@@ -151,7 +151,7 @@ def _best_triggers(query: WeightedQuery, phrases: list[list[str]]) -> tuple[floa
     Each is the best of its kind, so that more triggers never make it less.
     """
     concept = query.concept
-    asked = share = scarce = most = 0.0
+    coverage = share = scarce = most = 0.0
     best: list[str] = []
     for phrase in phrases:
         concepts = {concept[term] for term in phrase if term in concept}
@@ -159,12 +159,12 @@ def _best_triggers(query: WeightedQuery, phrases: list[list[str]]) -> tuple[floa
             continue
         length, mass = len(set(phrase)), _mass(concepts, query.weights)
         share_asked = len(concepts) / max(length, 2)
-        asked = max(asked, share_asked * min(mass / _SURE_MASS, 1.0))
+        coverage = max(coverage, share_asked * min(mass / _SURE_MASS, 1.0))
         share = max(share, mass / query.total)
         scarce = max(scarce, _mass(concepts, query.scarcity) / (length + _MIN_TRIGGER_TERMS))
         if share_asked * mass > most:
             most, best = share_asked * mass, phrase
-    return asked, share, scarce, best
+    return coverage, share, scarce, best
 
 
 def _adjacent(query: WeightedQuery, *fields: list[tuple[int, int]]) -> float:

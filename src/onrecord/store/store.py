@@ -141,13 +141,13 @@ class Store:
 
     def records_named(self, record_id: str) -> list[Memory]:
         """Return the records with exactly this id: one, none, or one in each of several folders."""
-        named = []
+        records = []
         for path in self._paths_of(record_id):
             try:
-                named.append(self.read(path).memory)
+                records.append(self.read(path).memory)
             except OnrecordError:
                 continue
-        return named
+        return records
 
     def find_paths(self, reference: str) -> list[str]:
         """Return the paths that `reference` may mean (see `get`). Only an id can mean more than one."""

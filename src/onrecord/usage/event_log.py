@@ -185,9 +185,9 @@ def showings(events: Sequence[Event], limit: int | None = None, path: str = "") 
     """Return the newest showings among events, which are in the order of time, each with what became of it."""
     outcomes: dict[tuple[str, str], str] = {}
     feedback: dict[tuple[str, str], str] = {}
-    found: list[Showing] = []
+    recent: list[Showing] = []
     for event in reversed(events):
-        if limit is not None and len(found) >= limit:
+        if limit is not None and len(recent) >= limit:
             break
         if path and event.path != path:
             continue
@@ -198,8 +198,8 @@ def showings(events: Sequence[Event], limit: int | None = None, path: str = "") 
         elif event.what != SHOWN:
             feedback.setdefault(key, event.what)
         else:
-            found.append(_showing(event, outcomes.get(key, ""), feedback.get(key, "")))
-    return found
+            recent.append(_showing(event, outcomes.get(key, ""), feedback.get(key, "")))
+    return recent
 
 
 def _showing(logged_event: Event, last_outcome: str, said: str) -> Showing:
@@ -223,29 +223,29 @@ def _showing(logged_event: Event, last_outcome: str, said: str) -> Showing:
 def weeks(store_root: str, limit: int = 12) -> list[Week]:
     """Return what was shown in each of the last weeks, and what became of it, oldest first."""
     first_days = [monday for monday, _ in usage_log.per_week(store_root, limit)]
-    found = {monday: Week(monday) for monday in first_days}
+    by_monday = {monday: Week(monday) for monday in first_days}
     for showing in showings(read(store_root)):
         monday = usage_log.monday(showing.at)
-        if monday in found and showing.form != MAP:
-            week = found[monday]
+        if monday in by_monday and showing.form != MAP:
+            week = by_monday[monday]
             counts = {SHOWN: week.shown + 1}
             for name in filter(None, (showing.outcome, showing.feedback)):
                 counts[name] = getattr(week, name) + 1
-            found[monday] = week._replace(**counts)  # type: ignore[arg-type]
-    return list(found.values())
+            by_monday[monday] = week._replace(**counts)  # type: ignore[arg-type]
+    return list(by_monday.values())
 
 
 def feedback(store_root: str) -> dict[str, Feedback]:
     """Return what a person said about each record, by its path; the last word about each session counts."""
     events = [event for event in read(store_root) if event.what in (*FEEDBACK, TAKEN_BACK)]
     last: dict[tuple[str, str], Event] = {(event.path, event.session): event for event in events}
-    found: dict[str, Feedback] = {}
+    by_path: dict[str, Feedback] = {}
     for (path, _), event in last.items():
         if event.what != TAKEN_BACK:
-            so_far = found.get(path, Feedback())
+            so_far = by_path.get(path, Feedback())
             count = getattr(so_far, event.what) + 1
-            found[path] = so_far._replace(**{event.what: count, "last": max(so_far.last, event.at)})
-    return found
+            by_path[path] = so_far._replace(**{event.what: count, "last": max(so_far.last, event.at)})
+    return by_path
 
 
 def last_feedback(store_root: str, path: str) -> str:
@@ -260,8 +260,8 @@ def last_correction(store_root: str, path: str) -> str:
 
 def _feedback_by_session(events: Sequence[Event], path: str) -> dict[str, str]:
     by_person = (*FEEDBACK, TAKEN_BACK)
-    said = {event.session: event.what for event in events if event.path == path and event.what in by_person}
-    return {session: what for session, what in said.items() if what != TAKEN_BACK}
+    verdicts = {event.session: event.what for event in events if event.path == path and event.what in by_person}
+    return {session: what for session, what in verdicts.items() if what != TAKEN_BACK}
 
 
 def prune() -> None:
@@ -284,10 +284,10 @@ def prune() -> None:
 def shrink(data: bytes) -> bytes:
     """Return a log without what is older than `DAYS`, and without its older half if it is still large."""
     first = timestamps.days_before(timestamps.now(), DAYS)
-    kept = "".join(render(event) for event in parse(data) if event.at >= first).encode("utf-8", "backslashreplace")
-    while len(kept) > MAX_BYTES // 2:
-        kept = state_file.newer_half(kept)
-    return kept
+    newest = "".join(render(event) for event in parse(data) if event.at >= first).encode("utf-8", "backslashreplace")
+    while len(newest) > MAX_BYTES // 2:
+        newest = state_file.newer_half(newest)
+    return newest
 
 
 def _log(store_root: str) -> StateFile:
