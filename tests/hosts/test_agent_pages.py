@@ -74,6 +74,13 @@ def test_a_section_names_the_file_that_is_written(host):
         assert f"`${setup.variable[0]}`" in section(host.title)
 
 
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_a_section_says_how_the_agents_own_memory_and_ours_live_together(host):
+    paragraph = section(host.title).partition("**Its own memory.**")[2]
+
+    assert re.search(r"reads `[^`]+\.md`|reads `\.[a-z]+", paragraph)
+
+
 def test_every_agent_has_a_section():
     assert {host.title for host in HOSTS} <= set(HEADINGS)
     assert "aider, and agents that can only read a file" in HEADINGS
