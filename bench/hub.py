@@ -23,7 +23,7 @@ from typing import Any
 from bench import hub_clients, plot, results
 from bench.hub_records import Generator
 from onrecord.record import memory
-from onrecord.shared import engine, hub_connection, hub_schema, hub_search, hub_teams, remotes
+from onrecord.shared import engine, hub_connection, hub_teams, remotes
 from onrecord.shared.hub_transport import PostgresTransport
 from onrecord.shared.replicas import Replica
 from onrecord.shared.transport import Push, version_hash
@@ -99,7 +99,7 @@ class Hub:
         if not server.execute("SELECT 1 FROM pg_database WHERE datname = %s", _DATABASE):
             server.execute(f"CREATE DATABASE {_DATABASE} TEMPLATE template0")
         with hub_connection.connect(remotes.parse_team_address(server.url(_DATABASE))) as session:
-            hub_schema.migrate(session)
+            hub_connection.migrate(session)
         self.grant("everything", "reader", *map(_team, range(team_count)))
         for login in ("member", "colleague"):
             self.grant(login, "writer", _team(0))
@@ -178,7 +178,7 @@ def measure(hub: Hub, questions: int, times: int) -> dict[str, Any]:
     }
     for name, login in (("search in all teams", "everything"), ("search in one team", "member")):
         computed = hub.server.computed_seconds()
-        figures[name] = spread(lambda text, login=login: hub_search.find(hub.url(login), text), asked)
+        figures[name] = spread(lambda text, login=login: hub_teams.search(hub.url(login), text), asked)
         cpu = (hub.server.computed_seconds() - computed) / len(asked)
         figures[name]["server cpu"] = round(cpu * 1000, 1)
     figures.update(_first_pull(hub))

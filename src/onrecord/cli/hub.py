@@ -88,9 +88,9 @@ def _url(address: str) -> str:
 
 
 def _init(session: HubSession, team: str, review: bool | None) -> CommandResult:
-    from onrecord.shared import hub_schema, hub_teams
+    from onrecord.shared import hub_connection, hub_teams
 
-    before, after = hub_schema.migrate(session)
+    before, after = hub_connection.migrate(session)
     is_new = hub_teams.make_team(session, team, review)
     data = {"schema_before": before, "schema": after, "team": team, "is_new": is_new}
     tables = f"updated from schema {before} to {after}" if before < after else f"up to date: schema {after}"
@@ -184,13 +184,13 @@ def _forget(session: HubSession, team: str, path: str) -> CommandResult:
 
 def _status(session: HubSession, team: str) -> CommandResult:
     """Return what is in the hub, only of `team` unless it is empty."""
-    from onrecord.shared import hub_schema, hub_teams
+    from onrecord.shared import hub_connection, hub_teams
 
-    hub_schema.check(session)
+    hub_connection.check_schema(session)
     teams = [row for row in hub_teams.list_teams(session) if not team or row.name == team]
     data = {
         "server": session.info.server_version,
-        "schema": hub_schema.version(session),
+        "schema": hub_connection.schema_version(session),
         "teams": [{**row._asdict(), "members": [member._asdict() for member in row.members]} for row in teams],
     }
     return CommandResult(data, lambda screen: _text(screen, data, teams))

@@ -22,7 +22,7 @@ from onrecord.shared.remotes import POSTGRES, Remote
 from onrecord.store.store import Store
 
 if TYPE_CHECKING:
-    from onrecord.shared.hub_search import ServerMatch
+    from onrecord.shared.hub_teams import ServerMatch
 
 _STYLES = {"high": "green", "medium": "yellow", "low": "dim"}
 _NEAREST = "Nearest, probably about something else:"
@@ -165,10 +165,10 @@ def _search_remote(remote: Remote, search_request: _Request, project: Project) -
     if remote.kind != POSTGRES:
         return None
     # Only this command needs the extra `hub`.
-    from onrecord.shared import hub_search
+    from onrecord.shared import hub_teams
 
     search = _HubSearch(search_request.text, remote.name, remotes.parse_team_address(remote.url).team)
-    results = hub_search.find(
+    results = hub_teams.search(
         remote.url,
         search_request.text,
         search_request.limit,

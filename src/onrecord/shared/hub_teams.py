@@ -1,14 +1,18 @@
-"""The teams of a hub and their members. Only the owner of the schema can change them."""
+"""The teams of a hub: their members, which only the owner of the schema can change, and the search in their records."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import AlreadyExists, BadInput, NotFound
-from onrecord.shared import hub_schema
+from onrecord.errors import AlreadyExists, BadInput, BadRecord, BadRemote, NotFound
+from onrecord.record import memory
+from onrecord.record.memory import Memory
+from onrecord.shared import hub_connection
 from onrecord.shared.hub_connection import sql
+from onrecord.shared.remotes import parse_team_address
 
 if TYPE_CHECKING:
     from onrecord.shared.hub_connection import HubSession
@@ -45,7 +49,7 @@ class Team(NamedTuple):
 def make_team(session: HubSession, name: str, asks_for_review: bool | None) -> bool:
     """Create a team or set its `asks_for_review`; return True if it is new."""
     with session.transaction():
-        hub_schema.become_owner(session)
+        hub_connection.become_owner(session)
         inserted = session.execute(
             "INSERT INTO onrecord.teams (name) VALUES (%s) ON CONFLICT (name) DO NOTHING", (name,)
         )
@@ -63,8 +67,8 @@ def grant(session: HubSession, team: str, login: str, role: str) -> None:
         key = _key(session, team)
         if not has_login(session, login):
             raise NotFound(f"the database server has no login {login!r}", fix="add --create to make it")
-        hub_schema.become_owner(session)
-        hub_schema.share_with(session, login)
+        hub_connection.become_owner(session)
+        hub_connection.share_with(session, login)
         session.execute(
             "INSERT INTO onrecord.members (team, login, role) VALUES (%s, %s, %s)"
             " ON CONFLICT (team, login) DO UPDATE SET role = excluded.role",
@@ -76,20 +80,20 @@ def revoke(session: HubSession, team: str, login: str) -> None:
     """Remove a login from a team, and its rights in the schema with its last team. Raises NotFound."""
     with session.transaction():
         key = _key(session, team)
-        hub_schema.become_owner(session)
+        hub_connection.become_owner(session)
         deleted = session.execute("DELETE FROM onrecord.members WHERE team = %s AND login = %s", (key, login))
         if not deleted.rowcount:
             raise NotFound(f"{login!r} is not a member of the team {team}", fix="onrecord hub status")
         others = session.execute("SELECT 1 FROM onrecord.members WHERE login = %s", (login,)).fetchone()
         if not others and has_login(session, login):
-            hub_schema.withdraw_from(session, login)
+            hub_connection.withdraw_from(session, login)
 
 
 def forget_history(session: HubSession, team: str, path: str) -> int:
     """Delete the earlier versions of a file permanently, not the current one; return their number."""
     with session.transaction():
         key = _key(session, team)
-        hub_schema.become_owner(session)
+        hub_connection.become_owner(session)
         return session.execute("DELETE FROM onrecord.history WHERE team = %s AND path = %s", (key, path)).rowcount
 
 
@@ -170,3 +174,83 @@ def has_login(session: HubSession, login: str) -> bool:
     """True if the database server has this login."""
     # As text: Postgres would cut a name that is too long and find another login.
     return session.execute("SELECT 1 FROM pg_roles WHERE rolname::text = %s", (login,)).fetchone() is not None
+
+
+MAX_MATCHES = 100
+"""Results of one search: each contains the whole record."""
+
+MAX_SECONDS = 10
+_SEARCH = "SELECT team, path, data, score, has_all, is_cut FROM onrecord.search(%s, %s, %s, %s, %s)"
+
+
+class ServerMatch(NamedTuple):
+    """A matching record with its team and score; `has_all` if it has all the words."""
+
+    team: str
+    path: str
+    memory: Memory
+    score: float
+    has_all: bool
+
+
+class ServerMatches(NamedTuple):
+    """The best matches; `is_cut` if too many records match, so that only some were compared."""
+
+    hits: tuple[ServerMatch, ...]
+    is_cut: bool = False
+
+
+def search(
+    url: str,
+    text: str,
+    limit: int = 10,
+    *,
+    categories: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    include_retired: bool = False,
+) -> ServerMatches:
+    """Return the best matches; leave out files that are not records. Raises BadInput for a bad `limit`."""
+    if not 1 <= limit <= MAX_MATCHES:
+        raise BadInput(
+            f"--limit {limit} is not between 1 and {MAX_MATCHES}", fix=f"give a number from 1 to {MAX_MATCHES}"
+        )
+    statuses = () if include_retired else ("active",)
+    search_text = text.replace("\0", " ").encode("utf-8", "replace").decode()
+    parameters = (search_text, list(categories), list(tags), list(statuses), limit)
+    hub = hub_connection.Hub(parse_team_address(url), hub_connection.check_schema)
+    try:
+        rows = hub.run(lambda session: _matching_rows(session, parameters))
+    finally:
+        hub.close()
+    hits = [hit for row in rows if (hit := _parse_match(row)) is not None]
+    return ServerMatches(tuple(hits), any(row[-1] is True for row in rows))
+
+
+def _matching_rows(session: HubSession, parameters: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    from psycopg import errors
+
+    try:
+        with session.transaction():
+            # For this transaction only: behind a pool another client gets the session next.
+            session.execute(f"SET LOCAL statement_timeout = '{MAX_SECONDS}s'")
+            with session.cursor(binary=True) as cursor:
+                return cursor.execute(_SEARCH, parameters).fetchmany(MAX_MATCHES)
+    except errors.QueryCanceled as error:
+        raise BadRemote(
+            f"the search took longer than {MAX_SECONDS} seconds", fix="use rarer words, or ask the administrator"
+        ) from error
+
+
+def _parse_match(columns: Sequence[Any]) -> ServerMatch | None:
+    """Return a row of the answer as a match; None if its file is not a record. Raises BadRemote."""
+    team, path, data, score, has_all, _ = columns
+    types = (str, str, bytes, float, bool)
+    if not all(isinstance(value, kind) for value, kind in zip(columns, types)):
+        raise BadRemote(
+            "the database does not answer like a hub: a match has values of the wrong types",
+            fix="ask its administrator",
+        )
+    try:
+        return ServerMatch(team, path, memory.parse(data, path), score, has_all)
+    except BadRecord:
+        return None

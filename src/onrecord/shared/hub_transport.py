@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadRemote, OnrecordError, Refused
-from onrecord.shared import hub_schema, incoming
+from onrecord.shared import hub_connection, incoming
 from onrecord.shared.hub_connection import Hub
 from onrecord.shared.remotes import TeamAddress, parse_team_address
 from onrecord.shared.transport import Pulled, Push, Pushed, StoreAccess, Version
@@ -101,7 +101,7 @@ class PostgresTransport:
 
     def __init__(self, url: str) -> None:
         self._address = parse_team_address(url)
-        self._hub = Hub(self._address, hub_schema.check)
+        self._hub = Hub(self._address, hub_connection.check_schema)
         self._number = 0
 
     def pull(self, cursor: str) -> Pulled:

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
-from onrecord.shared import hub_connection, hub_schema, hub_teams
+from onrecord.shared import hub_connection, hub_teams
 from onrecord.shared.hub_transport import PostgresTransport
 from onrecord.shared.remotes import parse_team_address
 from onrecord.shared.transport import Push
@@ -68,7 +68,7 @@ def prepare(server: Server, url: str) -> None:
     server.execute(f"ALTER ROLE {OWNER} CREATEROLE")
     server.execute(f"GRANT CREATE ON DATABASE {database} TO {OWNER}")
     with hub_connection.connect(parse_team_address(server.url(database, OWNER))) as session:
-        hub_schema.migrate(session)
+        hub_connection.migrate(session)
         for team in ("platform", "other"):
             hub_teams.make_team(session, team, None)
         for login, role in ROLES.items():

@@ -14,7 +14,7 @@ import pytest
 from onrecord import extras
 from onrecord.cli import output
 from onrecord.cli.commands import COMMANDS
-from onrecord.shared import hub_connection, hub_schema
+from onrecord.shared import hub_connection
 from onrecord.shared.remotes import parse_team_address
 from onrecord.shared.transport import Push, version_hash
 from tests import time_limit
@@ -24,7 +24,7 @@ from .conftest import OWNER, STRANGER, TestHub, everything
 
 pytestmark = pytest.mark.debian("postgresql")
 __all__ = ["onrecord", "project"]
-VERSION = len(hub_schema.migrations())
+VERSION = len(hub_connection.migrations())
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_two_who_make_the_tables_at_once_both_succeed(postgres):
 
     def init() -> None:
         with hub_connection.connect(parse_team_address(url)) as session:
-            versions.append(hub_schema.migrate(session))
+            versions.append(hub_connection.migrate(session))
 
     threads = [threading.Thread(target=init) for _ in range(2)]
     for thread in threads:
@@ -270,13 +270,13 @@ def test_a_connected_remote_names_the_hub(own_hub, onrecord):
 
 
 def test_an_older_schema_and_a_newer_one_are_named_with_what_to_do(own_hub, onrecord, monkeypatch):
-    steps = hub_schema.migrations()
-    monkeypatch.setattr(hub_schema, "migrations", lambda: [*steps, "CREATE TABLE onrecord.more (x integer)"])
+    steps = hub_connection.migrations()
+    monkeypatch.setattr(hub_connection, "migrations", lambda: [*steps, "CREATE TABLE onrecord.more (x integer)"])
     url = ("--url", own_hub.url(OWNER))
 
     older = onrecord("hub", "status", *url)
     migrated = onrecord("hub", "init", *url)
-    monkeypatch.setattr(hub_schema, "migrations", lambda: steps)
+    monkeypatch.setattr(hub_connection, "migrations", lambda: steps)
     newer = [onrecord("hub", action, *url) for action in ("status", "init")]
 
     needs = len(steps) + 1
@@ -296,9 +296,9 @@ def test_an_older_schema_and_a_newer_one_are_named_with_what_to_do(own_hub, onre
 
 
 def test_a_migration_that_fails_leaves_everything_as_it_was(own_hub, onrecord, monkeypatch):
-    steps = hub_schema.migrations()
+    steps = hub_connection.migrations()
     broken = "CREATE TABLE onrecord.more (x integer); SELECT 1 / 0"
-    monkeypatch.setattr(hub_schema, "migrations", lambda: [*steps, broken])
+    monkeypatch.setattr(hub_connection, "migrations", lambda: [*steps, broken])
 
     outcome = onrecord("hub", "init", "--url", own_hub.url(OWNER))
 
@@ -309,15 +309,15 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(own_hub, onrecord, m
 
 
 def test_the_files_that_a_team_has_already_are_counted(postgres, onrecord, monkeypatch):
-    database, steps = postgres.database(), hub_schema.migrations()
-    monkeypatch.setattr(hub_schema, "migrations", lambda: steps[:2])
+    database, steps = postgres.database(), hub_connection.migrations()
+    monkeypatch.setattr(hub_connection, "migrations", lambda: steps[:2])
     assert onrecord("hub", "init", postgres.url(database)).code == 0
     postgres.execute(
         "INSERT INTO onrecord.records (team, path, number, data, hash)"
         " SELECT 1, 'decisions/' || n || '.json', n, '123', repeat('f', 32) FROM generate_series(1, 5) n",
         database=database,
     )
-    monkeypatch.setattr(hub_schema, "migrations", lambda: steps)
+    monkeypatch.setattr(hub_connection, "migrations", lambda: steps)
 
     assert onrecord("hub", "init", postgres.url(database)).out.startswith(
         f"tables updated from schema 2 to {VERSION}\n"
@@ -327,8 +327,8 @@ def test_the_files_that_a_team_has_already_are_counted(postgres, onrecord, monke
 
 
 def test_a_superuser_who_migrates_leaves_the_owner_in_charge(own_hub, onrecord, monkeypatch):
-    steps = hub_schema.migrations()
-    monkeypatch.setattr(hub_schema, "migrations", lambda: [*steps, "CREATE TABLE onrecord.more (x integer)"])
+    steps = hub_connection.migrations()
+    monkeypatch.setattr(hub_connection, "migrations", lambda: [*steps, "CREATE TABLE onrecord.more (x integer)"])
 
     assert onrecord("hub", "init", "--url", own_hub.server.url(own_hub.database)).code == 0
 
@@ -336,15 +336,15 @@ def test_a_superuser_who_migrates_leaves_the_owner_in_charge(own_hub, onrecord, 
 
 
 def test_the_hashes_of_an_earlier_schema_are_computed_again(postgres, onrecord, monkeypatch):
-    database, steps = postgres.database(), hub_schema.migrations()
-    monkeypatch.setattr(hub_schema, "migrations", lambda: steps[:3])
+    database, steps = postgres.database(), hub_connection.migrations()
+    monkeypatch.setattr(hub_connection, "migrations", lambda: steps[:3])
     assert onrecord("hub", "init", postgres.url(database)).code == 0
     postgres.execute(
         "INSERT INTO onrecord.records (team, path, number, data, hash)"
         " VALUES (1, 'decisions/a.json', 1, '123', repeat('f', 32)), (1, 'decisions/b.json', 2, '', '')",
         database=database,
     )
-    monkeypatch.setattr(hub_schema, "migrations", lambda: steps)
+    monkeypatch.setattr(hub_connection, "migrations", lambda: steps)
 
     assert onrecord("hub", "init", postgres.url(database)).code == 0
 

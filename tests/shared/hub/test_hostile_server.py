@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 
 from onrecord.errors import BadRemote, Offline, OnrecordError, Refused
-from onrecord.shared import hub_connection, hub_schema, hub_transport
+from onrecord.shared import hub_connection, hub_transport
 from onrecord.shared.hub_connection import Hub
 from onrecord.shared.hub_transport import PostgresTransport
 from onrecord.shared.remotes import parse_team_address
@@ -144,11 +144,11 @@ def test_a_failure_that_the_server_names_is_not_called_a_lost_connection(hub: Te
 @pytest.mark.debian("postgresql")
 @pytest.mark.parametrize("words", [("init", "--review"), ("init",)], ids=["a team", "the tables"])
 def test_who_keeps_a_lock_does_not_stop_the_administrator_for_ever(own_hub: TestHub, onrecord, monkeypatch, words):
-    monkeypatch.setattr(hub_schema, "_LIMIT_LOCK_WAIT", "SET LOCAL lock_timeout = '20ms'")
+    monkeypatch.setattr(hub_connection, "_LIMIT_LOCK_WAIT", "SET LOCAL lock_timeout = '20ms'")
     holding = own_hub.session("wilma")
     holding.execute("BEGIN")
     holding.execute(HOLD, (["f" * 32],))
-    holding.execute("SELECT pg_advisory_xact_lock(%s)", (hub_schema._LOCK if len(words) == 1 else 0,))
+    holding.execute("SELECT pg_advisory_xact_lock(%s)", (hub_connection._LOCK if len(words) == 1 else 0,))
 
     outcome = onrecord("hub", *words, "--team=platform", "--url", own_hub.url(OWNER))
 

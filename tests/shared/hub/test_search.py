@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from onrecord.errors import BadInput, BadRemote, Refused
-from onrecord.shared import hub_connection, hub_search, hub_teams
+from onrecord.shared import hub_connection, hub_teams
 from onrecord.shared.remotes import parse_team_address
 from tests.postgres import Server
 from tests.shared.hub.conftest import OWNER, STRANGER, TestHub
@@ -47,7 +47,7 @@ class Company(TestHub):
         self.rows("ANALYZE onrecord.records")
 
     def search(self, text: str, login: str = BOTH, **options: Any) -> list[str]:
-        return [hit.memory.id for hit in hub_search.find(self.url(login), text, **options).hits]
+        return [hit.memory.id for hit in hub_teams.search(self.url(login), text, **options).hits]
 
 
 def _decision(id: str, title: str, decision: str, **fields: object) -> bytes:
@@ -86,7 +86,7 @@ def test_what_has_some_of_the_rarer_words_follows_what_has_all(company):
     company.decide("both", "Rotate signing keys", "Every quarter.")
     company.decide("one", "Sign images", "With cosign.")
 
-    results = hub_search.find(company.url(BOTH), "rotate signing keys")
+    results = hub_teams.search(company.url(BOTH), "rotate signing keys")
 
     assert [(hit.memory.id, hit.has_all) for hit in results.hits] == [("both", True), ("one", False)]
     assert company.search('"signing keys"') == ["both"]
@@ -101,7 +101,7 @@ def test_a_login_finds_what_its_teams_have_and_nothing_else(company):
     assert company.search("deploy", "walt") == ["ours"]
     with pytest.raises(Refused):
         company.search("deploy", STRANGER)
-    assert [hit.team for hit in hub_search.find(company.url(BOTH, "other"), "fridays").hits] == ["other"]
+    assert [hit.team for hit in hub_teams.search(company.url(BOTH, "other"), "fridays").hits] == ["other"]
 
 
 def test_category_tag_and_status_are_chosen_by_the_index(company):
@@ -160,18 +160,18 @@ def test_so_many_matches_that_not_all_are_compared_are_reported_and_titles_come_
     company.fill(1_500, _decision("r0", "Other", "kafka"))
     company.decide("last", "Kafka")
 
-    results = hub_search.find(company.url("walt"), "kafka", limit=1)
+    results = hub_teams.search(company.url("walt"), "kafka", limit=1)
 
     assert [hit.memory.id for hit in results.hits] == ["last"]
     assert results.is_cut
-    assert not hub_search.find(company.url("walt"), "kafka other", tags=["none"]).is_cut
+    assert not hub_teams.search(company.url("walt"), "kafka other", tags=["none"]).is_cut
 
 
 def test_if_all_matches_were_compared_nothing_is_said_of_more(company):
     company.fill(1_200, _decision("r0", "Other", "kafka"))
     company.rows("UPDATE onrecord.records SET data = %s WHERE number <= 600", _decision("r0", "Kafka", ""))
 
-    assert not hub_search.find(company.url("walt"), "kafka").is_cut
+    assert not hub_teams.search(company.url("walt"), "kafka").is_cut
 
 
 def test_a_search_reads_the_index_for_a_login_that_row_level_security_binds(company):
@@ -192,19 +192,19 @@ def test_a_search_reads_the_index_for_a_login_that_row_level_security_binds(comp
 
 
 def test_a_search_that_takes_too_long_is_ended(company, monkeypatch):
-    monkeypatch.setattr(hub_search, "_SEARCH", "SELECT pg_sleep(60)::text, %s, %s, %s, %s, %s")
-    monkeypatch.setattr(hub_search, "MAX_SECONDS", 0.1)
+    monkeypatch.setattr(hub_teams, "_SEARCH", "SELECT pg_sleep(60)::text, %s, %s, %s, %s, %s")
+    monkeypatch.setattr(hub_teams, "MAX_SECONDS", 0.1)
 
     with pytest.raises(BadRemote, match="took longer"):
-        hub_search.find(company.url(BOTH), "kafka")
+        hub_teams.search(company.url(BOTH), "kafka")
 
 
 def test_a_limit_that_makes_no_sense_and_rows_of_another_kind_are_refused(company, monkeypatch):
     with pytest.raises(BadInput, match="between 1 and 100"):
-        hub_search.find(company.url(BOTH), "kafka", 0)
+        hub_teams.search(company.url(BOTH), "kafka", 0)
 
     monkeypatch.setattr(
-        hub_search, "_SEARCH", "SELECT 1, 2, 3, 4, 5, 6 WHERE %s || %s::text || %s::text || %s::text || %s > ''"
+        hub_teams, "_SEARCH", "SELECT 1, 2, 3, 4, 5, 6 WHERE %s || %s::text || %s::text || %s::text || %s > ''"
     )
     with pytest.raises(BadRemote, match="wrong types"):
-        hub_search.find(company.url(BOTH), "kafka")
+        hub_teams.search(company.url(BOTH), "kafka")
