@@ -88,6 +88,11 @@ class Need(NamedTuple):
     """The first of what it is about."""
 
     @property
+    def line(self) -> str:
+        """What it is, and the command for it: `3 drafts are waiting: onrecord review`."""
+        return f"{self.title}: {self.command}"
+
+    @property
     def names(self) -> str:
         """The names of the first few, and how many more there are: `a, b, c and 4 more`."""
         first = [subject.name for subject in self.subjects[:_MAX_NAMES]]
@@ -112,9 +117,9 @@ def queues(store_root: str, prefix: str, review: str = "") -> list[Need]:
 
     `review` is the command for them, if it is not that of the command line. Raises Unwritable.
     """
-    from onrecord.store import waiting
+    from onrecord.store import record_names
 
-    names = waiting.names(store_root)
+    names = record_names.drafts(store_root)
     conflicts = [name for name in names if paths.is_shared(prefix) and name.startswith(_CONFLICT_PREFIX)]
     drafts = [name for name in names if name not in set(conflicts)]
     store, page = paths.store_name(prefix), _in_store(_INBOX, prefix)

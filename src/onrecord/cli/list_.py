@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from onrecord import attention, paths
 from onrecord.cli import arguments, record_table
 from onrecord.cli.output import CommandResult, Screen, clean, to_json
 from onrecord.cli.record_table import ListedPath, TableRow
@@ -16,7 +17,7 @@ from onrecord.record import schema
 from onrecord.record.schema import shorten
 from onrecord.search import index, listing
 from onrecord.search.listing import Listed, ListingFilter
-from onrecord.store import record_names, rights, waiting
+from onrecord.store import record_names, rights
 from onrecord.store.store import Store
 from onrecord.text import plural
 
@@ -101,10 +102,11 @@ def run(args: argparse.Namespace) -> CommandResult:
         "total": total,
         "unreadable": broken,
         "waiting": sorted(unaccepted),
-        "drafts": waiting.count(store.root),
+        "drafts": len(record_names.drafts(store.root)),
     }
     warning = f"{plural(len(broken), 'file')} cannot be read; to see why: onrecord doctor" if broken else ""
-    note = "; ".join(filter(None, ("" if items else _empty_note(store), waiting.line(store.root))))
+    queues = [need.line for need in attention.queues(store.root, paths.prefix_of(store.root))]
+    note = "; ".join(filter(None, ("" if items else _empty_note(store), *queues)))
 
     def text(screen: Screen) -> str:
         if args.format or not screen.is_terminal:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onrecord import paths
+from onrecord import attention, paths
 from onrecord.capture import review, similar
 from onrecord.cli import arguments, draft_page, questions, record_table, resolve, terminal
 from onrecord.cli.draft_page import difference
@@ -27,7 +27,7 @@ from onrecord.record import drafts as revision
 from onrecord.record import form, memory
 from onrecord.record.drafts import Draft
 from onrecord.settings import CAPTURE_SWITCH, off_switches
-from onrecord.store import history, reference, waiting
+from onrecord.store import history, record_names, reference
 from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.writer import Writer
 from onrecord.text import plural
@@ -436,8 +436,9 @@ def _source(draft: Draft, group: Sequence[Draft]) -> str:
 
 def _count_drafts(store_root: str) -> CommandResult:
     """Return the number of drafts. A status line is no place for errors: a missing store counts as an empty inbox."""
-    count = waiting.count(store_root)
-    return CommandResult({"drafts": count}, lambda screen: waiting.line(store_root))
+    data = {"drafts": len(record_names.drafts(store_root))}
+    lines = [need.line for need in attention.queues(store_root, paths.prefix_of(store_root))]
+    return CommandResult(data, lambda screen: "; ".join(lines))
 
 
 def _list_drafts(reviewer: Reviewer, name: str, where: str, *, saves_listing: bool) -> CommandResult:

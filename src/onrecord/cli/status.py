@@ -20,7 +20,7 @@ from onrecord.session import holdout
 from onrecord.settings import OffSwitch, ProjectSetting, Settings, load_settings, off_switches, project_settings
 from onrecord.shared import remotes, replicas, sync_base
 from onrecord.shared.replicas import Replica
-from onrecord.store import record_names, waiting
+from onrecord.store import record_names
 from onrecord.text import plural
 from onrecord.usage.usage_log import EVENTS, Corrections, Counts, current_corrections, per_record
 
@@ -94,7 +94,7 @@ def _status(root: str, settings: Settings, needs: list[Need]) -> _Status:
         {category: count for (category, status), count in totals.items() if status == "active"},
         _sums(((status, count) for (_, status), count in totals.items() if status != "active")),
         len(listing.broken(index.open(root))) if is_there else 0,
-        waiting.count(root),
+        len(record_names.drafts(root)),
         attention.changed_files(root) if is_there else ChangedFiles(),
         Counts(*(sum(getattr(counts, kind) for counts in week) for kind in EVENTS)),
         current_corrections(root),

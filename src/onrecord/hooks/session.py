@@ -169,7 +169,7 @@ def _drafts(event: HostEvent, event_stores: EventStores) -> str:
     waiting += queues(event_stores.user_store, paths.USER_PREFIX) if event_stores.user_store else []
     for root, prefix, _ in event_stores.replicas[:_MAX_REPLICAS]:
         waiting += queues(paths.working_root(root), prefix)
-    return "\n".join(f"Memory: {need.title}: {need.command}" for need in waiting)
+    return "\n".join(f"Memory: {need.line}" for need in waiting)
 
 
 def _review_command(event: HostEvent) -> str:

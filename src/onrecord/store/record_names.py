@@ -1,4 +1,4 @@
-"""Names of the record files in a store, and the short names that stand for long ids: `sessions-live.3fa2c1`.
+"""Names of the files of records and drafts in a store, and short names for long ids: `sessions-live.3fa2c1`.
 
 Prompt hooks load this module, so it imports only modules that every hook has loaded.
 """
@@ -6,9 +6,11 @@ Prompt hooks load this module, so it imports only modules that every hook has lo
 from __future__ import annotations
 
 import os
+from itertools import islice
 
 from onrecord import categories, coldstart, files
 from onrecord.errors import BadRecord, UnsafePath
+from onrecord.paths import INBOX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 _SLUG = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _MAX_ID = 80
+_MAX_DRAFTS = 1_000
+"""Drafts are counted up to here: to a user, "1,000 drafts" says as much as any larger number."""
 
 
 def is_slug(name: str) -> bool:
@@ -120,3 +124,17 @@ def read_folder(root: str, folder: str) -> list[str]:
     if os.path.islink(full):
         files.inside(root, folder)
     return [name for name in files.names_in(full) if name.endswith(".json") and name[0] != "."]
+
+
+def drafts(root: str) -> list[str]:
+    """Return the names of the drafts in a store, in order, up to a limit. Raises Unwritable."""
+    try:
+        with os.scandir(files.inside(root, INBOX)) as entries:
+            first = [entry.name for entry in islice(entries, _MAX_DRAFTS)]
+    except UnsafePath:
+        return []
+    except OSError as error:
+        if files.is_absent(error):
+            return []
+        raise files.unreadable(os.path.join(root, INBOX), error) from error
+    return sorted(name[:-5] for name in first if name.endswith(".json") and name[0] != ".")
