@@ -129,7 +129,7 @@ def test_streams_are_few_and_the_one_too_many_is_told_not_to_ask_again(project, 
 
 
 def test_a_stream_without_news_outlives_the_limit_for_slow_clients(project, save, serve, monkeypatch):
-    monkeypatch.setattr("onrecord.web.connections.WAIT_SECONDS", 0.3)
+    monkeypatch.setattr("onrecord.web.server.WAIT_SECONDS", 0.3)
     monkeypatch.setattr(live, "_HEARTBEAT_SECONDS", 0.2)
     save()
     response = serve().get(live.PATH)

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from onrecord import paths
-from onrecord.web import connections, server
+from onrecord.web import server
 from tests.web.served import ROOT
 
 PATIENCE = 30
@@ -234,9 +234,9 @@ def test_whoever_keeps_a_connection_waiting_is_cut(page):
             dribbling.sendall(b"G")
             time.sleep(0.2)
     dribbling.close()
-    assert time.monotonic() - began < connections.WAIT_SECONDS + 5
+    assert time.monotonic() - began < server.WAIT_SECONDS + 5
     for client in waiting.values():
-        client.settimeout(connections.WAIT_SECONDS)
+        client.settimeout(server.WAIT_SECONDS)
         with contextlib.suppress(ConnectionResetError):
             while client.recv(65_536):
                 pass
@@ -286,6 +286,6 @@ def _allowed_files(number: int) -> Iterator[None]:
 
 
 def test_an_error_that_repeats_is_printed_some_times():
-    few = connections.FewLines()
+    few = server.FewLines()
 
-    assert sum(few.filter(None) for _ in range(1_000)) == connections._MAX_LINES
+    assert sum(few.filter(None) for _ in range(1_000)) == server._MAX_LINES

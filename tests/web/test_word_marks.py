@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onrecord.web import word_marks
-from onrecord.web.word_marks import MarkedPart
+from onrecord.web import field_merge
+from onrecord.web.field_merge import MarkedPart
 
 
 @pytest.mark.parametrize(
@@ -24,12 +24,12 @@ from onrecord.web.word_marks import MarkedPart
     ],
 )  # fmt: skip
 def test_compare(old, new, expected):
-    assert tuple(word_marks.compare(old, new)) == expected
+    assert tuple(field_merge.compare_words(old, new)) == expected
 
 
 @given(st.text(), st.text())
 def test_the_parts_are_the_texts(old, new):
-    marked = word_marks.compare(old, new)
+    marked = field_merge.compare_words(old, new)
 
     assert "".join(part.text for part in marked.old) == old
     assert "".join(part.text for part in marked.new) == new
@@ -38,4 +38,4 @@ def test_the_parts_are_the_texts(old, new):
 def test_very_long_texts_are_marked_as_a_whole():
     old, new = "a " * 3_000, "a " * 2_999 + "b"
 
-    assert word_marks.compare(old, new).new == (MarkedPart(new, True),)
+    assert field_merge.compare_words(old, new).new == (MarkedPart(new, True),)

@@ -1,8 +1,10 @@
-"""The merge of what somebody typed into a form with what somebody else saved meanwhile, field by field."""
+"""Two versions of a record: merged field by field, and compared word by word for a page that shows both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from onrecord.coldstart import NamedTuple
@@ -11,8 +13,6 @@ from onrecord.record import drafts, form, lifecycle, memory, merge, schema
 from onrecord.record.memory import Memory
 from onrecord.record.merge import Clash
 from onrecord.record.schema import Kind
-from onrecord.web import word_marks
-from onrecord.web.word_marks import MarkedPart
 
 THEIRS, YOURS, OWN = "theirs", "yours", "own"
 """The three choices for a field."""
@@ -53,7 +53,7 @@ class Merge(NamedTuple):
     def _choice(self, name: str, answers: Mapping[str, str]) -> FieldChoice:
         kind = kind_of(self.category, name)
         base, theirs, yours = (as_text(kind, value_at(side, name)) for side in (self.base, self.theirs, self.yours))
-        marks = word_marks.compare(theirs, yours)
+        marks = compare_words(theirs, yours)
         choice = answers.get(f"choice.{name}", "")
         own = answers.get(f"own.{name}", yours)
         return FieldChoice(name, label_of(name), base, marks.old, marks.new, choice, own)
@@ -164,3 +164,56 @@ def from_text(kind: Kind, text: str, name: str) -> Any:
         return form.parse_value(kind, text.split("\n"))
     except form.Unreadable as error:
         raise Invalid(f"{name}: {error}", fix="correct it", field_errors=((name, str(error)),)) from error
+
+
+_WORD = re.compile(r"\w+|\s+|[^\w\s]")
+_MAX_WORDS = 2_000
+"""Words of a text that are compared one by one; a longer text is marked as a whole."""
+
+
+class MarkedPart(NamedTuple):
+    """A piece of a text, marked if the other text does not have it."""
+
+    text: str
+    is_marked: bool = False
+
+
+class Marked(NamedTuple):
+    """Two texts in pieces."""
+
+    old: tuple[MarkedPart, ...]
+    new: tuple[MarkedPart, ...]
+
+
+def compare_words(old: str, new: str) -> Marked:
+    """Return both texts with the words marked that the other one does not have."""
+    if not old or not new or old == new:
+        return Marked(_whole(old, is_marked=old != new), _whole(new, is_marked=old != new))
+    before, after = _WORD.findall(old), _WORD.findall(new)
+    if len(before) > _MAX_WORDS or len(after) > _MAX_WORDS:
+        return Marked(_whole(old, is_marked=True), _whole(new, is_marked=True))
+    old_parts: list[MarkedPart] = []
+    new_parts: list[MarkedPart] = []
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    for kind, start, end, new_start, new_end in matcher.get_opcodes():
+        old_parts.append(MarkedPart("".join(before[start:end]), kind != "equal"))
+        new_parts.append(MarkedPart("".join(after[new_start:new_end]), kind != "equal"))
+    return Marked(_joined(old_parts), _joined(new_parts))
+
+
+def _whole(text: str, *, is_marked: bool) -> tuple[MarkedPart, ...]:
+    return (MarkedPart(text, is_marked),) if text else ()
+
+
+def _joined(marked_parts: Iterable[MarkedPart]) -> tuple[MarkedPart, ...]:
+    """Return the marked_parts without empty ones; a space between two marked ones is marked, too."""
+    joined: list[MarkedPart] = []
+    pieces = [part for part in marked_parts if part.text]
+    for part, following in zip(pieces, [*pieces[1:], MarkedPart("")]):
+        is_between = part.text.isspace() and following.is_marked and bool(joined) and joined[-1].is_marked
+        is_marked = part.is_marked or is_between
+        if joined and joined[-1].is_marked == is_marked:
+            joined[-1] = MarkedPart(joined[-1].text + part.text, is_marked)
+        else:
+            joined.append(MarkedPart(part.text, is_marked))
+    return tuple(joined)

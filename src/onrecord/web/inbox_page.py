@@ -27,11 +27,10 @@ from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
 from onrecord.text import plural
-from onrecord.web import field_merge, record_page, view, word_marks
-from onrecord.web.field_merge import Merge
+from onrecord.web import field_merge, record_page, view
+from onrecord.web.field_merge import Marked, Merge
 from onrecord.web.record_page import FieldView
 from onrecord.web.view import Notice
-from onrecord.web.word_marks import Marked
 
 _MAX_DRAFTS = 20
 """Drafts on one page: each is compared with all records."""
@@ -234,7 +233,7 @@ def _differences(before: Memory, after: Memory) -> Iterator[Difference]:
             continue
         kind = field_merge.kind_of(after.category, name)
         texts = [field_merge.as_text(kind, field_merge.value_at(side, name)) for side in (old, new)]
-        yield Difference(field_merge.label_of(name), word_marks.compare(*texts))
+        yield Difference(field_merge.label_of(name), field_merge.compare_words(*texts))
 
 
 def _requested_draft(request: Request) -> StoredDraft:

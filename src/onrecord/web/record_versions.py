@@ -17,8 +17,8 @@ from onrecord.record import drafts, form, lifecycle, memory
 from onrecord.record.memory import HistoryEntry, Memory
 from onrecord.store import history
 from onrecord.store.store import Entry, Store
-from onrecord.web import field_merge, word_marks
-from onrecord.web.word_marks import Marked
+from onrecord.web import field_merge
+from onrecord.web.field_merge import Marked
 
 _MAX_COMMITS = 20
 _GIT_SECONDS = 2.0
@@ -170,7 +170,7 @@ def _field(
     now = field_merge.value_at(memory.to_json(entry.memory), history_entry.field)
     can_be_put_back = is_editable(history_entry.field) and old.is_whole and now != old.value
     label = form.field_label(history_entry.field.removeprefix("content.")).capitalize()
-    return ChangedField(number, history_entry.summary, label, word_marks.compare(*texts), can_be_put_back)
+    return ChangedField(number, history_entry.summary, label, field_merge.compare_words(*texts), can_be_put_back)
 
 
 class OldValue(NamedTuple):
