@@ -14,8 +14,8 @@ pytest.importorskip("starlette", reason="the extra web is not installed")
 from onrecord import paths
 from onrecord.shared import remotes
 from onrecord.usage import usage_log
-from onrecord.web import facets, search_page
-from onrecord.web.facets import FacetRow, Selection
+from onrecord.web import search_page
+from onrecord.web.search_page import FacetRow, Selection
 from tests.git_project import GitProject
 from tests.records import put, sample
 
@@ -40,7 +40,7 @@ def _row(number: int, category: str = "decision", tags: Sequence[str] = (), file
 def test_the_numbers_of_a_facet_are_those_with_the_other_facets_as_chosen():
     rows = [_row(1, tags=("a",)), _row(2, tags=("b",)), _row(3, "constraint", ("a",))]
 
-    accepted, shown = facets.narrow(rows, Selection("", {"category": "decision"}))
+    accepted, shown = search_page.narrow(rows, Selection("", {"category": "decision"}))
 
     assert accepted == rows[:2]
     numbers = {(choice.facet, choice.value): choice.number for facet in shown for choice in facet.choices}
@@ -50,7 +50,7 @@ def test_the_numbers_of_a_facet_are_those_with_the_other_facets_as_chosen():
 
 
 def test_a_chosen_value_that_no_record_has_can_still_be_taken_off():
-    _, shown = facets.narrow([_row(1)], Selection("words", {"tag": "gone"}))
+    _, shown = search_page.narrow([_row(1)], Selection("words", {"tag": "gone"}))
 
     (choice,) = [choice for facet in shown for choice in facet.choices if choice.is_chosen]
     assert (choice.value, choice.number, choice.address) == ("gone", 0, "/search?q=words")
@@ -71,7 +71,7 @@ def test_a_chosen_value_that_no_record_has_can_still_be_taken_off():
 def test_the_facet_of_a_file_goes_by_what_records_name(file, wanted, is_found):
     row = _row(1, files=(file,))
 
-    assert facets.narrow([row], Selection("", {"file": wanted}))[0] == ([row] if is_found else [])
+    assert search_page.narrow([row], Selection("", {"file": wanted}))[0] == ([row] if is_found else [])
 
 
 def test_an_address_says_all_of_a_search_and_is_read_back():
@@ -79,7 +79,7 @@ def test_an_address_says_all_of_a_search_and_is_read_back():
     wanted = Selection("50 % of ä & ö", chosen, 3)
 
     params = dict(parse_qsl(urlsplit(wanted.address(page_number=3)).query))
-    assert facets.selection(params, int(params["page"]), 2_000) == wanted
+    assert search_page.selection(params, int(params["page"]), 2_000) == wanted
 
 
 def test_without_words_all_stores_are_listed_with_their_names(browser, project, save):

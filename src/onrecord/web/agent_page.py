@@ -1,16 +1,31 @@
-"""`/agent`: a preview of the context that a prompt would get, with reasons. A preview does not count as usage."""
+"""What an agent is shown of a record, and for a prompt (`/agent`), with the reasons. Neither counts as usage."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from onrecord import paths, timestamps
+from onrecord.capture import advice, similar
 from onrecord.coldstart import NamedTuple
+from onrecord.digest import map_page
+from onrecord.digest.selection import DigestCandidate
+from onrecord.errors import OnrecordError, SecretFound
+from onrecord.freshness import anchors
 from onrecord.project import Project
-from onrecord.recall import explanation, for_prompt
+from onrecord.recall import explanation, for_prompt, selection
+from onrecord.recall.candidate import Candidate, render_block
 from onrecord.recall.explanation import Explained
 from onrecord.recall.for_prompt import Decision
+from onrecord.record import compose, memory, naming, rule_title, summary_line
+from onrecord.record.memory import Memory
+from onrecord.search.rank import Match
+from onrecord.store import record_names
+from onrecord.store.store import Store
 from onrecord.text import count_tokens
 from onrecord.web import view
 
@@ -29,7 +44,7 @@ class CandidateView(NamedTuple):
     reasons: tuple[str, ...]
 
 
-class Preview(NamedTuple):
+class PromptPreview(NamedTuple):
     """The context that a prompt would get, and the reasons."""
 
     conclusion: str
@@ -49,16 +64,16 @@ def show(request: Request) -> Response:
     warning = project.require_a_store()
     # Browsers send line ends as CRLF.
     prompt = request.query_params.get("prompt", "").replace("\r\n", "\n")[:_MAX_PROMPT_CHARS]
-    preview = _preview(project, prompt) if prompt.strip() else None
+    preview = _of_prompt(project, prompt) if prompt.strip() else None
     return view.page(
         request, "agent.html", title="What would my agent get?", prompt=prompt, warning=warning, preview=preview
     )
 
 
-def _preview(project: Project, prompt: str) -> Preview:
+def _of_prompt(project: Project, prompt: str) -> PromptPreview:
     decision = for_prompt.preview(project.stores, prompt, project.settings, first=False)
     silence = explanation.silence(prompt, project.settings)
-    return Preview(
+    return PromptPreview(
         explanation.conclusion(decision, is_silent=bool(silence)),
         silence,
         "" if silence else decision.text,
@@ -78,6 +93,103 @@ def _candidate(explained: Explained, decision: Decision) -> CandidateView:
         explanation.outcome(candidate, decision),
         (*explained.reasons, *caution),
     )
+
+
+class ShownText(NamedTuple):
+    """A text that an agent gets, and when."""
+
+    moment: str
+    text: str
+
+    @property
+    def tokens(self) -> int:
+        return count_tokens(self.text)
+
+
+class SimilarTitle(NamedTuple):
+    """A similar record, and whether it says nearly the same."""
+
+    title: str
+    address: str
+    is_same: bool
+
+
+class AgentPreview(NamedTuple):
+    """The texts that an agent gets of a record, and what speaks against saving it as it is."""
+
+    texts: tuple[ShownText, ...]
+    refusals: tuple[str, ...] = ()
+    """Why it cannot be saved."""
+    advice: tuple[advice.Advice, ...] = ()
+    similar: tuple[SimilarTitle, ...] = ()
+
+
+def texts(store_root: str, record: Memory) -> tuple[ShownText, ...]:
+    """Return the texts that an agent gets of a record of a store."""
+    prefix = paths.prefix_of(store_root)
+    marks = ", ".join(summary_line.marks(record))
+    line = summary_line.render(record)
+    match = Match(
+        record.id, record.category, record.title, record.path, record.tags, record.record_status, record.updated_at,
+        line, "", store_root, mark=marks,
+    )  # fmt: skip
+    candidate = Candidate(match, prefix)
+    shared = paths.store_name(prefix) if paths.is_shared(prefix) else ""
+    entry = DigestCandidate(
+        record.path, record.category, record.title, line, prefix + record.path, not shared,
+        shared=shared, line=rule_title.of_record(record), mark=marks, name=record_names.short_name(record.path),
+    )  # fmt: skip
+    return (
+        ShownText("At the start of a session, in the map", map_page.render_line(entry)),
+        ShownText("At a prompt, a command or a file that it governs", render_block([candidate.item], prefix)),
+        ShownText("Where it is only likely to be relevant", selection.pointer(candidate)),
+    )
+
+
+def preview(
+    store: Store, name: str, category: str, fields: Mapping[str, Any], *, before: Memory | None = None
+) -> AgentPreview:
+    """Return the preview of a partial record, complete or not; `before` is the record that it changes.
+
+    `name` is that of the store in addresses.
+    """
+    record, refusals = _compose(category, fields)
+    if not record.title:
+        return AgentPreview((), refusals)
+    is_complete = not refusals
+    project = anchors.project_root(store.root)
+    earlier = before.triggers if before else ()
+    near = similar.find(store, record, 4) if is_complete else []
+    return AgentPreview(
+        texts(store.root, record),
+        refusals,
+        tuple(advice.on(record, project, earlier_triggers=earlier)) if is_complete else (),
+        tuple(
+            SimilarTitle(match.memory.title, view.address(name, match.entry.path), match.is_same)
+            for match in near
+            if before is None or match.memory.id != before.id
+        ),
+    )
+
+
+def _compose(category: str, fields: Mapping[str, Any]) -> tuple[Memory, tuple[str, ...]]:
+    """Return the record of partial fields, and the reasons why it cannot be saved yet."""
+    try:
+        return compose.compose(category, fields), ()
+    except SecretFound as error:
+        reasons: tuple[str, ...] = (f"{error.message}; {error.fix}",)
+    except OnrecordError as error:
+        flaws = error.field_errors or (("", error.message),)
+        reasons = tuple(f"{_label(where)}{message}" for where, message in flaws)
+    title = naming.clean_title(str(fields.get("title", "")))
+    content = fields.get("content", {})
+    record = Memory(category, naming.slug(title), title, content, updated_at=timestamps.now())
+    return record._replace(triggers=tuple(fields.get("triggers", ()))), reasons
+
+
+def _label(where: str) -> str:
+    name = memory.without_positions(where).removeprefix("content.").replace("_", " ").replace(".", " ")
+    return f"{name} " if name else ""
 
 
 ROUTES = (Route("/agent", show),)

@@ -28,8 +28,8 @@ from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
-from onrecord.web import agent_preview, field_merge, record_form, record_page, record_versions, view
-from onrecord.web.agent_preview import AgentPreview
+from onrecord.web import agent_page, field_merge, record_form, record_page, record_versions, view
+from onrecord.web.agent_page import AgentPreview
 from onrecord.web.field_merge import Merge
 from onrecord.web.record_form import Values
 
@@ -277,7 +277,7 @@ def _respond(form_subject: _Subject) -> Response:
     values = record_form.without_gaps(form_subject.category, values)
     filled = record_form.parse(form_subject.category, values)
     if command == "preview":
-        shown = agent_preview.preview(
+        shown = agent_page.preview(
             form_subject.store,
             form_subject.store_name,
             form_subject.category,
@@ -406,7 +406,7 @@ def _first_preview(form_subject: _Subject, form_page: _FormPage) -> AgentPreview
     """Return the preview of a record as it is saved; None for a form with other text."""
     if form_page.is_unsaved or form_subject.record is None:
         return None
-    return AgentPreview(agent_preview.texts(form_subject.store.root, form_subject.record))
+    return AgentPreview(agent_page.texts(form_subject.store.root, form_subject.record))
 
 
 def show_preview(request: Request) -> Response:
@@ -418,7 +418,7 @@ def show_preview(request: Request) -> Response:
     store = record_page.store_to_change(request, name)
     before = next(iter(store.records_named(values.get("id", ""))), None)
     filled = record_form.parse(category, record_form.without_gaps(category, values))
-    shown = agent_preview.preview(store, name, category, filled.fields, before=before)
+    shown = agent_page.preview(store, name, category, filled.fields, before=before)
     refusals = (*shown.refusals, *(f"{problem.field}: {problem.message}" for problem in filled.problems))
     return view.fragment(request, "agent_preview.html", preview=shown._replace(refusals=refusals))
 

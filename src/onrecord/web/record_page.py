@@ -25,7 +25,7 @@ from onrecord.store.writer import Writer
 from onrecord.usage import event_log, usage_log
 from onrecord.usage.event_log import Feedback, Showing
 from onrecord.usage.usage_log import Counts
-from onrecord.web import agent_preview, record_versions, view
+from onrecord.web import agent_page, record_versions, view
 from onrecord.web.view import Notice
 
 _MAX_CHAIN_LENGTH = 20
@@ -105,7 +105,7 @@ def _page(request: Request, store: Store, entry: Entry, refused_change: RefusedC
         hidden_by=project.hidden(store, [record.id]).get(record.id, ""),
         address=view.address(request.path_params["store"], entry.path),
         line=summary_line.render(record),
-        shown=agent_preview.texts(store.root, record),
+        shown=agent_page.texts(store.root, record),
         fields=list(fields_of(record)),
         chain=_replacement_chain(store, entry, request.path_params["store"]),
         files=list(_files(store, record, shows_lines=not is_static)),

@@ -6,14 +6,16 @@ The address says all of it, so that a search can be kept and the page works with
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from onrecord import paths
+from onrecord import globs, paths
 from onrecord.audit import outcomes
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
@@ -22,8 +24,7 @@ from onrecord.record.naming import remove_invisible
 from onrecord.search import index, listing
 from onrecord.search.listing import Listed, ListingFilter
 from onrecord.usage import usage_log
-from onrecord.web import facets, view
-from onrecord.web.facets import Facet, Selection
+from onrecord.web import view
 
 _MAX_HITS = 200
 """Results of a search that are looked at; nobody reads more, and facets narrow them."""
@@ -67,7 +68,7 @@ class Result(NamedTuple):
 class _Matches(NamedTuple):
     """All records that a search is about, before facets narrow them."""
 
-    facet_rows: Sequence[facets.FacetRow]
+    facet_rows: Sequence[FacetRow]
     rows: dict[str, Listed]
     hits: dict[str, Hit]
     nearest: Sequence[Hit] = ()
@@ -93,7 +94,7 @@ def search(request: Request) -> Response:
         rows, _ = listing.read(view.open_index(project), ListingFilter(), _PER_PAGE)
         return view.page(request, "search.html", title="Search", records=list(map(view.list_item, rows)))
     project.require_a_store()
-    wanted = facets.selection(params, view.page_number(params.get("page", "")), _MAX_QUERY_CHARS)
+    wanted = selection(params, view.page_number(params.get("page", "")), _MAX_QUERY_CHARS)
     values = {**_results(project, wanted)._asdict(), "wanted": wanted, "per_page": _PER_PAGE}
     if params.get("part"):
         return view.fragment(request, "results.html", **values)
@@ -120,7 +121,7 @@ def quick(request: Request) -> Response:
 
 def _results(project: Project, wanted: Selection) -> Results:
     found = _matching(project, wanted) if wanted.text.strip() else _all(project)
-    accepted, choices = facets.narrow(found.facet_rows, wanted)
+    accepted, choices = narrow(found.facet_rows, wanted)
     first = (wanted.page - 1) * _PER_PAGE
     shown = accepted[first : first + _PER_PAGE]
     words = _WORD.findall(wanted.text.casefold())
@@ -135,7 +136,7 @@ def _results(project: Project, wanted: Selection) -> Results:
 
 def _matching(project: Project, wanted: Selection) -> _Matches:
     """Return the results of a search in all stores."""
-    include_retired = wanted.chosen.get(facets.STATUS) in _HIDDEN_STATES
+    include_retired = wanted.chosen.get(STATUS) in _HIDDEN_STATES
     hits = project.search(wanted.text, _MAX_HITS, include_retired=include_retired)
     by_path = {hit.path: hit for hit in hits}
     rows: dict[str, Listed] = {}
@@ -159,7 +160,7 @@ def _all(project: Project) -> _Matches:
     return _Matches(_facet_rows(project, newest_first), newest_first, {}, is_cut=is_cut)
 
 
-def _facet_rows(project: Project, listed_rows: Mapping[str, Listed]) -> list[facets.FacetRow]:
+def _facet_rows(project: Project, listed_rows: Mapping[str, Listed]) -> list[FacetRow]:
     """Return what the facets need of each record: its own fields, and how it is used."""
     used: dict[str, tuple[set[str], set[str]]] = {
         ref.prefix: (outcomes.shown_paths(ref.root), set(usage_log.current_corrections(ref.root)))
@@ -171,7 +172,7 @@ def _facet_rows(project: Project, listed_rows: Mapping[str, Listed]) -> list[fac
         shown, corrected = used.get(prefix, (set(), set()))
         is_never_shown = row.status == "active" and row.path not in shown
         facet_rows.append(
-            facets.FacetRow(
+            FacetRow(
                 path,
                 paths.store_name(prefix),
                 row.category,
@@ -185,9 +186,7 @@ def _facet_rows(project: Project, listed_rows: Mapping[str, Listed]) -> list[fac
     return facet_rows
 
 
-def _result(
-    facet_row: facets.FacetRow, search_matches: _Matches, words: Sequence[str], other_hits: Sequence[Hit]
-) -> Result:
+def _result(facet_row: FacetRow, search_matches: _Matches, words: Sequence[str], other_hits: Sequence[Hit]) -> Result:
     row, hit = search_matches.rows[facet_row.path], search_matches.hits.get(facet_row.path)
     return Result(
         facet_row.path,
@@ -235,6 +234,144 @@ def _marked(text: str) -> Markup:
         word, _, after = part.partition(_CLOSE)
         parts.append(Markup("<mark>{}</mark>{}").format(remove_invisible(word), remove_invisible(after)))
     return Markup().join(parts)
+
+
+STORE, CATEGORY, STATUS, TAG, FILE, NEVER, CORRECTED = (
+    "store", "category", "status", "tag", "file", "never", "corrected",
+)  # fmt: skip
+FACETS = (STORE, CATEGORY, STATUS, TAG, FILE, NEVER, CORRECTED)
+"""The facets, as they are named in addresses."""
+
+FLAGS = {NEVER: "never shown", CORRECTED: "corrected"}
+"""Facets with one choice, and its words."""
+
+_HEADINGS = {STORE: "Store", CATEGORY: "Category", STATUS: "Status", TAG: "Tag", FILE: "File", NEVER: "Use"}
+_MAX_CHOICES = {TAG: 12, FILE: 6}
+_FEW_CHOICES = 20
+"""Choices shown of a facet: the most frequent ones, and the one that is chosen."""
+
+_MAX_VALUE = 300
+
+
+class FacetRow(NamedTuple):
+    """What a record is listed by."""
+
+    path: str
+    """With the prefix of its store."""
+    store: str
+    category: str
+    status: str
+    tags: Sequence[str]
+    files: Sequence[str]
+    is_never_shown: bool
+    is_corrected: bool
+
+    def values(self, facet: str) -> Sequence[str]:
+        """Return the choices of a facet that this record is among."""
+        if facet == TAG:
+            return self.tags
+        if facet == FILE:
+            return [file.partition("#")[0] for file in self.files]
+        if facet in FLAGS:
+            return ["1"] if (self.is_never_shown if facet == NEVER else self.is_corrected) else []
+        return [getattr(self, facet)]
+
+
+class FacetChoice(NamedTuple):
+    """One choice of a facet: its label, the number of records that it leaves, and the address that takes it."""
+
+    facet: str
+    value: str
+    label: str
+    number: int
+    address: str
+    is_chosen: bool
+
+
+class Facet(NamedTuple):
+    """A facet with its choices."""
+
+    name: str
+    heading: str
+    choices: Sequence[FacetChoice]
+
+
+class Selection(NamedTuple):
+    """What the address of a search page says: the text, the chosen value of each facet, and the page."""
+
+    text: str
+    chosen: Mapping[str, str]
+    """By facet; without those that are not chosen."""
+    page: int = 1
+
+    @property
+    def is_narrow(self) -> bool:
+        return bool(self.chosen)
+
+    def address(self, facet: str = "", choice: str = "", page_number: int = 1) -> str:
+        """Return the address of this selection with another value of a facet, and of one of its pages."""
+        chosen = {**self.chosen, facet: choice} if facet else self.chosen
+        fields = {"q": self.text, **chosen, "page": str(page_number) if page_number > 1 else ""}
+        query = urlencode({name: text for name, text in fields.items() if text})
+        return f"/search?{query}" if query else "/search"
+
+    def accepts(self, facet_row: FacetRow, facet: str) -> bool:
+        """True if a record is among what is chosen of a facet, or nothing is."""
+        value = self.chosen.get(facet, "")
+        if not value:
+            return True
+        values = facet_row.values(facet)
+        return value in values or (facet == FILE and any(_covers(file, value) for file in values))
+
+
+def selection(params: Mapping[str, str], page_number: int, max_chars: int) -> Selection:
+    """Return what an address says."""
+    chosen = {name: params.get(name, "")[:_MAX_VALUE].strip() for name in FACETS}
+    chosen = {name: "1" if name in FLAGS else value for name, value in chosen.items() if value}
+    return Selection(params.get("q", "")[:max_chars], chosen, page_number)
+
+
+def narrow(facet_rows: Sequence[FacetRow], wanted: Selection) -> tuple[list[FacetRow], list[Facet]]:
+    """Return the records that are chosen, and the facets with how many records each choice would leave.
+
+    The numbers of a facet are those with all other facets as they are chosen.
+    """
+    counts: dict[str, Counter[str]] = {facet: Counter() for facet in FACETS}
+    accepted: list[FacetRow] = []
+    for facet_row in facet_rows:
+        refusing = [facet for facet in wanted.chosen if not wanted.accepts(facet_row, facet)]
+        if not refusing:
+            accepted.append(facet_row)
+        # One that a single facet refuses is counted for that one alone.
+        for facet in FACETS if not refusing else refusing if len(refusing) == 1 else ():
+            counts[facet].update(facet_row.values(facet))
+    facets = [Facet(name, _HEADINGS[name], list(_choices(name, counts, wanted))) for name in _HEADINGS]
+    return accepted, [facet for facet in facets if _narrows(facet, len(accepted))]
+
+
+def _narrows(facet: Facet, total: int) -> bool:
+    """True if a facet has a choice that changes anything."""
+    return any(choice.is_chosen or choice.number < total for choice in facet.choices)
+
+
+def _choices(name: str, choice_counts: Mapping[str, Counter[str]], wanted: Selection) -> Iterator[FacetChoice]:
+    """Yield the choices of a facet, the chosen one first, then the most frequent ones."""
+    names = (NEVER, CORRECTED) if name == NEVER else (name,)
+    for facet in names:
+        chosen = wanted.chosen.get(facet, "")
+        frequent = [value for value, _ in choice_counts[facet].most_common(_MAX_CHOICES.get(facet, _FEW_CHOICES))]
+        for value in dict.fromkeys([*([chosen] if chosen else []), *frequent]):
+            is_chosen = value == chosen
+            number = choice_counts[facet][value]
+            label = FLAGS.get(facet) or (value.replace("_", " ") if facet == CATEGORY else value)
+            target = wanted.address(facet, "" if is_chosen else value)
+            yield FacetChoice(facet, value, label, number, target, is_chosen)
+
+
+def _covers(file: str, wanted: str) -> bool:
+    """True if what a record names (a file, a folder or a glob) covers the wanted file, or lies in the wanted folder."""
+    file, wanted = file.rstrip("/"), wanted.rstrip("/")
+    return file == wanted or file.startswith(f"{wanted}/") or globs.matches(file, wanted)
 
 
 ROUTES = (Route("/search", search), Route("/search.json", quick))
