@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from onrecord.capture import source_passage
-from onrecord.capture.source_passage import PassageLine, SourcePassage
+from onrecord.capture import review
+from onrecord.capture.review import PassageLine, SourcePassage
 from onrecord.record.memory import Memory
 
 TEXT = "# Tables\n\n## Decision\n\nEach service owns its tables.\nNobody reads others.\n"
@@ -19,7 +19,7 @@ def record(source, origin="import"):
 def test_the_lines_that_the_draft_has_are_marked(tmp_path):
     (tmp_path / "adr.md").write_text(TEXT)
 
-    assert source_passage.find(str(tmp_path), record("adr.md:3")) == SourcePassage(
+    assert review.source_passage(str(tmp_path), record("adr.md:3")) == SourcePassage(
         "adr.md",
         tuple(
             PassageLine(number, text, text == "Each service owns its tables.")
@@ -31,7 +31,7 @@ def test_the_lines_that_the_draft_has_are_marked(tmp_path):
 def test_of_a_long_file_the_part_around_the_named_line_is_shown(tmp_path):
     (tmp_path / "long.md").write_text("".join(f"line {number}\n" for number in range(1, 1_001)))
 
-    passage = source_passage.find(str(tmp_path), record("long.md:500"))
+    passage = review.source_passage(str(tmp_path), record("long.md:500"))
 
     assert (passage.lines[0].text, len(passage.lines)) == ("line 480", 160)
 
@@ -43,7 +43,7 @@ def test_a_file_outside_of_the_project_or_a_missing_one_is_not_read(tmp_path):
     os.symlink(tmp_path / "secret", project / "link.md")
 
     flaws = [
-        source_passage.find(str(project), record(f"{name}:1"))
+        review.source_passage(str(project), record(f"{name}:1"))
         for name in ("../secret", str(tmp_path / "secret"), "link.md", "missing.md")
     ]
 
@@ -54,6 +54,6 @@ def test_a_file_outside_of_the_project_or_a_missing_one_is_not_read(tmp_path):
 def test_what_was_said_in_a_session_is_no_passage_of_a_file(tmp_path):
     (tmp_path / "adr.md").write_text(TEXT)
 
-    assert source_passage.find(str(tmp_path), record("adr.md:3", origin="agent")) is None
-    assert source_passage.find(str(tmp_path), record('session s-1: "we go with rows"')) is None
-    assert source_passage.find("", record("adr.md:3")) is None
+    assert review.source_passage(str(tmp_path), record("adr.md:3", origin="agent")) is None
+    assert review.source_passage(str(tmp_path), record('session s-1: "we go with rows"')) is None
+    assert review.source_passage("", record("adr.md:3")) is None

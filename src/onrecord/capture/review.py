@@ -1,25 +1,44 @@
-"""Decisions on drafts: accept, merge into an existing record, reject, and edit."""
+"""Decisions on drafts: accept, merge into an existing record, reject, and edit; and the passage a draft was made of."""
 
 from __future__ import annotations
 
+import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from onrecord import files
 from onrecord.capture import similar, suggestions
-from onrecord.errors import Changed
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import Changed, OnrecordError
 from onrecord.git import git_files
 from onrecord.record import compose, lifecycle, memory, naming
 from onrecord.record import drafts as revision
 from onrecord.record.drafts import Draft
 from onrecord.record.memory import HistoryEntry, Memory
+from onrecord.search import document
 from onrecord.store import history
 from onrecord.store.inbox import BrokenDraft, Inbox, new_draft
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 
 _MAX_SOURCE_CHARS = 1_000
+
+_MAX_SOURCE_BYTES = 400_000
+
+_MAX_SOURCE_LINES = 160
+
+_LINES_BEFORE = 20
+"""Lines of a long page above the one that the record names."""
+
+_MAX_LINE_CHARACTERS = 1_000
+
+_MIN_LINE_CHARACTERS = 12
+"""Shorter lines, such as headings of one word, occur everywhere."""
+
+_SOURCE = re.compile(r"(.+):([0-9]{1,7})")
+
+_SIGNS = re.compile(r"[\W_]+")
 
 
 def source(session: str, evidence: tuple[str, ...]) -> str:
@@ -186,3 +205,50 @@ def preview(writer: Writer, draft: Draft, into: str = "") -> tuple[Memory, Memor
     patch = revision.draft_patch(draft, before.memory)
     after = lifecycle.revise(before.memory, patch, now=writer.now, may_shrink=bool(draft.revises or draft.fields))
     return before.memory, after
+
+
+class PassageLine(NamedTuple):
+    """A line of the source, marked if the draft has its words."""
+
+    number: int
+    text: str
+    is_marked: bool
+
+
+class SourcePassage(NamedTuple):
+    """The part of a file that a draft rests on, or why it cannot be read."""
+
+    path: str
+    lines: tuple[PassageLine, ...] = ()
+    flaw: str = ""
+
+
+def source_passage(project: str, record: Memory) -> SourcePassage | None:
+    """Return the passage in a file of the project that a record names as its source; None if it names none."""
+    source = _SOURCE.fullmatch(record.source)
+    if source is None or not project or record.origin != "import":
+        return None
+    try:
+        text = files.read_inside(project, source[1], _MAX_SOURCE_BYTES).decode("utf-8", "replace")
+    except (OSError, OnrecordError) as error:
+        reason = error.message if isinstance(error, OnrecordError) else error.strerror or error
+        return SourcePassage(source[1], flaw=f"cannot be read: {reason}")
+    texts = text.splitlines()
+    start = max(0, int(source[2]) - 1 - _LINES_BEFORE) if len(texts) > _MAX_SOURCE_LINES else 0
+    record_texts = document.content_texts(record)
+    record_text = _plain(" ".join((record.title, *record_texts)))
+    sentences = [plain for text in record_texts if len(plain := _plain(text)) >= _MIN_LINE_CHARACTERS]
+    lines = (
+        PassageLine(number, line[:_MAX_LINE_CHARACTERS], _is_said(_plain(line), record_text, sentences))
+        for number, line in enumerate(texts[start : start + _MAX_SOURCE_LINES], start + 1)
+    )
+    return SourcePassage(source[1], tuple(lines))
+
+
+def _is_said(line: str, said: str, sentences: Iterable[str]) -> bool:
+    """True if a record has the words of a line, or the line those of one of its sentences."""
+    return len(line) >= _MIN_LINE_CHARACTERS and (line in said or any(sentence in line for sentence in sentences))
+
+
+def _plain(text: str) -> str:
+    return _SIGNS.sub(" ", text.lower()).strip()

@@ -18,11 +18,10 @@ from onrecord.cli import arguments, questions
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, table, wrap
 from onrecord.cli.questions import Asker
 from onrecord.errors import BadInput, CommandFailed, WrongState
-from onrecord.hosts import connection, hook_trial, host_files
+from onrecord.hosts import connection, host_files
 from onrecord.hosts import table as hosts
 from onrecord.hosts.config_file import FileChange
-from onrecord.hosts.connection import Plan
-from onrecord.hosts.hook_trial import HookTrial
+from onrecord.hosts.connection import HookTrial, Plan
 from onrecord.hosts.host_files import HostSetup
 from onrecord.project import Project
 from onrecord.record.schema import shorten
@@ -110,7 +109,7 @@ def _check(names: Sequence[str], project_dir: str) -> CommandResult:
             "no agent is connected", fix="connect one: `onrecord connect`; the agents here: onrecord connect --list"
         )
     root, prompt = paths.project_root(project_dir), _answered_prompt(project_dir)
-    trials = [hook_trial.run(setup, root, prompt or "what is on record here?") for setup in setups]
+    trials = [connection.try_hook(setup, root, prompt or "what is on record here?") for setup in setups]
     data = {"project": root, "prompt": prompt, "agents": [trial._asdict() for trial in trials]}
     is_good = all(trial.lines or not (trial.flaw or prompt) for trial in trials)
     return CommandResult(data, lambda screen: _trial_text(screen, trials, prompt), 0 if is_good else 1)

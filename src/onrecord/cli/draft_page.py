@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-from onrecord.capture import review, similar, source_passage
-from onrecord.capture.source_passage import PassageLine
+from onrecord.capture import review, similar
+from onrecord.capture.review import PassageLine
 from onrecord.categories import CATEGORIES
 from onrecord.cli import form_file
 from onrecord.cli.output import Screen, clean, clean_lines, fit, rows_of, width_of, wrap
@@ -77,7 +77,7 @@ def difference(writer: Writer, draft: Draft, screen: Screen, into: str = "") -> 
 
 def source_text(draft: Draft, project: str, screen: Screen) -> str:
     """Return what a draft was made from: a passage of a file, in bold what the draft has of it, or what was said."""
-    passage = source_passage.find(project, draft.record)
+    passage = review.source_passage(project, draft.record)
     if passage:
         lines = (_painted(line, screen) for line in passage.lines)
         shown = [passage.flaw] if passage.flaw else list(lines)

@@ -290,12 +290,12 @@ def _failure(error: OnrecordError) -> Mapping[str, Any]:
 
 
 def _run_tool(tool: Tool, project: Project, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
-    from onrecord.mcp import drafting, overview, reading
+    from onrecord.mcp import drafting, reading
 
     values = tools.check(tool, arguments)
     if tool.is_read_only:
         reads: dict[str, Callable[..., ToolResult]] = {
-            "overview": overview.overview,
+            "overview": reading.overview,
             "recall": reading.recall,
             "search": reading.search,
             "show": reading.show,

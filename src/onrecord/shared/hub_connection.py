@@ -72,6 +72,14 @@ _SILENCE_SECONDS = 60.0
 _MAX_ANSWER_BYTES = 300_000_000
 """Memory for one answer: a search returns at most 100 records of a megabyte."""
 
+_FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
+
+_LOCK = 7_265_636_011
+"""Key of the advisory lock for changes of the schema; any number that no other program uses."""
+
+_LIMIT_LOCK_WAIT = "SET LOCAL lock_timeout = '10s'"
+"""Limits the wait: any login of the database can hold some of the locks that are needed here."""
+
 
 class HubSession(psycopg.Connection[Any]):
     """A connection that limits time and size of each answer: a server may send nothing, or never end."""
@@ -240,14 +248,6 @@ def _reason(error: psycopg.Error, password: str) -> str:
     """
     text = " ".join(flat(error.diag.message_primary or str(error)).split())
     return cut(text.replace(password, "…") if password else text, _MAX_REASON_LENGTH)
-
-
-_FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
-_LOCK = 7_265_636_011
-"""Key of the advisory lock for changes of the schema; any number that no other program uses."""
-
-_LIMIT_LOCK_WAIT = "SET LOCAL lock_timeout = '10s'"
-"""Limits the wait: any login of the database can hold some of the locks that are needed here."""
 
 
 def migrations() -> list[str]:

@@ -24,6 +24,13 @@ _SHARED_OPTIONS = ("sslmode", "channel_binding", "gssencmode", "target_session_a
 _MAX_LOGIN_BYTES = 63
 """Bytes of a name in Postgres: it cuts a longer one, which could then be the name of another login."""
 
+MAX_MATCHES = 100
+"""Results of one search: each contains the whole record."""
+
+MAX_SECONDS = 10
+
+_SEARCH = "SELECT team, path, data, score, has_all, is_cut FROM onrecord.search(%s, %s, %s, %s, %s)"
+
 
 class TeamMember(NamedTuple):
     """A database login and its role in a team."""
@@ -174,13 +181,6 @@ def has_login(session: HubSession, login: str) -> bool:
     """True if the database server has this login."""
     # As text: Postgres would cut a name that is too long and find another login.
     return session.execute("SELECT 1 FROM pg_roles WHERE rolname::text = %s", (login,)).fetchone() is not None
-
-
-MAX_MATCHES = 100
-"""Results of one search: each contains the whole record."""
-
-MAX_SECONDS = 10
-_SEARCH = "SELECT team, path, data, score, has_all, is_cut FROM onrecord.search(%s, %s, %s, %s, %s)"
 
 
 class ServerMatch(NamedTuple):

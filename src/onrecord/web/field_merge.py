@@ -19,6 +19,11 @@ THEIRS, YOURS, OWN = "theirs", "yours", "own"
 
 _KEPT = frozenset(("anchors", *lifecycle.UNPATCHABLE))
 
+_WORD = re.compile(r"\w+|\s+|[^\w\s]")
+
+_MAX_WORDS = 2_000
+"""Words of a text that are compared one by one; a longer text is marked as a whole."""
+
 
 class FieldChoice(NamedTuple):
     """A field that a person must choose a version of: each version as text, with the words marked that differ."""
@@ -164,11 +169,6 @@ def from_text(kind: Kind, text: str, name: str) -> Any:
         return form.parse_value(kind, text.split("\n"))
     except form.Unreadable as error:
         raise Invalid(f"{name}: {error}", fix="correct it", field_errors=((name, str(error)),)) from error
-
-
-_WORD = re.compile(r"\w+|\s+|[^\w\s]")
-_MAX_WORDS = 2_000
-"""Words of a text that are compared one by one; a longer text is marked as a whole."""
 
 
 class MarkedPart(NamedTuple):

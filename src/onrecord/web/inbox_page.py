@@ -10,8 +10,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from onrecord import paths
-from onrecord.capture import review, similar, source_passage
-from onrecord.capture.source_passage import SourcePassage
+from onrecord.capture import review, similar
+from onrecord.capture.review import SourcePassage
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, NotFound, OnrecordError
 from onrecord.freshness import anchors
@@ -201,7 +201,7 @@ def _draft_view(stored: StoredDraft) -> DraftView:
         fields=tuple(record_page.fields_of(record)),
         evidence=tuple(draft.evidence),
         note=draft.note,
-        passage=source_passage.find(anchors.project_root(writer.store.root), record),
+        passage=review.source_passage(anchors.project_root(writer.store.root), record),
         triggers=record.triggers,
         tags=record.tags,
         files=record.related_files,

@@ -47,6 +47,25 @@ _OPEN, _CLOSE = "\ue000", "\ue001"
 _WORD = re.compile(r"\w+")
 _MIN_MARKED = 2
 
+STORE, CATEGORY, STATUS, TAG, FILE, NEVER, CORRECTED = (
+    "store", "category", "status", "tag", "file", "never", "corrected",
+)  # fmt: skip
+
+FACETS = (STORE, CATEGORY, STATUS, TAG, FILE, NEVER, CORRECTED)
+"""The facets, as they are named in addresses."""
+
+FLAGS = {NEVER: "never shown", CORRECTED: "corrected"}
+"""Facets with one choice, and its words."""
+
+_HEADINGS = {STORE: "Store", CATEGORY: "Category", STATUS: "Status", TAG: "Tag", FILE: "File", NEVER: "Use"}
+
+_MAX_CHOICES = {TAG: 12, FILE: 6}
+
+_FEW_CHOICES = 20
+"""Choices shown of a facet: the most frequent ones, and the one that is chosen."""
+
+_MAX_VALUE = 300
+
 
 class Result(NamedTuple):
     """A record in the list of results."""
@@ -234,23 +253,6 @@ def _marked(text: str) -> Markup:
         word, _, after = part.partition(_CLOSE)
         parts.append(Markup("<mark>{}</mark>{}").format(remove_invisible(word), remove_invisible(after)))
     return Markup().join(parts)
-
-
-STORE, CATEGORY, STATUS, TAG, FILE, NEVER, CORRECTED = (
-    "store", "category", "status", "tag", "file", "never", "corrected",
-)  # fmt: skip
-FACETS = (STORE, CATEGORY, STATUS, TAG, FILE, NEVER, CORRECTED)
-"""The facets, as they are named in addresses."""
-
-FLAGS = {NEVER: "never shown", CORRECTED: "corrected"}
-"""Facets with one choice, and its words."""
-
-_HEADINGS = {STORE: "Store", CATEGORY: "Category", STATUS: "Status", TAG: "Tag", FILE: "File", NEVER: "Use"}
-_MAX_CHOICES = {TAG: 12, FILE: 6}
-_FEW_CHOICES = 20
-"""Choices shown of a facet: the most frequent ones, and the one that is chosen."""
-
-_MAX_VALUE = 300
 
 
 class FacetRow(NamedTuple):

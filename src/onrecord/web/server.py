@@ -29,7 +29,6 @@ from onrecord.web import (
     agent_page,
     command_page,
     edit_page,
-    effect_page,
     health_page,
     home_page,
     inbox_page,
@@ -78,10 +77,22 @@ _PAGES = (
     timeline_page,
     map_page,
     health_page,
-    effect_page,
     settings_page,
 )
 ROUTES = tuple(route for page in _PAGES for route in page.ROUTES)
+
+WAIT_SECONDS = 10.0
+"""Time for a client to send a whole request, or to read a response. Forms and pages take milliseconds here."""
+
+MAX_CONNECTIONS = 100
+"""A browser opens at most six to one address."""
+
+BACKLOG = 32
+"""Connections that are accepted before the next one is looked at; they count on top of the others."""
+
+_NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+_MAX_LINES, _LINES_SECONDS = 10, 60.0
 
 
 def bind(port: int) -> socket.socket:
@@ -184,19 +195,6 @@ def _error_page(request: Request, error: Exception) -> Response:
 
 def _not_found(request: Request, error: Exception | None) -> Response:
     return view.page(request, "not_found.html", title="Not found", http_status=404)
-
-
-WAIT_SECONDS = 10.0
-"""Time for a client to send a whole request, or to read a response. Forms and pages take milliseconds here."""
-
-MAX_CONNECTIONS = 100
-"""A browser opens at most six to one address."""
-
-BACKLOG = 32
-"""Connections that are accepted before the next one is looked at; they count on top of the others."""
-
-_NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-_MAX_LINES, _LINES_SECONDS = 10, 60.0
 
 
 class Connection(H11Protocol):

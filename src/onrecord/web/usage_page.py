@@ -1,4 +1,4 @@
-"""`/usage`: what agents were shown and opened, by week and by record, and the newest showings."""
+"""`/usage` and `/effect`: what agents were shown and opened, and how often rules were broken before and since."""
 
 from __future__ import annotations
 
@@ -6,19 +6,130 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from onrecord.audit import effect
+from onrecord.audit.effect import MIN_HOLDOUT_SESSIONS, MIN_SESSIONS, Effect, HoldoutEffect, RecordEffect
+from onrecord.audit.session_facts import ReadLimits
+from onrecord.audit.share import Share
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
+from onrecord.hosts import table
 from onrecord.project import require_store
+from onrecord.recall.stores import Stores
 from onrecord.store.store import Store
 from onrecord.usage import usage_log
 from onrecord.usage.usage_log import Counts
 from onrecord.web import home_page, view
 
-_WEEKS = 12
+_MAX_SESSIONS = 300
+_QUICK = ReadLimits(session_bytes=4_000_000, total_bytes=100_000_000, seconds=3.0)
+"""Sessions of one agent, and how much of them is read, for a page that a click opens."""
+
+_MAX_ALL_SESSIONS = 1_000
+_ALL = ReadLimits(seconds=30.0)
 _MAX_RECORDS = 50
+_WIDTH, _ROW = 400, 22
+"""Width of a plot, and height of one of its rows."""
+
+_WEEKS = 12
+
 _MAX_SHOWN = 100
+
 _PLOT_HEIGHT, _BAR_WIDTH, _BAR_DISTANCE = 120, 16, 60
 """Sizes in the plot, in units of the SVG."""
+
+
+class PlotRow(NamedTuple):
+    """One share in a plot: where its interval begins and ends, where the share is, and its numbers."""
+
+    label: str
+    start: int
+    end: int
+    middle: int
+    height: int
+    numbers: str
+
+
+class EffectView(NamedTuple):
+    """A comparison of two shares on the page: a heading with an address, sentences, and a plot."""
+
+    title: str
+    address: str
+    sentence: str
+    rows: tuple[PlotRow, ...]
+    conclusion: str
+    counts: Counts | None = None
+    corrected: str = ""
+
+    @property
+    def height(self) -> int:
+        return _ROW * len(self.rows)
+
+
+def show_effect(request: Request) -> Response:
+    project = view.site_of(request).project_for_search()
+    warning = project.require_a_store()
+    is_all = bool(request.query_params.get("all"))
+    most, limits = (_MAX_ALL_SESSIONS, _ALL) if is_all else (_MAX_SESSIONS, _QUICK)
+    transcripts = [one for host in table.HOSTS for one in table.transcripts_of(host.name, project.root, most)]
+    stores = Stores(project.known_refs, project.root, hook=project.is_quick)
+    measurement = effect.measure(stores, project.settings, transcripts, limits)
+    return view.page(
+        request,
+        "effect.html",
+        title="Effect",
+        warning=warning,
+        sessions=effect.sessions_sentence(measurement) if measurement.reading.sessions else "",
+        count=len(measurement.reading.sessions),
+        records=[_record_view(one) for one in measurement.records[:_MAX_RECORDS]],
+        total=len(measurement.records),
+        together=_together(measurement) if len(measurement.compared) > 1 else None,
+        holdout=measurement.holdout,
+        holdout_share=effect.percent(measurement.holdout.share) if measurement.holdout else "",
+        holdout_since=effect.day_in_words(measurement.holdout.since) if measurement.holdout else "",
+        comparisons=_comparisons(measurement.holdout) if measurement.holdout else [],
+        needed=MIN_HOLDOUT_SESSIONS,
+        left_out=effect.left_out(measurement),
+        is_all=is_all,
+        width=_WIDTH,
+    )
+
+
+def _record_view(one: RecordEffect) -> EffectView:
+    is_compared = bool(one.before.of and one.since.of)
+    return EffectView(
+        one.record.title,
+        view.address_of(one.record.path),
+        effect.sentence(one),
+        _rows({"before": one.before, "since": one.since}),
+        effect.conclusion(one.before, one.since, MIN_SESSIONS) if is_compared else "",
+        one.record.counts,
+        f"{one.corrected_before:,} before, {one.corrected_since:,} since",
+    )
+
+
+def _together(measurement: Effect) -> EffectView:
+    rows = _rows({"before": measurement.before, "since": measurement.since})
+    return EffectView("Together", "", effect.total_sentence(measurement), rows, "")
+
+
+def _comparisons(held: HoldoutEffect) -> list[EffectView]:
+    views = []
+    for one in held.comparisons:
+        words = effect.conclusion(one.held_out, one.shown, MIN_HOLDOUT_SESSIONS)
+        rows = _rows({"with records": one.shown, "without": one.held_out})
+        views.append(EffectView(one.name, "", "", rows, f"With records {words}" if held.is_enough else ""))
+    return views
+
+
+def _rows(shares: dict[str, Share]) -> tuple[PlotRow, ...]:
+    """Return a row for each share that has cases, all from 0 to 100 %."""
+    rows: list[PlotRow] = []
+    for label, part in shares.items():
+        if part.of:
+            start, end, middle = (round(value * _WIDTH) for value in (*part.interval, part.value))
+            numbers = f"{part.hits:,} of {part.of:,}: {effect.percent(part.value)} ({effect.range_text(part)})"
+            rows.append(PlotRow(label, start, end, middle, _ROW * len(rows) + _ROW // 2, numbers))
+    return tuple(rows)
 
 
 class WeekBar(NamedTuple):
@@ -41,7 +152,7 @@ class UsageRow(NamedTuple):
     counts: Counts
 
 
-def usage(request: Request) -> Response:
+def show_usage(request: Request) -> Response:
     project = view.site_of(request).project()
     store = require_store(project.store)
     weeks = usage_log.per_week(store.root, _WEEKS)
@@ -77,4 +188,4 @@ def _row(store: Store, path: str, count: Counts) -> UsageRow:
     return UsageRow(record.title, view.address(view.PROJECT, path), record.category, count)
 
 
-ROUTES = (Route("/usage", usage),)
+ROUTES = (Route("/usage", show_usage), Route("/effect", show_effect))
