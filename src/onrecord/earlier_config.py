@@ -26,7 +26,11 @@ _ONLY_THERE = frozenset(
 )
 _FAMILIES_ONLY_THERE = ("triage.parallel.", "logging.", "architecture.")
 _DEFAULTS: dict[str, tuple[object, ...]] = {
-    "categories.session_summary.retention_days": (90,),
+    "categories.session_summary.retention_days": (0, 90),
+    "categories.session_summary.max_retained": (5,),
+    "delete.grace_period_days": (30,),
+    "retrieval.max_inject": (3, 5),
+    "retrieval.match_strategy": ("fts5_bm25",),
     "retrieval.judge.enabled": (False,),
     "retrieval.judge.model": ("claude-haiku-4-5-20251001",),
     "retrieval.judge.timeout_per_call": (3.0,),
@@ -34,6 +38,7 @@ _DEFAULTS: dict[str, tuple[object, ...]] = {
     "retrieval.judge.include_conversation_context": (True,),
     "retrieval.judge.context_turns": (5,),
     "triage.enabled": (True,),
+    "triage.max_messages": (50,),
     "triage.thresholds.constraint": (0.45, 0.5),
     "triage.thresholds.decision": (0.4,),
     "triage.thresholds.preference": (0.4,),
@@ -41,7 +46,14 @@ _DEFAULTS: dict[str, tuple[object, ...]] = {
     "triage.thresholds.session_summary": (0.6,),
     "triage.thresholds.tech_debt": (0.4,),
 }
-"""Defaults of all its versions that are not ours."""
+"""Defaults of its versions."""
+
+_CATEGORY_DEFAULTS: dict[str, tuple[object, ...]] = {
+    "enabled": (True,),
+    "auto_capture": (True,),
+    "retention_days": (0,),
+}
+"""The same of each category, by the end of the key."""
 
 _DEFAULT_DESCRIPTIONS = frozenset(
     (
@@ -78,7 +90,8 @@ def _starts_with_one_of(key: str, prefixes: Iterable[str]) -> bool:
 def _is_default(key: str, value: object) -> bool:
     if key.startswith("categories.") and key.endswith(".description") and isinstance(value, str):
         return content_hash(value.encode("utf-8", "replace")) in _DEFAULT_DESCRIPTIONS
+    defaults = _DEFAULTS.get(key, ())
+    if not defaults and key.startswith("categories."):
+        defaults = _CATEGORY_DEFAULTS.get(key.rpartition(".")[2], ())
     # A flag is equal to a number in Python, and not here.
-    return any(
-        value == default and isinstance(value, bool) == isinstance(default, bool) for default in _DEFAULTS.get(key, ())
-    )
+    return any(value == default and isinstance(value, bool) == isinstance(default, bool) for default in defaults)

@@ -28,7 +28,7 @@ class PathSet:
         return next((pattern for pattern in patterns if self._has(pattern)), "")
 
     def _has(self, pattern: str) -> bool:
-        if "*" in pattern or "?" in pattern:
+        if is_pattern(pattern):
             return any(matches(pattern, path) for path in self._paths)
         plain = pattern.strip("/").removeprefix("./")
         if plain in self._paths or plain in self._folders:
@@ -37,10 +37,15 @@ class PathSet:
         return any("/".join(above[:end]) + "/" in self._paths for end in range(1, len(above)))
 
 
+def is_pattern(text: str) -> bool:
+    """True if `text` has a wildcard, so that it is no path."""
+    return "*" in text or "?" in text
+
+
 def matches(pattern: str, path: str) -> bool:
     """True if `pattern` matches `path`, which may also be a branch."""
     pattern = pattern.strip("/").removeprefix("./")
-    if "*" not in pattern and "?" not in pattern:
+    if not is_pattern(pattern):
         return path == pattern or path.startswith(pattern + "/")
     if "/" not in pattern and pattern != "**":
         machine = _compile((pattern,), barrier="")

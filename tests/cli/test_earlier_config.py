@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from onrecord import paths
-from onrecord.settings import WHOLE_FILE, Settings, flattened, load_settings
+from onrecord.recall import selection
+from onrecord.settings import WHOLE_FILE, Settings, load_settings
 from tests.earlier_config import untouched, with_changes
 
 
@@ -30,7 +31,7 @@ def test_untouched_defaults_are_one_note_and_change_nothing(store: Path) -> None
     (problem,) = settings.problems
     assert (problem.key, problem.is_note, problem.fix) == (WHOLE_FILE, True, "onrecord config tidy")
     assert problem.message == (
-        "settings of the earlier plugin that have no effect here, or are its defaults, are not used (35)"
+        "settings of the earlier plugin that have no effect here, or are its defaults, are not used (57)"
     )
     assert [key for key in settings.origins if settings.is_from_project(key)] == []
     assert settings.retention_problems == []
@@ -66,6 +67,26 @@ def test_the_same_values_in_a_config_of_our_own_are_a_choice(store: Path) -> Non
         "categories.session_summary.retention_days",
         "triage.enabled",
     ]
+
+
+def test_an_untouched_number_does_not_limit_the_first_prompt(store: Path) -> None:
+    settings = load(store, json.dumps(untouched()))
+
+    assert selection.room(settings, is_first=True) == selection.room(Settings(), is_first=True)
+
+
+def test_a_value_that_would_not_be_used_is_not_set(onrecord, home) -> None:
+    path = Path(paths.user_store(), paths.CONFIG)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(untouched()))
+
+    refused = onrecord("config", "set", "--user", "triage.thresholds.decision", "0.4")
+    assert (refused.code, path.read_text()) == (1, json.dumps(untouched()))
+    assert "fix: onrecord config tidy --user; then set it" in refused.err
+    assert onrecord("config", "tidy", "--user").code == 0
+    assert path.read_text() == "{}\n"
+    assert onrecord("config", "set", "--user", "triage.thresholds.decision", "0.4").code == 0
+    assert load_settings("").number("triage.thresholds.decision") == 0.4
 
 
 def test_a_flag_in_place_of_a_number_is_no_default_of_the_earlier_plugin(store: Path) -> None:
@@ -110,19 +131,7 @@ def test_tidy_leaves_only_what_has_an_effect_and_undo_takes_it_back(project, onr
     assert {**first, "dry_run": False} == second
     assert second["renamed"] == {"triage.enabled": "capture.mode"}
     assert second["not_used"] == ["retrieval.judge.enabled", "colour"]
-    assert flattened(tidied) == {
-        **{f"categories.{name}.enabled": True for name in untouched()["categories"]},
-        **{f"categories.{name}.auto_capture": True for name in untouched()["categories"]},
-        **{f"categories.{name}.retention_days": 0 for name in untouched()["categories"] if name != "session_summary"},
-        "categories.session_summary.max_retained": 5,
-        "retrieval.max_inject": 3,
-        "retrieval.match_strategy": "fts5_bm25",
-        "retrieval.judge.enabled": True,
-        "triage.max_messages": 50,
-        "delete.grace_period_days": 30,
-        "colour": "blue",
-        "capture.mode": "off",
-    }
+    assert tidied == {"retrieval": {"judge": {"enabled": True}}, "colour": "blue", "capture": {"mode": "off"}}
     assert again.out.splitlines()[0].startswith("kept, but not used: retrieval.judge.enabled: may be set in your own")
     assert onrecord("undo").code == 0
     assert path.read_text() == before

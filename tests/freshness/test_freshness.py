@@ -493,6 +493,30 @@ class TestCommands:
         assert self.record(saved)["related_files"] == ["src/login.py", "docs/none.md"]
         assert self.record(saved)["changes"][-1]["summary"] == "Confirmed against its files"
 
+    def test_a_renamed_file_of_a_record_without_anchors_is_followed_and_a_folder_is_not_missing(
+        self, saved: GitProject, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path = saved.root / ".claude/memory/preferences/login-in-one-place.json"
+        record = self.record(saved)
+        del record["anchors"]
+        path.write_text(json.dumps({**record, "related_files": ["src/auth.py", "src", "src/*.sql"]}))
+        saved.git("mv", "src/auth.py", "src/login.py")
+        saved.commit()
+
+        assert main(["freshness", "--project", str(saved.root)]) == 0
+        assert [line.split("\t")[1:] for line in capsys.readouterr().out.splitlines()[:-1]] == [
+            ["src/auth.py", "unanchored", "now src/login.py"],
+            ["src", "unanchored", "its version was not noted: it is a folder, or new"],
+            ["src/*.sql", "unanchored", "a pattern"],
+        ]
+        assert main(["reanchor", "login-in-one-place", "--project", str(saved.root)]) == 0
+        assert capsys.readouterr().out == (
+            "confirmed .claude/memory/preferences/login-in-one-place.json\n"
+            "  anchored to 1 file\n"
+            "  src/auth.py is now src/login.py\n"
+        )
+        assert self.record(saved)["related_files"] == ["src/login.py", "src", "src/*.sql"]
+
     def test_reanchor_with_dry_run_writes_nothing(self, saved: GitProject, capsys: pytest.CaptureFixture[str]) -> None:
         before = self.record(saved)
         saved.write("src/auth.py", "changed\n")

@@ -7,12 +7,12 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from onrecord import budget
+from onrecord import budget, globs
 from onrecord.audit import audit_item, check_report
 from onrecord.audit.audit_item import AuditItem
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors, check, project_files
-from onrecord.freshness.check import Freshness, Verdict
+from onrecord.freshness.check import Freshness, IndexedAnchor, Verdict
 from onrecord.record import links, naming, secrets
 from onrecord.search import document, terms
 from onrecord.store.store import Entry, Store
@@ -263,12 +263,29 @@ def _output(text: str) -> str:
     return "is a dump of output" if is_data or len(_DUMP.findall(text)) > 2 else ""
 
 
+class LooseFile(NamedTuple):
+    """A file of a record that has no anchor, and its path now; empty if there is no such file."""
+
+    path: str
+    now: str
+
+    @property
+    def is_moved(self) -> bool:
+        return self.now not in ("", self.path)
+
+
 class RecordFreshness(NamedTuple):
     """A record, the verdicts on its anchors, and its files that have no anchor."""
 
     entry: Entry
     verdicts: tuple[Verdict, ...]
-    loose: tuple[str, ...]
+    loose: tuple[LooseFile, ...]
+
+    @property
+    def moved(self) -> dict[str, str]:
+        """The new paths of the files that were renamed, by their old ones."""
+        paths = {verdict.anchor.path: verdict.now for verdict in self.verdicts if verdict.is_moved}
+        return {**paths, **{file.path: file.now for file in self.loose if file.is_moved}}
 
     @property
     def is_stale(self) -> bool:
@@ -303,5 +320,15 @@ def check_all(store: Store, entries: Iterable[Entry]) -> list[RecordFreshness]:
 def _check_record(freshness: Freshness, entry: Entry) -> RecordFreshness:
     indexed = anchors.to_indexed(entry.memory)
     covered = {anchor.path for anchor in indexed}
-    loose = tuple(file for file in entry.memory.related_files if file not in covered)
+    loose = tuple(
+        LooseFile(file, _path_now(freshness, file)) for file in entry.memory.related_files if file not in covered
+    )
     return RecordFreshness(entry, tuple(map(freshness.check, indexed)), loose)
+
+
+def _path_now(freshness: Freshness, path: str) -> str:
+    """Return where a file without an anchor is now: one that is gone is followed from its first commit."""
+    if globs.is_pattern(path) or os.path.lexists(os.path.join(freshness.root, path)):
+        return path
+    verdict = freshness.check(IndexedAnchor(path, "", "", "", "", ""))
+    return verdict.now if verdict.is_moved else ""

@@ -19,7 +19,7 @@ from onrecord.record import author
 from onrecord.setting_table import SETTINGS, Setting, setting
 from onrecord.settings import Settings, flattened, load_settings
 from onrecord.store.store import Store
-from onrecord.text import plural
+from onrecord.text import first_few, plural
 
 _MAX_BYTES = 1_000_000
 """All settings together take 5 kB."""
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     value = _parsed(args.key, args.value, trusted=args.user) if args.action == "set" else None
     if args.user:
         _refuse_an_agent(args.key, args.value if args.action == "set" else None, value)
-    return _change(store, args.key, value).warned(*store.warnings)
+    return _change(store, args.key, value, is_users=args.user).warned(*store.warnings)
 
 
 def _needs_set(key: str, text: str) -> BadInput:
@@ -166,7 +166,7 @@ def _refuse_an_agent(key: str, text: str | None, value: object) -> None:
         raise BadInput(f"only the user may change {key} like that: it could be {refused}", fix=fix)
 
 
-def _change(store: Store, key: str, value: object) -> CommandResult:
+def _change(store: Store, key: str, value: object, *, is_users: bool) -> CommandResult:
     _declared(key)
     path = os.path.join(store.root, paths.CONFIG)
     files.inside(store.root, paths.CONFIG)
@@ -176,6 +176,10 @@ def _change(store: Store, key: str, value: object) -> CommandResult:
         for name in setting_table.old_names(key):
             _put(raw, name, None)
         _put(raw, key, value)
+        if value is not None and key in earlier_config.unused_keys(flattened(raw)):
+            reason = "is the default of the earlier plugin, which nobody chose in a file with its settings"
+            tidy = f"onrecord config tidy{' --user' if is_users else ''}"
+            raise BadInput(f"{key} {reason}: it would not be used", fix=f"{tidy}; then set it")
         if json.dumps(raw) != before:
             files.write(path, _rendered(raw).encode("utf-8"))
     text = "default" if value is None else json.dumps(value, ensure_ascii=False)
@@ -210,7 +214,8 @@ def _tidy(store: Store, *, is_users: bool, dry_run: bool) -> CommandResult:
         lines = [labelled(screen, f"{rename} {old}", new) for old, new in tidied.renamed.items()]
         if tidied.removed:
             count = plural(len(tidied.removed), "setting")
-            lines.append(labelled(screen, f"{remove} {count} without effect", ", ".join(tidied.removed)))
+            names = ", ".join(tidied.removed) if dry_run else first_few(tidied.removed)
+            lines.append(labelled(screen, f"{remove} {count} without effect", names))
         for problem in after.problems:
             lines.append(labelled(screen, f"kept, but not used: {problem.key}", problem.message, "yellow"))
         return "\n".join(lines) or f"nothing to tidy in {clean(path)}"

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from onrecord import paths, timestamps
+from onrecord import globs, paths, timestamps
 from onrecord.audit import report
-from onrecord.audit.report import RecordFreshness
+from onrecord.audit.report import LooseFile, RecordFreshness
 from onrecord.cli import arguments, record_table, resolve
 from onrecord.cli.output import CommandResult, Screen, clean, table, wrap
 from onrecord.cli.questions import Asker
@@ -78,7 +78,12 @@ def _data(checked: RecordFreshness) -> dict[str, Any]:
         }
         for verdict in checked.verdicts
     ]
-    return {"id": record.id, "path": checked.entry.path, "anchors": rows, "unanchored": list(checked.loose)}
+    return {
+        "id": record.id,
+        "path": checked.entry.path,
+        "anchors": rows,
+        "unanchored": [file.path for file in checked.loose],
+    }
 
 
 def _text(screen: Screen, root: str, reports: list[RecordFreshness], states: Counter[str]) -> str:
@@ -113,7 +118,15 @@ def _rows(checked: RecordFreshness, screen: Screen) -> list[tuple[str, str, str]
         anchor = verdict.anchor
         file = f"{anchor.path}#{anchor.symbol}" if anchor.symbol else anchor.path
         rows.append((file, verdict.state, _since(verdict, screen)))
-    return rows + [(file, UNANCHORED, "not a file, or did not exist when it was saved") for file in checked.loose]
+    return rows + [(file.path, UNANCHORED, _why_loose(file)) for file in checked.loose]
+
+
+def _why_loose(loose_file: LooseFile) -> str:
+    if not loose_file.now:
+        return "there is no such file"
+    if loose_file.is_moved:
+        return f"now {loose_file.now}"
+    return "a pattern" if globs.is_pattern(loose_file.path) else "its version was not noted: it is a folder, or new"
 
 
 def _since(verdict: Verdict, screen: Screen) -> str:
@@ -133,19 +146,21 @@ def _reanchor(writer: Writer, asker: Asker, ids: Sequence[str]) -> CommandResult
     for reference in ids:
         before = resolve.record(asker, writer.store, reference, changes=True)
         (checked,) = report.check_all(writer.store, [before]) or [RecordFreshness(before, (), ())]
-        moved = {verdict.anchor.path: verdict.now for verdict in checked.verdicts if verdict.is_moved}
-        after = writer.reanchor(before.path, moved)
-        outcomes.append({**arguments.record_data(writer.store, after), **_outcome(before.memory, after.memory, moved)})
+        after = writer.reanchor(before.path, checked.moved)
+        outcome = _outcome(before.memory, after.memory, checked)
+        outcomes.append({**arguments.record_data(writer.store, after), **outcome})
     return CommandResult(
         {"records": outcomes, "dry_run": asker.is_dry_run},
         lambda screen: _summary(screen, outcomes, dry_run=asker.is_dry_run),
     )
 
 
-def _outcome(before: Memory, after: Memory, moved: dict[str, str]) -> dict[str, Any]:
+def _outcome(before: Memory, after: Memory, checked: RecordFreshness) -> dict[str, Any]:
     anchored = {anchor.path for anchor in after.anchors}
-    names = {moved.get(name, name) for name in (*before.related_files, *(a.path for a in before.anchors))}
-    return {"anchored": sorted(anchored), "moved": moved, "let_go": sorted(names - anchored)}
+    names = {checked.moved.get(name, name) for name in (*before.related_files, *(a.path for a in before.anchors))}
+    # Folders and patterns are watched without an anchor.
+    there = {file.now for file in checked.loose}
+    return {"anchored": sorted(anchored), "moved": checked.moved, "let_go": sorted(names - anchored - there)}
 
 
 def _summary(screen: Screen, outcomes: list[dict[str, Any]], *, dry_run: bool) -> str:

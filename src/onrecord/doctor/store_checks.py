@@ -245,8 +245,7 @@ def _earlier_plugin(entries: list[Entry]) -> Iterator[Finding]:
     """Yield a note on records of the earlier plugin: they work, but search has fewer words to match."""
     records = [entry for entry in entries if not entry.memory.origin and not entry.memory.triggers]
     if records:
-        count = "1 record was" if len(records) == 1 else f"{len(records):,} records were"
-        what = f"{count} written by an earlier plugin and have no triggers"
+        what = f"{plural(len(records), 'record')} of an earlier plugin without triggers"
         skill = connection.typed_skill("improve")
         fix = f"to list them, worst first: onrecord improve; an agent drafts triggers: {skill}"
         yield Finding("note", "records", what, fix)

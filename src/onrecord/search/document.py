@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 
-from onrecord import coldstart, scopes
+from onrecord import coldstart, globs, scopes
 from onrecord.categories import CATEGORIES
 from onrecord.errors import OnrecordError
 from onrecord.record import check, naming, rule_title, summary_line
@@ -215,7 +215,7 @@ def places(memory: Memory) -> list[tuple[str, str, int]]:
         return []
     paths = (*memory.related_files, *memory.scope.paths, *(anchor.path for anchor in memory.anchors))
     patterns = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in paths)
-    return [(path, "" if _is_glob(path) else path.rpartition("/")[2], gravity) for path in patterns if path]
+    return [(path, "" if globs.is_pattern(path) else path.rpartition("/")[2], gravity) for path in patterns if path]
 
 
 def checks(memory: Memory) -> list[tuple[str, int, str]]:
@@ -228,10 +228,6 @@ def checks(memory: Memory) -> list[tuple[str, int, str]]:
     is_firm = int(memory.content.get("status") != "proposed")
     sound = [one for one in memory.checks[: check.MAX_CHECKS] if not any(check.problems(one))]
     return [(word, is_firm, check.pack(one)) for one in sound for word in check.key_words(one)]
-
-
-def _is_glob(pattern: str) -> bool:
-    return "*" in pattern or "?" in pattern
 
 
 def snippet(root: str, path: str, query_terms: frozenset[str], mark: tuple[str, str]) -> str:
