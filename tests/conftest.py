@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.store import history
+from onrecord.record import author
 from tests import debian, time_limit
 from tests.postgres import durable_postgres as durable_postgres
 from tests.postgres import postgres as postgres
@@ -44,7 +44,7 @@ _UNSET = (
     "ONRECORD_STATE_DIR",
     "ONRECORD_DATA_DIR",
     *_CLAUDE,
-    *history.AGENT_VARIABLES,
+    *author.HOST_VARIABLES,
     "NO_COLOR",
     "FORCE_COLOR",
 )

@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 
 from onrecord import errors, paths
-from onrecord.cli import COMMANDS, main, output
+from onrecord.cli import COMMANDS, main
+from onrecord.remedy import COMMAND
 from tests.model_server import ModelServer, message, whole
 from tests.source_tree import FILES, SRC, tree
 
@@ -88,7 +89,7 @@ def test_the_source_is_searched():
 def test_a_command_in_a_text_begins_a_part_of_it_or_stands_behind_a_colon(where):
     text = TEMPLATES[where]
 
-    assert len(output.commands_in(text)) == len(MENTION.findall(text)), text
+    assert len(COMMAND.findall(text)) == len(MENTION.findall(text)), text
 
 
 class Sandbox:
@@ -181,7 +182,7 @@ def sandbox(
     return Sandbox(tmp_path / "project", pattern, monkeypatch, capsys)
 
 
-COMMANDS_IN_TEXTS = sorted({command for text in TEMPLATES.values() for command in output.commands_in(text)})
+COMMANDS_IN_TEXTS = sorted({command for text in TEMPLATES.values() for command in COMMAND.findall(text)})
 ELSEWHERE = ("onrecord hub ", "onrecord remote add ", "onrecord connect --check", "onrecord import --triggers -")
 """These need a server, an agent or an answer: tests/shared/hub/test_command.py and tests of cli run them as printed."""
 
@@ -294,7 +295,7 @@ def test_the_fix_of_a_real_failure_works_where_it_was_printed(sandbox, name, whe
     sandbox.run = run
 
     assert code == 1, out
-    commands = output.commands_in(json.loads(out)["error"]["fix"])
+    commands = COMMAND.findall(json.loads(out)["error"]["fix"])
     assert commands, out
     for command in commands:
         with sandbox.copied():
@@ -314,7 +315,7 @@ def test_the_fixes_of_doctor_and_audit_work_in_either_store(sandbox):
 
     found = [finding for where in ((), ("--user",)) for finding in findings(sandbox, where)]
 
-    commands = {command for fix in found for command in output.commands_in(fix)}
+    commands = {command for fix in found for command in COMMAND.findall(fix)}
     assert len(commands) > 8
     for command in sorted(commands):
         with sandbox.copied():

@@ -7,14 +7,14 @@ import re
 
 import pytest
 
-from onrecord.store import history
+from onrecord.record import author
 
 from .conftest import DECISION
 
 
 @pytest.fixture(autouse=True)
 def by_hand(monkeypatch):
-    for name in history.AGENT_VARIABLES:
+    for name in author.HOST_VARIABLES:
         monkeypatch.delenv(name, raising=False)
 
 

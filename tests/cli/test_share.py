@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from onrecord.record import author
 from onrecord.shared import remotes
 from onrecord.shared.engine import SyncResult
 from onrecord.shared.reconcile import Conflict
 from onrecord.shared.replicas import Replica, SyncState
-from onrecord.store import history
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
 
@@ -237,7 +237,7 @@ def test_a_credential_is_refused(onrecord, platform):
 
 
 def test_an_agent_is_never_asked(onrecord, saved, platform, monkeypatch):
-    monkeypatch.setenv(history.AGENT_VARIABLES[0], "1")
+    monkeypatch.setenv(next(iter(author.HOST_VARIABLES)), "1")
     monkeypatch.setattr("onrecord.cli.terminal.at_terminal", lambda: True)
 
     assert "not a terminal, so nothing was shared" in onrecord("share", saved["id"], "--to=platform").err

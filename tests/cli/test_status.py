@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from onrecord import attention
-from onrecord.cli import output
+from onrecord.remedy import COMMAND
 from onrecord.usage import usage_log
 
 
@@ -58,7 +58,7 @@ def test_each_next_step_can_be_pasted_and_leads_to_the_next(sample, onrecord, mo
 
 
 def _paste(onrecord) -> None:
-    (command,) = output.commands_in(_next(onrecord))
+    (command,) = COMMAND.findall(_next(onrecord))
     assert onrecord(*shlex.split(command)[1:]).code == 0
 
 

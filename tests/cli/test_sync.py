@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from onrecord import paths
-from onrecord.cli import output, sync
+from onrecord.cli import sync
 from onrecord.cli.output import Screen
+from onrecord.remedy import COMMAND
 from onrecord.search import index
 from onrecord.shared.engine import RenamedPair, SyncResult
 from tests import time_limit
@@ -66,7 +67,7 @@ def test_a_repository_that_does_not_answer_is_not_connected_unless_that_is_wante
 
     assert refused["code"] == "BAD_REMOTE" and refused["message"].endswith("; platform is not connected")
     assert json.loads(onrecord("remote", "--json").out)["remotes"] == []
-    (command,) = output.commands_in(refused["fix"])
+    (command,) = COMMAND.findall(refused["fix"])
     assert command == "onrecord remote add platform /nowhere/memory.git --auto --offline"
     assert onrecord(*command.split()[1:]).out == (
         "connected platform (git), without trying whether it answers; to fetch its records: onrecord sync platform\n"

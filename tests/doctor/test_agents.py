@@ -13,9 +13,9 @@ import pytest
 
 from onrecord import paths
 from onrecord.cli import main
-from onrecord.cli.output import commands_in
 from onrecord.doctor import Finding, agents
 from onrecord.hosts import host_files
+from onrecord.remedy import COMMAND
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths of POSIX systems")
 
@@ -100,7 +100,7 @@ def test_the_installation_was_moved(host, file, tmp_path, home):
 
     assert finding[:2] == ("error", host)
     assert "is set up to start /old place/launch, which does not exist" in finding.what
-    assert [main(command.split()[1:]) for command in commands_in(finding.fix)] == [0]
+    assert [main(command.split()[1:]) for command in COMMAND.findall(finding.fix)] == [0]
     assert examine(tmp_path)[0].severity == "ok"
 
 

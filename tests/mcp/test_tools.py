@@ -203,7 +203,7 @@ def test_a_draft_can_be_replaced_by_the_one_who_made_it(client, project):
 
 
 def test_a_title_that_is_a_topic_gets_a_better_one_proposed(client, project):
-    assert "such as 'Queues: Jobs are rows'" in text_of(client.call("save", **{**QUEUE, "title": "Queues"}))
+    assert 'such as "Queues: Jobs are rows"' in text_of(client.call("save", **{**QUEUE, "title": "Queues"}))
     assert [draft.record.title for draft in drafts(project)] == ["Queues"]
 
 

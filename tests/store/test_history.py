@@ -10,6 +10,7 @@ import pytest
 
 from onrecord.capture import review
 from onrecord.errors import CannotUndo, NotFound
+from onrecord.record import author
 from onrecord.settings import Settings
 from onrecord.store import history, inbox, index_md
 from onrecord.store.inbox import Inbox
@@ -195,7 +196,7 @@ def test_a_damaged_line_costs_only_itself(store, line):
 
 
 def test_who_changed_it_is_said(store, monkeypatch):
-    for name in history.AGENT_VARIABLES:
+    for name in author.HOST_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     _save(store)
     monkeypatch.setenv("CLAUDECODE", "1")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from onrecord import state_file, timestamps, usage
 from onrecord.usage import Happening, event_log, usage_log
-from onrecord.usage.event_log import Event, Feedback, Showing, Week
+from onrecord.usage.event_log import Event, Feedback, Showing
 
 ROOT = Path(__file__).parents[2]
 NOW = "2026-03-04T10:00:00Z"
@@ -66,7 +66,6 @@ def test_a_map_is_one_showing_whatever_its_length(store):
     _log(store, Happening(store, "shown", "120", "start", "map"))
 
     assert event_log.newest(store) == [Showing(NOW, "", "codex", KEY, "start", "map", lines=120)]
-    assert [week.shown for week in event_log.weeks(store, 1)] == [0]
 
 
 def test_what_was_opened_and_broken_all_the_same_was_broken(store):
@@ -145,19 +144,6 @@ def test_what_a_person_calls_wrong_counts_less_in_the_order_of_the_map(store):
     event_log.give_feedback(store, OTHER, "helped", KEY)
 
     assert usage_log.observations(store) == {PATH: 0, OTHER: 7}
-
-
-def test_weeks_count_what_became_of_what_was_shown(store):
-    _write(
-        store,
-        _event("2026-02-24T08:00:00Z", session="a"),
-        _event("2026-03-02T08:00:00Z", session="b"),
-        _event("2026-03-02T08:01:00Z", "used", session="b"),
-        _event("2026-03-03T08:00:00Z", session="c"),
-        _event("2026-03-03T08:01:00Z", "wrong", session="c"),
-    )
-
-    assert event_log.weeks(store, 2) == [Week("2026-02-23", shown=1), Week("2026-03-02", shown=2, used=1, wrong=1)]
 
 
 def test_the_newest_come_first_and_of_one_record_only_its_own(store):

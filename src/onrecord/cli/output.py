@@ -181,11 +181,6 @@ def split_command(part: str) -> tuple[str, str]:
     return (part[: match.start()].rstrip(), part[match.start() :]) if match else (part, "")
 
 
-def commands_in(fix: str) -> list[str]:
-    """Return the commands in a fix, as they can be typed."""
-    return COMMAND.findall(fix)
-
-
 def add_store_flags(fix: str, flags: str) -> str:
     """Return the fix with `flags`, which name a store, added to each of its commands that takes them."""
     if not flags:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from onrecord import paths, project
-from onrecord.capture import advice, prompt_languages, review, similar, suggestions
+from onrecord.capture import advice, review, similar, suggestions
 from onrecord.capture.similar import Similar
 from onrecord.capture.suggestions import Suggestion
 from onrecord.categories import CATEGORIES
@@ -26,11 +26,10 @@ from onrecord.errors import AlreadyExists, BadInput, OnrecordError, Stopped
 from onrecord.freshness import anchors, related_files
 from onrecord.git import git_files
 from onrecord.project import Project
-from onrecord.record import author, compose, drafts, form, memory, naming, rule_title, schema
+from onrecord.record import author, compose, drafts, form, memory, naming, schema
 from onrecord.record.author import RecordAuthor
 from onrecord.record.memory import Memory
 from onrecord.record.schema import Field, ListOf
-from onrecord.search import document
 from onrecord.shared import replicas
 from onrecord.store import inbox
 from onrecord.store.store import Entry
@@ -170,44 +169,36 @@ def _save_fields(
 def _with_notes(
     command_result: CommandResult, options: _SaveOptions, writer: Writer, record: Memory, tried: str
 ) -> CommandResult:
-    """Return `command_result` with notes: on checks, triggers, their languages, and a title that states the rule."""
+    """Return `command_result` with notes: advice, each with its command, and what keeps others from getting it."""
     record_id = command_result.data.get("id")
-    notes = [tried] if tried else []
-    updated = writer.store.get(options.update).memory.triggers if options.update else ()
-    if not (record.triggers or updated or record.category in advice.WITHOUT_TRIGGERS):
-        fix = f"onrecord update {record_id} --trigger 'how you would ask'" if record_id else "add some in the review"
-        notes.append(f"{advice.NO_TRIGGERS}: {output.add_store_flags(fix, options.where)}")
-    languages = _missing_languages(options, record, updated)
-    if languages and not (record.triggers or updated):
-        notes.append(prompt_languages.request(languages))
-    elif languages:
-        fix = f"onrecord update {record_id} --trigger '…'" if record_id else "add some in the review"
-        notes.append(f"{prompt_languages.request(languages)}: {output.add_store_flags(fix, options.where)}")
-    generic = document.trigger_note(record)
-    notes += [generic] if generic else []
-    better = "" if options.update else rule_title.proposal(record)
-    if better:
-        fix = f"onrecord edit {record_id}" if record_id else "change it in the review"
-        notes.append(f'{advice.TOPIC}, such as "{better}": {output.add_store_flags(fix, options.where)}')
-    proposed = proposal_note(record._replace(id=record_id), options.where) if record_id and not options.update else ""
-    notes += [proposed] if proposed else []
+    notes = [tried, *_advice(options, writer, record, record_id)]
+    if record_id and not options.update:
+        notes.append(proposal_note(record._replace(id=record_id), options.where))
+    notes.append(git_files.ignored_note(writer.store.root))
     prefix = paths.prefix_of(writer.store.root)
-    ignored = git_files.ignored_note(writer.store.root)
-    notes += [ignored] if ignored else []
     if paths.is_shared(prefix):
         name = paths.store_name(prefix)
         notes.append(f"it waits here, and no agent is shown it, until {name} has it: onrecord sync {name}")
-    if not notes:
-        return command_result
-    note = "; ".join(notes)
-    return command_result._replace(note=note, data={**command_result.data, "note": note})
+    note = "; ".join(filter(None, notes))
+    return command_result._replace(note=note, data={**command_result.data, "note": note}) if note else command_result
 
 
-def _missing_languages(options: _SaveOptions, record: Memory, updated: Sequence[str]) -> list[str]:
-    """Return the languages that the team types its prompts in, of which no trigger of the record is."""
-    if record.category in advice.WITHOUT_TRIGGERS:
-        return []
-    return prompt_languages.missing(Project(options.project).root, (*record.triggers, *updated))
+def _advice(options: _SaveOptions, writer: Writer, record: Memory, record_id: str | None) -> Iterator[str]:
+    """Yield the advice on a record that was saved, each with the command to follow it."""
+    updated = writer.store.get(options.update).memory.triggers if options.update else ()
+    whole = record._replace(triggers=(*record.triggers, *updated))
+    commands = {advice.NO_TRIGGERS: f"onrecord update {record_id} --trigger 'how you would ask'"}
+    if whole.triggers:
+        commands[advice.LANGUAGES] = f"onrecord update {record_id} --trigger '…'"
+    if not options.update:
+        commands[advice.TITLE] = f"onrecord edit {record_id}"
+    in_review = {advice.TITLE: "change it in the review"}
+    for one in advice.on(whole, Project(options.project).root, earlier_triggers=updated):
+        fix = commands.get(one.about, "") if record_id else in_review.get(one.about, "add some in the review")
+        if one.about in commands:
+            yield f"{one.text}: {output.add_store_flags(fix, options.where)}"
+        elif one.about in (advice.LANGUAGES, advice.GENERIC):
+            yield one.text
 
 
 def _suggestion(project: str) -> Suggestion:

@@ -7,28 +7,24 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from onrecord import paths
 from onrecord import project as projects
-from onrecord.capture import prompt_languages, review, similar
+from onrecord.capture import advice, review, similar
 from onrecord.capture.similar import Similar
-from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import related_files
 from onrecord.mcp.reading import get_exactly
 from onrecord.mcp.tools import ToolResult
 from onrecord.project import Project
-from onrecord.record import author, compose, drafts, rule_title
+from onrecord.record import author, compose, drafts
 from onrecord.record.memory import Memory
-from onrecord.search import document
 from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
 from onrecord.store.writer import Writer
 
-_NO_TRIGGERS = "it has no triggers, so prompts in other words rarely find it; call save again with triggers and"
-_TOPIC = "its title names a topic, and a session starts with titles: next time state the rule"
 _MAX_SOURCE_CHARACTERS = 1_000
 _SESSION = f"mcp-{os.getpid()}-{time.time_ns():x}"
 """The session name of this process: a session may replace its own drafts."""
@@ -77,15 +73,19 @@ def _write(project: Project, client: str, fields: Mapping[str, Any], links: _Lin
     if not force:
         similar.refuse(similar_records, _advice)
     write = _save if writer.settings.text("capture.mode") == "auto" else _draft
-    return _result(write(writer, record, links), record, links, similar_records, _wanted(project, record, links))
+    return _result(project, write(writer, record, links), record, links, similar_records)
 
 
-def _wanted(project: Project, record: Memory, links: _Links) -> str:
-    """Return the request for triggers in the languages that the team types, of which the record has none."""
-    if CATEGORIES[record.category].max_active:
-        return ""
+def _notes(project: Project, record: Memory, links: _Links, argument: str) -> Iterator[str]:
+    """Yield the advice on a record that was saved, with the call to follow it."""
     before = project.writer.store.get(links.updates).memory.triggers if links.updates else ()
-    return prompt_languages.request(prompt_languages.missing(project.root, (*record.triggers, *before)))
+    whole = record._replace(triggers=(*record.triggers, *before))
+    again = f"call save again with triggers and {argument}"
+    for one in advice.on(whole, project.root, earlier_triggers=before):
+        if one.about in (advice.NO_TRIGGERS, advice.LANGUAGES):
+            yield f"{one.text}: {again}"
+        elif one.about == advice.GENERIC or (one.about == advice.TITLE and not links.updates):
+            yield one.text
 
 
 def _compose(writer: Writer, client: str, fields: Mapping[str, Any]) -> Memory:
@@ -125,17 +125,10 @@ def _save(writer: Writer, record: Memory, links: _Links) -> _Saved:
 
 
 def _result(
-    saved: _Saved, record: Memory, links: _Links, similar_records: Sequence[Similar], wanted: str
+    project: Project, saved: _Saved, record: Memory, links: _Links, similar_records: Sequence[Similar]
 ) -> ToolResult:
     argument = "the same title" if saved.state == "draft" else f"updates {saved.name!r}"
-    # A session summary is shown when the next session starts, not at a prompt.
-    needs_no_triggers = record.triggers or links.updates or CATEGORIES[record.category].max_active
-    better = "" if links.updates else rule_title.proposal(record)
-    notes = [] if needs_no_triggers else [f"{_NO_TRIGGERS} {argument}"]
-    notes += [f"{wanted}: call save again with {argument}"] if wanted else []
-    notes += list(filter(None, [document.trigger_note(record)]))
-    notes += [f"{_TOPIC}, such as {better!r}"] if better else []
-    note = "; ".join(notes)
+    note = "; ".join(_notes(project, record, links, argument))
     optional = {**links._asdict(), "note": note}
     data = {
         "state": saved.state,

@@ -74,14 +74,6 @@ def is_current(record: Memory, find: Callable[[str], Sequence[Memory]]) -> bool:
     return status(record, find) == validity.ACTIVE
 
 
-def one_sided(records: Iterable[Memory]) -> Iterator[OneSidedLink]:
-    """Yield the supersessions of a store that only one of two records claims."""
-    all_records = list(records)
-    find = finder(all_records)
-    for record in all_records:
-        yield from one_sided_of(record, find)
-
-
 def one_sided_of(record: Memory, find: Callable[[str], Sequence[Memory]]) -> Iterator[OneSidedLink]:
     """Yield the supersessions that `record` claims and the other record does not."""
     if record.superseded_by not in ("", record.id) and not successor(record, find):

@@ -39,8 +39,6 @@ _MAX_CHANGE_CHARACTERS = 6_000_000
 NewTexts = Mapping[str, Union[str, None]]
 """The new text of each file of a change by its path; None for a file to delete."""
 
-AGENT_VARIABLES = tuple(record_author.HOST_VARIABLES)
-
 
 class LoggedFile(NamedTuple):
     """One file of a change: its text before (None if there was no file), and a hash of its text after."""

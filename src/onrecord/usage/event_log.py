@@ -86,19 +86,6 @@ class Showing(NamedTuple):
     """What the person said: `helped`, `not_relevant` or `wrong`; empty for nothing."""
 
 
-class Week(NamedTuple):
-    """What was shown in one week, and what became of it."""
-
-    monday: str
-    shown: int = 0
-    used: int = 0
-    ignored: int = 0
-    corrected: int = 0
-    helped: int = 0
-    not_relevant: int = 0
-    wrong: int = 0
-
-
 class Feedback(NamedTuple):
     """How often a person said something about a record, and when last."""
 
@@ -218,21 +205,6 @@ def _showing(logged_event: Event, last_outcome: str, said: str) -> Showing:
         last_outcome,
         feedback,
     )
-
-
-def weeks(store_root: str, limit: int = 12) -> list[Week]:
-    """Return what was shown in each of the last weeks, and what became of it, oldest first."""
-    first_days = [monday for monday, _ in usage_log.per_week(store_root, limit)]
-    by_monday = {monday: Week(monday) for monday in first_days}
-    for showing in showings(read(store_root)):
-        monday = usage_log.monday(showing.at)
-        if monday in by_monday and showing.form != MAP:
-            week = by_monday[monday]
-            counts = {SHOWN: week.shown + 1}
-            for name in filter(None, (showing.outcome, showing.feedback)):
-                counts[name] = getattr(week, name) + 1
-            by_monday[monday] = week._replace(**counts)  # type: ignore[arg-type]
-    return list(by_monday.values())
 
 
 def feedback(store_root: str) -> dict[str, Feedback]:

@@ -371,16 +371,7 @@ def per_week(store_root: str, limit: int = 12, path: str = "", since: str = "") 
         week = _week(timestamps.seconds(day))
         if week in weeks and record == (path or record) and day >= since[:10]:
             weeks[week] = weeks[week].plus(day, event, count)
-    return [(_first_day(week), counts) for week, counts in weeks.items()]
-
-
-def monday(moment: str) -> str:
-    """Return the first day of the week of a moment or day."""
-    return _first_day(_week(timestamps.seconds(moment)))
-
-
-def _first_day(week: int) -> str:
-    return timestamps.from_seconds(week * _WEEK + _MONDAY)[:10]
+    return [(timestamps.from_seconds(week * _WEEK + _MONDAY)[:10], counts) for week, counts in weeks.items()]
 
 
 def _week(seconds: float) -> int:

@@ -7,7 +7,7 @@ import os
 import re
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from onrecord import __version__, paths, timestamps
 from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.paths import PROJECT_PREFIX, USER_PREFIX
-from onrecord.project import Hit, Project, require_store
+from onrecord.project import Project, require_store
 from onrecord.record import author, check, export
 from onrecord.record.memory import Memory
 from onrecord.record.naming import remove_invisible
@@ -114,33 +114,11 @@ class ListItem(NamedTuple):
     status: str
     updated_at: str
     address: str
-    snippet: str = ""
-    match: str = ""
-    """Confidence of a search result; empty in other lists."""
-    reasons: tuple[str, ...] = ()
-    """Reasons why it matches."""
-    shared: str = ""
-    """Name of its shared store; empty for the project's and the user's store."""
 
 
 def list_item(list_row: Listed) -> ListItem:
     return ListItem(
         list_row.title, list_row.category, list_row.status, list_row.updated_at, address(PROJECT, list_row.path)
-    )
-
-
-def hit_item(hit: Hit, reasons: Sequence[str] = ()) -> ListItem:
-    """Return the list item of a search result from any store."""
-    return ListItem(
-        hit.title,
-        hit.category,
-        hit.status,
-        hit.updated_at,
-        address_of(hit.path),
-        hit.snippet(),
-        hit.confidence,
-        tuple(reasons),
-        "" if hit.source in (PROJECT, USER) else hit.source,
     )
 
 

@@ -12,8 +12,8 @@ import psycopg
 import pytest
 
 from onrecord import extras
-from onrecord.cli import output
 from onrecord.cli.commands import COMMANDS
+from onrecord.remedy import COMMAND
 from onrecord.shared import hub_connection
 from onrecord.shared.remotes import parse_team_address
 from onrecord.shared.transport import Push, version_hash
@@ -371,7 +371,7 @@ def test_a_hub_that_has_no_such_member_is_not_connected_and_the_way_in_is_named(
     assert refused["code"] == "REFUSED" and refused["message"].endswith("; platform is not connected")
     assert "yours: other; write one behind # in the address" in refused["fix"]
     assert "`onrecord hub grant olga writer --team platform`" in refused["fix"]
-    assert output.commands_in(refused["fix"]) == [
+    assert COMMAND.findall(refused["fix"]) == [
         f"onrecord remote add platform {shlex.quote(own_hub.url('olga'))} --offline"
     ]
     assert json.loads(onrecord("remote", "--json").out)["remotes"] == []
