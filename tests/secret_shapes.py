@@ -146,6 +146,11 @@ _COMMANDS = (
     "git clone https://ci:{}@git.internal/app.git",
     "npm config set //npm.internal/:_password={}",
     "twine upload -u __token__ -p {} dist/*",
+    "http --auth deploy:{} GET nexus.internal",
+    "ipmitool -H bmc -U admin -P {} power status",
+    "snmpwalk -v3 -u ops -A {} host",
+    "ssh-keygen -t ed25519 -N {} -f key",
+    "wpa_passphrase office {}",
 )
 _SIGNS = ("$", "%", "$$", "%%", "&", "^", "@", "!", "#", "=", "{", "}", "(", ")", "<", ";", "~", "|", "\\", "?")
 _PROSE = (
@@ -167,6 +172,15 @@ _PROSE = (
     "username: admin, password: {}",
     "admin/{} works on staging login",
     "login with admin:{} on the box",
+)
+_LOGINS = (
+    "grafana admin: admin / {}",
+    "the basic auth for staging is acme:{}",
+    "ftp -n; user anna {}",
+    "a1 LOGIN anna {}",
+    "SMTP login no-reply@acme.example with {}",
+    "enable secret {}",
+    "username admin privilege 15 secret {}",
 )
 
 
@@ -237,6 +251,8 @@ def _invisible(seed: int) -> Iterator[tuple[str, str]]:
     yield "invisible space", f"password:\u00a0{make.password('!-')}"
     yield "invisible thin", f"password\u2009=\u2009{make.password('!-')}"
     yield "invisible bidi", f"password: \u202e{make.password('!-')}\u202c"
+    for name in ("p\u0430ssword", "\u0440\u0430ssword", "passw\u043erd", "\u0421LIENT_SECRET"):
+        yield f"cyrillic {name!a}", f"{name}: {make.password('!-')}"
     yield "wide letters", _wide(f"password={make.password('!-')}")
     yield "wide name", f"{_wide('password')}: {make.password('!-')}"
 
@@ -265,10 +281,13 @@ def _headers(seed: int) -> Iterator[tuple[str, str]]:
         yield f"header {name}", f"-H '{name}: {make.draw(32)}'"
         yield f"header json {name}", f'{{"{name}": "{make.draw(32)}"}}'
     yield "header digest", f"Authorization: Digest username='a', response='{make.draw(32, HEX)}'"
+    yield "header auth", f"auth: Basic {make.base64(24)}"
+    yield "header url", f"git remote set-url origin https://{make.draw(40, HEX)}@git.internal/acme/app.git"
     yield "header raw", f"'Authorization': '{make.draw(40, URL_SAFE)}'"
     yield "header basic json", f'"authorization": "Basic {make.base64(24)}"'
     yield "header cookie", f"cookie: sid={make.draw(40)}"
     yield "header key path", f"https://api.internal/v1/?key={make.draw(39, ALNUM)}"
+    yield "header cargo", f"cargo login cio{make.draw(32)}"
     yield "header hmac", f"hmac_secret={make.draw(44)}"
 
 
@@ -276,6 +295,9 @@ def _prose(seed: int) -> Iterator[tuple[str, str]]:
     make = Maker(f"shape prose {seed}")
     for frame in _PROSE:
         yield f"prose {frame}", frame.format(make.password("!-"))
+    for frame in _LOGINS:
+        # With capitals among its letters as often as a generator has them.
+        yield f"prose {frame}", frame.format(f"{make.draw(3)}{make.draw(2, 'KLMN')}{make.draw(3)}#{make.draw(6)}")
 
 
 def _wide(text: str) -> str:
@@ -364,6 +386,19 @@ def _harmless(make: Maker) -> Iterator[str]:
         "?key=user_id2&sort=asc",
         "cache_key=sessions:v3:user",
         "cookie: sid is HttpOnly",
+        f"https://{make.draw(32, HEX)}@o17.ingest.sentry.io/42",
+        "https://continuous-integration@git.internal/acme/app.git",
+        "snmpwalk -v2c -c public router7",
+        "ssh-keygen -t ed25519 -C deploy2@ci -f key",
+        "a basic understanding of RFC2617 helps",
+        "Basic authentication2faInProgress is a state",
+        "Сервис AuthСервис2 хранит пароль в Vault",
+        "the admin panel shows Issue#1234 and PROJ#77",
+        "login as anna with MFA, see Runbook#12",
+        "root: src/App2Main.java",
+        "user: anna / team: Search2",
+        "enable secret scanning in GitHub",
+        "secret santa 2025 is on 12 December",
         "the %TEMP% folder and $HOME/.cache2",
         "costs $100 to $2500",
         "50%2B50 is encoded",

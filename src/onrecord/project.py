@@ -60,6 +60,8 @@ class Hit:
         """The folder of its store, and its path in that folder."""
         self.mark = match.mark
         """What is not plain about it, such as `proposed`; empty if nothing is."""
+        self.is_accepted = candidate.is_accepted
+        """False for a record of a repository that the user has yet to accept."""
         self.shown = candidate.shown_form
         """How recall shows it, `rule` or `pointer`; empty for a result of a search."""
         self.hidden_by = hidden_by

@@ -162,3 +162,23 @@ def test_git_files_that_could_not_be_put_back_are_named(bench):
 
     assert len(faults) > 2
     assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []
+
+
+def test_a_disk_that_does_not_answer_is_not_a_folder_that_is_missing(bench):
+    """The flaw of 0.3.0-dev: `--project must be a folder, not .`."""
+    case = next(case for case in commands.CASES if case.name == "save an existing id")
+    known = workbench.learn(bench, case)
+    faults = [fault for fault in known.faults() if fault.name == "EIO" and known.kinds[fault.number - 1] == "stat"]
+
+    assert len(faults) > 10
+    assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []
+
+
+def test_what_is_only_needed_to_say_the_result_cannot_end_in_a_bug(bench):
+    """The flaw of 0.3.0-dev: the drafts were made, an agent's config could not be read to name its skill: exit 3."""
+    case = next(case for case in commands.CASES if case.name == "import")
+    known = workbench.learn(bench, case)
+    faults = [fault for fault in known.faults() if fault.name == "EIO" and fault.number > len(known.kinds) * 3 // 4]
+
+    assert len(faults) > 30
+    assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []

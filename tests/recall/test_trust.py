@@ -33,6 +33,29 @@ def test_the_identity_is_the_origin_and_else_the_folder(tmp_path):
     assert trust.identity(str(other.root)) == os.path.realpath(other.root)
 
 
+def test_a_working_tree_of_an_accepted_repository_is_accepted(tmp_path):
+    """The flaw of 0.3.0-dev: without an origin, each branch in a working tree of its own was asked about again."""
+    project = GitProject(tmp_path / "project")
+    project.git("commit", "--allow-empty", "-qm", "x")
+    project.git("worktree", "add", "-q", str(tmp_path / "feature"))
+
+    assert trust.identity(str(tmp_path / "feature")) == trust.identity(str(project.root))
+    project.git("remote", "add", "origin", "git@github.com:acme/api.git")
+    assert trust.identity(str(tmp_path / "feature")) == "github.com/acme/api"
+
+
+def test_a_renamed_folder_and_a_second_clone_are_the_same_repository(tmp_path):
+    ask()
+    first, second = GitProject(tmp_path / "first"), GitProject(tmp_path / "second")
+    first.git("remote", "add", "origin", "git@github.com:acme/api.git")
+    second.git("remote", "add", "origin", "https://token@github.com/acme/api/")
+    trust.accept(str(first.root))
+    first.root.rename(tmp_path / "renamed")
+
+    for root in (tmp_path / "renamed", second.root):
+        assert trust.is_accepted(str(root), load_settings(""))
+
+
 def test_only_stores_of_the_repository_wait(tmp_path):
     project = six_records(tmp_path)
     ask()
@@ -200,6 +223,33 @@ def test_mcp_recalls_no_text_of_records_that_wait(tmp_path):
     assert MARK not in waiting.text + json.dumps(waiting.data)
     trust.accept(project.root)
     assert recalled().text.count(MARK) == 3
+
+
+def test_whoever_asks_for_a_record_that_waits_is_told_so(tmp_path, capsys):
+    """The flaw of 0.3.0-dev: the pointer led to `onrecord show`, which did not say whose word it was."""
+    project = _clone(tmp_path / "project")
+    ask()
+    for words in (["show", "login-state"], ["search", "login state"], ["show", "login-state", "keys"]):
+        main([*words, "--project", project.root])
+        assert trust.NOTE in " ".join(capsys.readouterr().err.split())
+        main([*words, "--json", "--project", project.root])
+        assert '"is_accepted": false' in capsys.readouterr().out
+
+    trust.accept(project.root)
+    main(["show", "login-state", "--project", project.root])
+    assert trust.COMMAND not in capsys.readouterr().err
+
+
+def test_mcp_says_of_found_records_that_they_wait(tmp_path):
+    from onrecord.mcp import reading
+
+    project = _clone(tmp_path / "project")
+    assert trust.COMMAND not in reading.search(project, "login state").text
+    ask()
+
+    found = reading.search(onrecord.open(project.root), "login state")
+    assert trust.COMMAND in found.text
+    assert trust.COMMAND in found.data["note"]
 
 
 def test_mcp_says_of_a_record_that_is_asked_for_that_it_waits(tmp_path):

@@ -145,6 +145,9 @@ def _run_command(name: str, words: list[str]) -> int:
     result = result._replace(warning=warning, note=note).warned(*state_file.take_lacking())
     try:
         emit(result, as_json=args.json, is_paged=not args.no_pager)
+    except OnrecordError as error:
+        # What the result says is put together here, and may need a file, too.
+        return _report_failure(error, flags)
     except OSError as error:
         failure = _system_failure(error)
         _discard_output()

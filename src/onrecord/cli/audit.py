@@ -10,7 +10,7 @@ from typing import Any
 from onrecord.audit import audit_item, authority, report
 from onrecord.audit.audit_item import AuditItem
 from onrecord.audit.report import Evidence, Measure
-from onrecord.cli import arguments, output
+from onrecord.cli import arguments, help, output
 from onrecord.cli.output import CommandResult, Screen, labelled, table
 from onrecord.cli.terminal import watched
 from onrecord.coldstart import NamedTuple
@@ -47,13 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     folder = parser.add_mutually_exclusive_group()
     folder.add_argument(
         "--claude-memory",
-        type=arguments.folder,
+        type=help.folder,
         metavar="DIR",
         help="read a folder of Claude Code's auto memory instead",
     )
-    folder.add_argument(
-        "--markdown", type=arguments.folder, metavar="DIR", help="read a folder of Markdown notes instead"
-    )
+    folder.add_argument("--markdown", type=help.folder, metavar="DIR", help="read a folder of Markdown notes instead")
     parser.add_argument("--all", action="store_true", help=f"show every finding, not only {_MAX_FINDINGS} of each kind")
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import os
 import re
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
+from onrecord import files
 from onrecord.cli.commands import COMMANDS, GROUPS, Example
 from onrecord.cli.output import Screen, clean, docs_line, emit_error, wrap
 from onrecord.errors import BadInput
@@ -35,8 +36,10 @@ _BAD_CHOICE = re.compile(r"argument (\S+): invalid choice: (.*) \(choose from (.
 _EXCLUDED = re.compile(r"argument (\S+): not allowed with argument (\S+)")
 
 
-def _folder(text: str) -> str:
-    if not os.path.isdir(text):
+def folder(text: str) -> str:
+    """Return the path of a folder: a `type=`. Raises Unwritable if the disk does not tell."""
+    status = files.status(text)
+    if status is None or not stat.S_ISDIR(status.st_mode):
         raise argparse.ArgumentTypeError(f"must be a folder, not {cut(text, _MAX_VALUE)}")
     return text
 
@@ -88,7 +91,7 @@ class Parser(argparse.ArgumentParser):
         common.add_argument(
             "--project",
             metavar="DIR",
-            type=_folder,
+            type=folder,
             default=".",
             help="act on the project of DIR (default: the current folder)",
         )

@@ -204,7 +204,8 @@ def _result(reports: list[FileReport], paths: dict[str, str], *, dry_run: bool) 
         "unchanged": sum(report.is_unchanged for report in reports),
     }
     status = 1 if any(report.is_refused for report in reports) else 0
-    return CommandResult(data, lambda screen: _text(screen, data, reports, paths), status)
+    reader = connection.typed_skill("import") if data["pending"] else ""
+    return CommandResult(data, lambda screen: _text(screen, data, reports, paths, reader), status)
 
 
 def _as_json(report: FileReport, paths: dict[str, str]) -> dict[str, Any]:
@@ -225,7 +226,10 @@ def _as_json(report: FileReport, paths: dict[str, str]) -> dict[str, Any]:
             "for_the_agent": reasons, "unchanged": report.is_unchanged}  # fmt: skip
 
 
-def _text(screen: Screen, data: dict[str, Any], reports: Sequence[FileReport], paths: dict[str, str]) -> str:
+def _text(
+    screen: Screen, data: dict[str, Any], reports: Sequence[FileReport], paths: dict[str, str], reader: str
+) -> str:
+    """Return the result for people; `reader` is what starts an agent that reads what is left to one."""
     lines: list[str] = []
     for report in reports:
         if not report.is_unchanged:
@@ -235,7 +239,7 @@ def _text(screen: Screen, data: dict[str, Any], reports: Sequence[FileReport], p
     verb = "would make " if data["dry_run"] else ""
     summary = f"{verb}{' and '.join(counts)} from {plural(sum(bool(r.proposals) for r in reports), 'file')}"
     pending = plural(data["pending"], "file")
-    summary += f"; {pending} left to an agent ({connection.typed_skill('import')})" if data["pending"] else ""
+    summary += f"; {pending} left to an agent ({reader})" if data["pending"] else ""
     summary += f"; {data['unchanged']:,} unchanged since the last import" if data["unchanged"] else ""
     next_steps = [] if data["dry_run"] or not paths else ["next: onrecord review; to undo this import: onrecord undo"]
     return "\n".join([*lines, summary, *next_steps])

@@ -15,6 +15,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import Offline
 from onrecord.paths import StoreRef
 from onrecord.project import NOTHING_FITS, Hit, Project
+from onrecord.recall import trust
 from onrecord.record import summary_line
 from onrecord.search import document, query
 from onrecord.shared import remotes
@@ -109,8 +110,14 @@ def _search_stores(
 
     if not is_json:
         record_table.save_listing(listed_paths)
-    data = {"query": search_request.text, "results": [_hit_data(hit) for hit in hits]}
-    return CommandResult({**data, "nearest": [_hit_data(hit) for hit in hits.nearest], "note": hits.note}, lines)
+    is_accepted = all(hit.is_accepted for hit in hits or hits.nearest)
+    data = {
+        "query": search_request.text,
+        "results": [_hit_data(hit) for hit in hits],
+        "nearest": [_hit_data(hit) for hit in hits.nearest],
+        "note": hits.note,
+    }
+    return CommandResult(data, lines, warning="" if is_accepted else trust.NOTE)
 
 
 def _nothing(search_request: _Request) -> str:
@@ -132,6 +139,7 @@ def _hit_data(hit: Hit) -> dict[str, Any]:
         "status": hit.status,
         "hidden_by": hit.hidden_by,
         "out_of_scope": hit.misfit,
+        "is_accepted": hit.is_accepted,
         "via": dict(zip(("id", "title", "since"), hit.via)) if hit.via else None,
     }
 

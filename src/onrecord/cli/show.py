@@ -18,6 +18,7 @@ from onrecord.errors import Ambiguous, OnrecordError
 from onrecord.git import changes, repository
 from onrecord.git.changes import Provenance
 from onrecord.project import Found, Project
+from onrecord.recall import trust
 from onrecord.record import author, check, links, memory, schema, validity
 from onrecord.record.memory import Memory
 from onrecord.shared import remotes
@@ -63,7 +64,8 @@ def run(args: argparse.Namespace) -> CommandResult:
     data = {"records": [one.data for one in shown], "failures": [str(error) for error in failures]}
     warning = "; ".join(f"{error.message} (fix: {error.fix})" for error in failures)
     text = "\n\n".join
-    return CommandResult(data, lambda screen: text(one.text(screen) for one in shown), 1 if failures else 0, warning)
+    result = CommandResult(data, lambda screen: text(one.text(screen) for one in shown), 1 if failures else 0, warning)
+    return result.warned(*dict.fromkeys(one.warning for one in shown))
 
 
 def _find(project: Project, asker: Asker, name: str) -> Found:
@@ -87,7 +89,13 @@ def _shown(project: Project, found: Found, *, has_history: bool) -> CommandResul
     hidden_by = project.hidden(store, [entry.memory.id]).get(entry.memory.id, "")
     misfit = project.misfit(store, scopes.pack(entry.memory.scope))
     is_waiting = bool(rights.unaccepted_paths(store.root, [entry.path]))
-    applies = {"hidden_by": hidden_by, "out_of_scope": misfit, "is_waiting": is_waiting}
+    caution = trust.caution(store.root, project.settings)
+    applies = {
+        "hidden_by": hidden_by,
+        "out_of_scope": misfit,
+        "is_waiting": is_waiting,
+        "is_accepted": not caution,
+    }
     data = {**arguments.record_data(store, entry), **applies, "record": memory.to_json(entry.memory)}
     status = f"hidden here by {hidden_by}" if hidden_by else f"does not apply here: {misfit}" if misfit else ""
     record = entry.memory
@@ -105,7 +113,9 @@ def _shown(project: Project, found: Found, *, has_history: bool) -> CommandResul
         status = f"waiting: {paths.store_name(paths.prefix_of(store.root))} does not have this version"
     entry = entry._replace(path=data["path"])
     return CommandResult(
-        data, lambda screen: page(entry, screen, history=has_history, status=status, labelled_notes=notes)
+        data,
+        lambda screen: page(entry, screen, history=has_history, status=status, labelled_notes=notes),
+        warning=caution,
     )
 
 

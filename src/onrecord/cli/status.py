@@ -106,7 +106,7 @@ def _status(root: str, settings: Settings, needs: list[Need]) -> _Status:
         settings.number("retrieval.holdout"),
         list(project_settings(settings)),
         [problem.key for problem in settings.problems if problem.is_refusal],
-        not paths.is_project(paths.prefix_of(root)) or trust.is_accepted(paths.project_of(root), settings),
+        not trust.caution(root, settings),
         needs,
     )
 

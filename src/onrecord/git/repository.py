@@ -91,6 +91,14 @@ class Repository:
         shared = _first_line(os.path.join(self.git_dir, "commondir"))
         return os.path.join(self.git_dir, shared) if shared else self.git_dir
 
+    @property
+    def main_root(self) -> str:
+        """The folder that all linked working trees of the repository share: that of the main one, or a bare one."""
+        if self._common == self.git_dir:
+            return self.root
+        common = os.path.realpath(self._common)
+        return os.path.dirname(common) if os.path.basename(common) == ".git" else common
+
     def commit_of(self, ref: str) -> str:
         """Return the commit that `ref` points to; empty if there is no such ref, or if refs are not stored in files."""
         common = self._common

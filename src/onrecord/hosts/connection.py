@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from onrecord import files, paths
+from onrecord import files, paths, state_file
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, OnrecordError
 from onrecord.hosts import config_file, host_files, json_edit, table, toml_edit
@@ -311,12 +311,21 @@ def typed_skill(skill: str) -> str:
     """Return what is typed for a skill in the agents that are connected here; the skill's name if none is."""
     titles: dict[str, list[str]] = {}
     for setup in table.setups():
-        if (setup.reads_skills or setup.own_skills) and state(setup).is_connected:
+        if (setup.reads_skills or setup.own_skills) and _may_be_connected(setup):
             name = _typed_in(setup, skill, is_plugin=has_plugin(setup))
             titles.setdefault(name, []).append(table.BY_NAME[setup.host].title)
     if len(titles) < 2:
         return next(iter(titles), f"its skill memory-{skill}")
     return ", ".join(f"{name} in {' and '.join(hosts)}" for name, hosts in titles.items())
+
+
+def _may_be_connected(setup: HostSetup) -> bool:
+    """True if a host is connected; False also if the disk does not tell: to name a skill is not worth a failure."""
+    try:
+        return state(setup).is_connected
+    except OnrecordError as error:
+        state_file.go_without("agents", error.message)
+        return False
 
 
 def _typed_in(setup: HostSetup, skill: str, *, is_plugin: bool) -> str:

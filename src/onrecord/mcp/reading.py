@@ -13,7 +13,7 @@ from onrecord.digest.selection import DigestCandidate, Pick
 from onrecord.errors import NotFound
 from onrecord.freshness import anchors
 from onrecord.mcp.tools import MAX_FILES, ToolResult
-from onrecord.paths import PROJECT_PREFIX, is_project, prefix_of, store_flag, store_name
+from onrecord.paths import PROJECT_PREFIX, prefix_of, store_flag, store_name
 from onrecord.project import NOTHING_FITS, Found, Hit, Project
 from onrecord.recall import explanation, for_file, for_prompt, selection, trust
 from onrecord.recall.candidate import ASKED, Candidate, Cautions, count_shown, render_block
@@ -122,6 +122,8 @@ def search(
     data = {"query": query, "results": [_hit(hit) for hit in hits], "nearest": [hit.id for hit in hits.nearest]}
     block = fence({"source": PROJECT_PREFIX}, map(_line, hits or hits.nearest)) if hits or hits.nearest else ""
     text = block if hits else join(join(nothing, _NEAREST if block else ""), block)
+    is_accepted = all(hit.is_accepted for hit in hits or hits.nearest)
+    note = join(note, "" if is_accepted else f"Caution: {trust.NOTE}.")
     notes = " ".join(filter(None, (nothing, note)))
     return ToolResult({**data, **_without_empty({"note": notes})}, join(text, note))
 
@@ -228,9 +230,8 @@ def get_exactly(store: Store, name: str) -> Entry:
 def _page(project: Project, store: Store, entry: Entry, hidden_by: str) -> str:
     misfit = project.misfit(store, scopes.pack(entry.memory.scope))
     notes = [*_notes(store, entry, hidden_by), *([f"it does not apply here: {misfit}"] if misfit else [])]
-    if is_project(prefix_of(store.root)) and not trust.is_accepted(project.root, project.settings):
-        notes.append(trust.NOTE)
-    warnings = [f"Caution: {note}." for note in notes]
+    notes.append(trust.caution(store.root, project.settings))
+    warnings = [f"Caution: {note}." for note in filter(None, notes)]
     return fence(
         {"source": prefix_of(store.root) + entry.path}, [*warnings, *export.record_page(entry.memory).split("\n")]
     )

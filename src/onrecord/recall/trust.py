@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SETTING, ASK = "trust.clones", "ask"
 COMMAND = "onrecord trust"
-NOTE = f"not accepted on this machine yet; the user can accept this repository's records: {COMMAND}"
+NOTE = f"this repository's records are not accepted on this machine yet; the user can accept them: {COMMAND}"
 _MAX_BYTES = 1_000_000
 _KEY = "repositories"
 
@@ -36,7 +36,7 @@ def identity(project: str) -> str:
     from onrecord.recall import scope
 
     repo = repository.find(project)
-    return (scope.identity(repo.origin) if repo else "") or os.path.realpath(repo.root if repo else project)
+    return (scope.identity(repo.origin) if repo else "") or os.path.realpath(repo.main_root if repo else project)
 
 
 def accepted() -> dict[str, str]:
@@ -57,6 +57,13 @@ def is_asked(settings: Settings) -> bool:
 def is_accepted(project: str, settings: Settings) -> bool:
     """True if agents may be shown the records of a project."""
     return not is_asked(settings) or not project or identity(project) in accepted()
+
+
+def caution(store_root: str, settings: Settings) -> str:
+    """Return the note on a store whose records wait for the user's acceptance; empty for any other store."""
+    if not paths.is_project(paths.prefix_of(store_root)):
+        return ""
+    return "" if is_accepted(paths.project_of(store_root), settings) else NOTE
 
 
 def accept(project: str) -> str:

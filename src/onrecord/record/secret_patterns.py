@@ -11,6 +11,7 @@ import re
 from onrecord.coldstart import NamedTuple
 
 PASSWORD, LOGIN, HEADER = "a password", "a login", "an authorization header"
+USER = "a user's password"
 KEY, PRIVATE_KEY, SESSION = "a key or token", "a private key", "a session"
 _ID = "[A-Za-z0-9_-]"
 _WORDS = r"(?:\s[^\n]{0,120}?)??"
@@ -95,6 +96,7 @@ TOKENS = (
         r"|sbp_|nfp_|figd_|r8_|gsk_|pcsk_|pnu_|tfp_|xai-|pplx-|pul-|PMAK-|NRAK-|NRJS-|HRKU-|key-(?=[0-9a-f]{32})|sgp_|whsec_|ops_eyJ)"
         r"[A-Za-z0-9_+/=-]{20,}",
     ),
+    Rule("an access token", "cio|lsv2_", r"\b(?:cio[A-Za-z0-9]{32}|lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10})\b"),
     # Doppler, Dynatrace, Airtable, Mapbox, Terraform.
     Rule(
         "an access token",
@@ -128,13 +130,16 @@ CONTEXTS = (
         r"([A-Za-z0-9._~+/=-]{12,})",
     ),
     Rule(HEADER, "bearer", r"(?i)\bbearer\s([A-Za-z0-9._~+/=-]{16,})"),
+    Rule(HEADER, "basic", r"(?i)\bbasic\s([A-Za-z0-9+/]{16,}={0,2})(?!\w)"),
+    # A token in place of the user's name. What Sentry's addresses have there is public.
+    Rule(HEADER, "://", rf"(?i)\b(?:git\+)?https?://({_ID}{{20,}})@(?![\w.-]{{0,60}}sentry)"),
     Rule(HEADER, "key=", r"(?i)[?&]key=([\w-]{24,})"),
     *(
         Rule(PASSWORD, hints, rf"(?i:{context})['\"]?([^\s'\"]{{4,200}})")
         for hints, context in (
             (
                 "curl|wget|http",
-                r"\s(?:(?-i:-u|-a)[ =]{0,3}|--(?:proxy-)?user[ =]{1,3})['\"]?[\w.@\\-]{0,60}['\"]?:",
+                r"\s(?:(?-i:-u|-a)[ =]{0,3}|--(?:(?:proxy-)?user|auth)[ =]{1,3})['\"]?[\w.@\\-]{0,60}['\"]?:",
             ),
             # Options that mean a password to these programs only: to others, -p is a port or a project.
             ("login", rf"\blogin\b{_WORDS}\s(?-i:-p)[ =]?"),
@@ -142,7 +147,10 @@ CONTEXTS = (
             ("mysql|maria", rf"\b(?:mysql|maria)\w{{0,10}}{_WORDS}\s(?-i:-p)"),
             ("mongo|twine|rdesktop", rf"\b(?:mongo\w{{0,10}}|twine|rdesktop){_WORDS}\s(?-i:-p)[ =]"),
             ("7z", rf"\b7z\w{{0,2}}{_WORDS}\s(?-i:-p)"),
-            ("sqlcmd|bcp|isql|zip", rf"\b(?:sqlcmd|bcp|isql|(?:un)?zip){_WORDS}\s(?-i:-P)[ =]?"),
+            ("sqlcmd|bcp|isql|zip|ipmi", rf"\b(?:sqlcmd|bcp|isql|(?:un)?zip|ipmitool){_WORDS}\s(?-i:-P)[ =]?"),
+            ("snmp", rf"\bsnmp\w{{1,12}}{_WORDS}\s(?-i:-[AX])\s?"),
+            ("ssh-keygen", rf"\bssh-keygen{_WORDS}\s(?-i:-N)\s?"),
+            ("wpa_passphrase", r"\bwpa_passphrase\s\S{1,60}\s"),
             ("redis-cli", rf"\bredis-cli{_WORDS}\s(?-i:-a)[ =]"),
             ("openssl", rf"\bopenssl{_WORDS}\s(?-i:-k)\s"),
             ("ldap", rf"\bldap\w{{1,12}}{_WORDS}\s(?-i:-w)\s?"),
@@ -178,6 +186,12 @@ CONTEXTS = (
         "log in|login|log-in|log on|sign in|sign-in|sign on",
         r"(?i)\b(?:log|sign)[ -]?(?:in|on)\s(?:with|as|using)\s[\w.@+-]{2,60}\s?(?:and|/|with|,)\s?"
         r"([^\s/][^\s]{5,100})",
+    ),
+    Rule(
+        USER,
+        "admin|root|user|auth|login|logon",
+        r"(?i)\b(?:admin\w{0,12}|root|user(?:name)?|auth|login|logon)\b(?:[^\n:/]{0,20}[:\s])?\s?[\w.@+-]{2,60}"
+        r"(?:\s?[/:]\s?|\s(?:with\s|and\s)?)([^\s/]\S{8,100})",
     ),
     # A sentence about one has small words in it.
     Rule(

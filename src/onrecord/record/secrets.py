@@ -221,6 +221,8 @@ def _fits_context(kind: str, word: str) -> bool:
         return _is_random(word, 12)
     if kind == patterns.PASSWORD:
         return _is_password(word, is_quoted=False)
+    if kind == patterns.USER:
+        return _is_generated(word)
     return _is_strong(word) if kind == patterns.LOGIN else not patterns.PLACEHOLDER.match(word)
 
 
@@ -319,7 +321,17 @@ def _is_mentioned(word: str, kind: str) -> bool:
     """True if a word in a sentence about a credential looks like one."""
     if kind == patterns.PASSWORD:
         return _is_strong(word)
-    return _is_random(word, 20) and not _is_ordinary(word)
+    return (_is_random(word, 20) or _is_generated(word)) and not _is_ordinary(word)
+
+
+def _is_generated(word: str) -> bool:
+    """True if a word can only be a generated password: a sign among letters of both cases and digits that alternate."""
+    return _is_strong(word) and _is_mixed(word) and not _SIGNS.isdisjoint(word)
+
+
+def _is_mixed(word: str) -> bool:
+    """True if a word has both cases, and changes often between them and digits."""
+    return word.lower() != word and word.upper() != word and _changes(word) >= 0.25 * len(word)
 
 
 def _is_strong(word: str) -> bool:
@@ -328,8 +340,7 @@ def _is_strong(word: str) -> bool:
         return False
     if patterns.WORDS.match(word) or patterns.ADDRESS.match(word):
         return False
-    is_mixed = word.lower() != word and word.upper() != word and _changes(word) >= 0.25 * len(word)
-    return is_mixed or not _SIGNS.isdisjoint(word) or _is_random(word, 16)
+    return _is_mixed(word) or not _SIGNS.isdisjoint(word) or _is_random(word, 16)
 
 
 def _is_random(word: str, min_length: int) -> bool:
@@ -365,12 +376,15 @@ _INVISIBLE = (
 )
 _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _DOUBLE, _SINGLE = "\u00ab\u00bb\u201c-\u201f\u2033\u300c\u300d\u300e\u300f", "\u2018-\u201b\u2032\u2039\u203a"
+# Letters that look like Latin ones, where they stand beside such.
+_CYRILLIC, _LATIN = "АВЕКМНОРСТХаеорсухіјѕ", "ABEKMHOPCTXaeopcyxijs"
 _ESCAPED = {
     "quot": '"', "#34": '"', "apos": "'", "#39": "'", "#x27": "'", "amp": "&", "lt": "<", "gt": ">", "3d": "=",
     "3a": ":", "22": '"', "27": "'",
 }  # fmt: skip
 _DISGUISED = re.compile(
     rf"(?P<invisible>[{_INVISIBLE}]+)|(?P<space>[{_SPACES}])|(?P<double>[{_DOUBLE}])|(?P<single>[{_SINGLE}])"
+    rf"|(?P<cyrillic>(?<=[A-Za-z])[{_CYRILLIC}]|[{_CYRILLIC}](?=[{_CYRILLIC}]{{0,9}}[A-Za-z]))"
     r"|(?P<wide>[\uff01-\uff5e])|\\{1,7}(?P<quote>[\"'=])|&(?P<entity>quot|apos|amp|lt|gt|#34|#39|#x27);"
     r"|%(?P<percent>3[DdAa]|2[27])"
 )
@@ -411,6 +425,8 @@ def _shown(match: re.Match[str]) -> str:
     kind = match.lastgroup or ""
     if kind == "wide":
         return chr(ord(match[0]) - 0xFEE0)
+    if kind == "cyrillic":
+        return _LATIN[_CYRILLIC.index(match[0])]
     if kind in ("entity", "percent"):
         return _ESCAPED[match[kind].lower()]
     return {"space": " ", "double": '"', "single": "'", "quote": match["quote"]}.get(kind, "")
