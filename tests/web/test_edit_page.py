@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 
 import pytest
 
 from onrecord import files
+from onrecord.capture import review
 from onrecord.record import compose
 from onrecord.settings import Settings
 from onrecord.shared import remotes, replicas
@@ -448,7 +450,7 @@ def test_a_new_record_goes_to_the_store_that_is_chosen(browser, save, project):
     assert own.url.path.endswith("/record/user/decisions/use-uv.json") and "Saved." in own.text
     assert project.user.has("use-uv") and store.has("use-uv") and not project.store.has("use-uv")
     assert 'action="/do/sync"' in shared.text and "onrecord sync" not in shared.text
-    assert elsewhere.status_code == 400
+    assert elsewhere.status_code == 409 and fields(elsewhere)["content.decision"] == "uv"
 
 
 def test_a_new_record_for_a_store_that_takes_only_drafts_becomes_one(browser, save):
@@ -465,3 +467,75 @@ def test_a_new_record_for_a_store_that_takes_only_drafts_becomes_one(browser, sa
     assert form["store"] == "platform"
     assert "takes only drafts from you" in response.text
     assert Inbox(replica.store).names() == ["use-uv"]
+
+
+def test_text_about_a_record_that_is_gone_is_kept_as_a_new_record(browser, save, project):
+    entry = save(tags=["auth"])
+    form = fields(browser.get(_address(entry)))
+    os.remove(f"{project.store.root}/{entry.path}")
+    project.store.recover()
+
+    kept = browser.post(_address(entry), **{**form, "content.decision": "an hour of work"})
+
+    assert kept.status_code == 409
+    assert "What you typed is below" in kept.text and 'action="/new/decision"' in kept.text
+    assert fields(kept)["content.decision"] == "an hour of work" and fields(kept)["tags.0"] == "auth"
+    assert "Saved." in browser.post("/new/decision", **fields(kept)).text
+    assert project.get(entry.memory.id).memory.content["decision"] == "an hour of work"
+
+
+def test_text_about_a_record_that_cannot_be_read_any_more_is_kept(browser, save, project):
+    entry = save()
+    form = fields(browser.get(_address(entry)))
+    with open(f"{project.store.root}/{entry.path}", "w", encoding="utf-8") as file:
+        file.write("{ broken")
+
+    kept = browser.post(_address(entry), **{**form, "content.decision": "an hour of work"})
+
+    assert kept.status_code == 409
+    assert fields(kept)["content.decision"] == "an hour of work"
+
+
+def test_text_about_a_draft_that_was_decided_on_is_kept_with_what_became_of_it(browser, save, draft, project):
+    save()
+    name = draft("Use uv")
+    form = fields(browser.get(f"/inbox/{name}/edit"))
+    browser.decide(name, "reject")
+
+    kept = browser.post(f"/inbox/{name}/edit", **{**form, "content.decision": "an hour of work"})
+
+    assert "“Use uv” was rejected by a person" in kept.text
+    assert fields(kept)["content.decision"] == "an hour of work"
+    assert "Saved." in browser.post("/new/decision", **fields(kept)).text
+
+
+def test_a_text_of_ones_own_in_place_of_two_versions_is_kept_when_the_record_goes(browser, save, project):
+    entry = save()
+    form = fields(browser.get(_address(entry)))
+    _update(project, entry, {"content": {"decision": "theirs", "rationale": ["their reason"]}})
+    mine = {"content.decision": "mine", "content.rationale.0": "my reason"}
+    conflict = fields(browser.post(_address(entry), **{**form, **mine}))
+    os.remove(f"{project.store.root}/{entry.path}")
+    own = {"choice.content.decision": "own", "own.content.decision": "both", "do": "merge"}
+    own |= {"choice.content.rationale": "own", "own.content.rationale": "- one\n- two"}
+
+    kept = fields(browser.post(_address(entry), **{**conflict, **own}))
+
+    assert kept["content.decision"] == "both"
+    assert (kept["content.rationale.0"], kept["content.rationale.1"]) == ("one", "two")
+
+
+def test_a_field_that_a_reviewer_changes_in_a_draft_is_accepted_with_it(browser, save, project):
+    entry = save()
+    writer = Writer(project.store, project.settings)
+    change = review.draft_update(writer, entry, {"content": {"decision": "proposed"}}, "because")
+    (name,) = [Inbox(project.store.root).put(change).name]
+    form = fields(browser.get(f"/inbox/{name}/edit"))
+
+    browser.post(f"/inbox/{name}/edit", **{**form, "content.context": "what the reviewer knew", "tags.0": "auth"})
+    browser.decide(name, "accept")
+
+    after = project.get(entry.path).memory
+    assert after.content["decision"] == "proposed"
+    assert after.content["context"] == "what the reviewer knew"
+    assert "auth" in after.tags

@@ -105,7 +105,7 @@ def test_what_was_written_before_this_machine_knew_it_is_not_put_back_in_part(br
     number = len(project.get(entry.path).memory.changes) - 1
     version = project.get(entry.path).hash
     refused = browser.post(f"{_address(entry)}/put-back", hash=version, text=f"field {number}")
-    assert refused.status_code == 400
+    assert refused.status_code == 422
     assert project.get(entry.path).memory.content["decision"] == "short"
 
 
@@ -115,7 +115,7 @@ def test_nothing_else_is_put_back(browser, save, project, text):
 
     response = browser.post(f"{_address(entry)}/put-back", hash=entry.hash, text=text)
 
-    assert response.status_code in (400, 404)
+    assert response.status_code == 422 and "Nothing was changed." in response.text
     assert project.get(entry.path) == entry
 
 
@@ -181,7 +181,7 @@ def test_a_record_is_shared_as_an_update_or_a_replacement(browser, save, how, do
     refused = browser.post(address, hash=entry.hash, text="platform")
     response = browser.post(address, hash=entry.hash, text="platform", how=how, other="sessions live postgres")
 
-    assert refused.status_code == 400 and "choose that it updates or replaces" in refused.text
+    assert refused.status_code == 422 and "Choose that it updates or replaces" in refused.text
     assert done in response.text
     after = store.get(other.memory.id).memory
     new = store.get(after.superseded_by).memory if how == "supersedes" else after
@@ -209,3 +209,15 @@ def test_a_file_is_named_once_beside_what_changed_in_it(browser, save, project):
     section = re.search(r'<h2 id="files">.*?</section>', changed, re.S)[0]
     assert "unchanged" in re.search(r'<h2 id="files">.*?</section>', fresh, re.S)[0]
     assert re.sub(r"<[^>]+>|\s+", " ", section).split()[:4] == ["Files", "login.py", "changed", "since"]
+
+
+@pytest.mark.parametrize("typed", ["nothing-like-it", "s"])
+def test_a_successor_that_there_is_none_of_is_an_error_at_its_field(browser, save, typed):
+    old = save("Sessions live in Redis")
+    save(), save("Seats are held")
+
+    response = browser.post(f"{_address(old)}/supersede", hash=old.hash, text=typed)
+
+    assert response.status_code == 422
+    assert re.search(rf'id="text-supersede"[^>]*value="{typed}"[^>]*aria-invalid="true"', response.text)
+    assert re.search(r'<details open><summary class="button">Supersede', response.text)

@@ -234,3 +234,129 @@ def test_after_a_decision_the_page_opens_at_the_next_draft(browser, save, draft,
     anchor = response.headers["location"].partition("#")[2]
     assert f'<article class="card draft" tabindex="-1" id="{anchor}"' in browser.get("/inbox").text
     assert second in Inbox(project.store.root).names()
+
+
+def _decide(browser, page, name, action, **typed):
+    """Press a button of a draft as it stands on a page."""
+    form = next(
+        form
+        for form in re.findall(r"<form.*?</form>", page.text, re.S)
+        if re.search(rf'action="/inbox/{name}/{action}#', form)
+    )
+    hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form))
+    return browser.post(f"/inbox/{name}/{action}", **{**hidden, **typed})
+
+
+def _status(response) -> str:
+    return re.sub(r"<[^>]+>", "", re.search(r'role="status">(.*?)<form', response.text, re.S)[1]).strip()
+
+
+def test_a_draft_that_cannot_be_accepted_says_why_at_its_place_and_is_accepted_if_somebody_insists(
+    browser, save, project
+):
+    entry = save()
+    record = entry.memory._replace(id="sessions-in-postgres")
+    Inbox(project.store.root).put(inbox.new_draft(record))
+    (name,) = Inbox(project.store.root).names()
+
+    page = browser.get("/inbox")
+    refused = _decide(browser, page, name, "accept")
+    article = re.search(r"<article.*?</article>", refused.text, re.S)[0]
+
+    assert refused.status_code == 422
+    assert 'role="alert"' in article and "Nothing was done." in article and "says nearly the same" in article
+    assert "onrecord review" not in article
+    assert "Saved:" in _status(_decide(browser, refused, name, "accept", force="1"))
+
+
+@pytest.mark.parametrize("typed", ["", "nothing-like-it", "s"])
+def test_a_record_to_merge_into_that_there_is_none_of_is_an_error_at_its_field(browser, save, draft, typed):
+    save()
+    save("Seats are held for ten minutes")
+    name = draft("Use uv")
+
+    response = browser.get(f"/inbox/{name}/merge?store=project&into={typed}")
+
+    assert response.status_code == 422
+    assert "Nothing was done." in response.text
+    assert not typed or re.search(rf'name="into"[^>]*value="{typed}"[^>]*aria-invalid="true"', response.text)
+
+
+def test_a_decision_leads_back_to_the_part_of_the_inbox_where_it_was_made(browser, save, draft, project):
+    save()
+    draft("Use uv")
+    store = _shared_store()
+    accept("platform")
+    for title in ("Use ruff", "Use mypy"):
+        _put_shared_draft(store, title)
+    name = Inbox(store.root).names()[0]
+
+    accepted = _decide(browser, browser.get("/inbox?store=platform"), name, "accept")
+    merge = browser.get("/inbox/use-ruff/merge?store=platform&from=store%3Dplatform&into=use-mypy")
+    merged = browser.post("/inbox/use-ruff/merge", **fields(merge))
+
+    for page in (accepted, merged):
+        assert page.url.path.endswith("/inbox") and page.url.params["store"] == "platform"
+    assert "Use uv" not in accepted.text and "Use ruff" in accepted.text
+
+
+def test_more_drafts_than_fit_on_a_page_are_on_further_pages(browser, save, draft, project):
+    save()
+    last = max(draft(f"Draft number {number}") for number in range(23))
+
+    first, second = browser.get("/inbox"), browser.get("/inbox?page=2")
+    beyond = browser.get("/inbox?page=9")
+    shown = [re.findall(r'class="card draft"', page.text) for page in (first, second, beyond)]
+    version = Inbox(project.store.root).get(last).hash
+    refused = browser.get(f"/inbox/{last}/merge?into=nothing-like-it")
+    decided = browser.post(f"/inbox/{last}/reject", hash=version, **{"from": "page=2"})
+
+    assert [len(drafts) for drafts in shown] == [20, 3, 3]
+    assert "shows 1 to 20" in first.text and "shows 21 to 23" in second.text
+    assert 'rel="next"' in first.text and 'rel="next"' not in second.text and 'rel="prev"' in second.text
+    assert len(re.findall(r'class="card draft"', refused.text)) == 3
+    assert decided.url.params["page"] == "2"
+
+
+def test_drafts_of_two_stores_that_were_accepted_together_are_taken_back_together(browser, save, draft, project):
+    save()
+    draft("Use uv")
+    store = _shared_store()
+    accept("platform")
+    _put_shared_draft(store)
+
+    question = browser.post("/inbox/accept", **fields(browser.get("/inbox"), "data-accept-shown"))
+    saved = browser.post("/inbox/accept", **fields(question, "class"))
+    undo = dict(re.findall(r'name="((?:store|change)[.0-9]*)" value="([^"]+)"', saved.text))
+    undone = browser.post("/undo", referer="/inbox", **undo)
+
+    assert "Saved 2 records." in saved.text
+    assert "Undone: accept of" in undone.text
+    assert Inbox(project.store.root).names() == ["use-uv"] and Inbox(store.root).names() == ["use-ruff"]
+
+
+def test_what_cannot_be_undone_any_more_is_said_on_the_page_where_undo_was_pressed(browser, save, project):
+    entry = save()
+    address = f"/record/project/{entry.path}"
+    retired = browser.post(f"{address}/retire", hash=entry.hash, text="old")
+    undo = dict(re.findall(r'name="(store|change)" value="([^"]+)"', retired.text))
+    now = project.get(entry.path)
+    Writer(project.store, project.settings).restore(entry.path, expected_hash=now.hash)
+
+    response = browser.post("/undo", referer=address, **undo)
+
+    assert response.status_code == 200 and response.url.path.endswith(address)
+    assert "Nothing was undone." in response.text and "cannot be undone: changed since" in response.text
+    assert "onrecord undo" not in response.text
+
+
+def test_a_page_that_a_refused_decision_made_can_change_the_theme_and_be_undone_from(browser, save, draft):
+    save()
+    name = draft("Use uv")
+
+    refused = browser.post(f"/inbox/{name}/merge", hash="", into="nothing", store="project")
+    form = dict(re.findall(r'name="(page)" value="([^"]*)"', refused.text))
+    undone = browser.post("/undo", referer=f"/inbox/{name}/merge", store="project", change="00000000")
+
+    assert form["page"] == "/inbox"
+    assert undone.url.path.endswith("/inbox") and "Nothing was undone." in undone.text

@@ -171,11 +171,28 @@ def test_ids_are_offered_by_id_and_title_those_that_begin_so_first(browser, save
 
     offers = browser.client.get("/pick/ids?q=Postgres").json()
 
-    assert offers == [
-        {"value": "postgres-is-the-only-database", "label": "Postgres is the only database"},
-        {"value": "sessions-live-in-postgres", "label": "Sessions live in Postgres"},
+    assert [(offer["value"], offer["label"], offer["note"]) for offer in offers] == [
+        (
+            "postgres-is-the-only-database",
+            "Postgres is the only database",
+            "postgres-is-the-only-database · project",
+        ),
+        ("sessions-live-in-postgres", "Sessions live in Postgres", "sessions-live-in-postgres · project"),
     ]
     assert browser.client.get("/pick/ids?q=%25").json() == []
+
+
+def test_ids_are_offered_by_words_in_any_order_and_of_the_store_that_is_asked_for(browser, project, save):
+    save("Sessions live in Postgres")
+    put(paths.user_store(), sample("decision", id="mine", title="Sessions of my own"))
+
+    def offered(query: str) -> list[str]:
+        return [offer["value"] for offer in browser.client.get(f"/pick/ids?q={query}").json()]
+
+    assert offered("postgres+sess") == ["sessions-live-in-postgres"]
+    assert offered("sessions&store=user") == ["mine"]
+    assert sorted(offered("sessions")) == ["mine", "sessions-live-in-postgres"]
+    assert offered("sessions&store=nowhere") == []
 
 
 def test_tags_are_offered_by_how_often_they_are_used(browser, save):
@@ -183,8 +200,8 @@ def test_tags_are_offered_by_how_often_they_are_used(browser, save):
     save("Two", tags=["auth"])
 
     assert browser.client.get("/pick/tags?q=a").json() == [
-        {"value": "auth", "label": "auth · 2 records"},
-        {"value": "database", "label": "database · 1 record"},
+        {"value": "auth", "label": "auth", "note": "2 records"},
+        {"value": "database", "label": "database", "note": "1 record"},
     ]
 
 

@@ -149,6 +149,15 @@ def revised(record: Memory, patch: Mapping[str, Any]) -> Memory:
     return after._replace(id=naming.slug(after.title, [*after.tags, after.category.replace("_", " ")]))
 
 
+def edited(draft: Draft, patch: Mapping[str, Any]) -> Draft:
+    """Return a draft with `patch` applied to its record, and to the list of changed fields if it has one."""
+    record = revised(draft.record, patch)
+    if not draft.fields:
+        return draft._replace(record=record)
+    changed = revision.changed_fields(draft.record, record)
+    return draft._replace(record=record, fields=tuple(dict.fromkeys((*draft.fields, *changed))))
+
+
 def accept_all(writer: Writer, drafts: Sequence[Draft], action: str = "import") -> tuple[list[Entry], str]:
     """Save drafts as records in one change, without a check for duplicates. Return the records and the change's id."""
     existed = writer.store.exists

@@ -380,9 +380,7 @@ class _InteractiveReview:
         text = form.render(record.category, memory.to_json(record), f"A draft: {record.title}")
         before = form.parse(record.category, text).fields
         file = FormFile(record.category, text, name=draft.name, resume=lambda path: f"in the file {path}")
-        edited = draft._replace(
-            record=file.fill(lambda fields: review.revised(record, revision.difference(before, fields)))
-        )
+        edited = file.fill(lambda fields: review.edited(draft, revision.difference(before, fields)))
         if edited != draft:
             review.put(self.writer, [edited], "edit draft")
             edited = Inbox(self.writer.store.root).get(draft.name)

@@ -32,6 +32,9 @@ ORDERS = {
 
 _ANCHORED = f"anchors <> '' AND {IS_CURRENT}"
 _MAX_PARAMETERS = 500
+_MAX_WORDS = 12
+"""Words by which a record is picked."""
+
 _MAX_AT_ONCE = 10_000
 """Records read by one statement: SQLite takes statements of a million characters."""
 
@@ -99,11 +102,13 @@ def _at(index: Index, paths: Sequence[str]) -> dict[str, Listed]:
 
 
 def containing(index: Index, text: str, limit: int) -> list[tuple[str, str]]:
-    """Return the ids and titles of active records whose id or title contains `text`, newest first."""
-    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    where = "status = 'active' AND (id LIKE ? ESCAPE '\\' OR title LIKE ? ESCAPE '\\')"
+    """Return the ids and titles of active records with each word of `text` in the id or the title, newest first."""
+    words = text.split()[:_MAX_WORDS]
+    where = " AND ".join(["status = 'active'", *[r"(id LIKE ? ESCAPE '\' OR title LIKE ? ESCAPE '\')"] * len(words)])
+    escaped = [word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") for word in words]
+    patterns = [f"%{word}%" for word in escaped for _column in ("id", "title")]
     statement = f"SELECT id, title FROM record WHERE {where} ORDER BY {ORDERS['updated']} LIMIT ?"
-    return index.run(_fetch, statement, (f"%{escaped}%", f"%{escaped}%", limit))
+    return index.run(_fetch, statement, (*patterns, limit))
 
 
 def newest_tags(index: Index, limit: int) -> list[str]:

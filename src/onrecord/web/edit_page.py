@@ -5,7 +5,7 @@ Whoever saves second merges field by field: what only one of two people changed 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -15,7 +15,7 @@ from starlette.routing import Route
 from onrecord import categories, paths
 from onrecord.capture import review, similar
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput, Changed, OnrecordError
+from onrecord.errors import BadInput, Changed, NotFound, OnrecordError
 from onrecord.freshness import related_files
 from onrecord.project import save_record
 from onrecord.record import compose, drafts, memory, naming
@@ -28,7 +28,7 @@ from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
-from onrecord.web import agent_page, field_merge, record_form, record_page, record_versions, view
+from onrecord.web import agent_page, field_merge, inbox_page, record_form, record_page, record_versions, view
 from onrecord.web.agent_page import AgentPreview
 from onrecord.web.field_merge import Merge
 from onrecord.web.record_form import Values
@@ -53,6 +53,8 @@ class _Subject:
     """What a form is about: a new record, a saved one, or a draft."""
 
     title = ""
+    note = ""
+    """What the person should know before anything else."""
     is_draft = False
     stores: tuple[str, ...] = ()
     """The stores to choose from."""
@@ -63,6 +65,16 @@ class _Subject:
         self.store_name = store_name
         self.category = category
         self.writer = Writer(store, view.site_of(request).project().settings)
+
+    @property
+    def address(self) -> str:
+        """Where the form is sent to."""
+        return str(self.request.url.path)
+
+    @property
+    def list_address(self) -> str:
+        """Where Cancel leads to."""
+        return self.address.removesuffix("/edit")
 
     @property
     def record(self) -> Memory | None:
@@ -102,16 +114,27 @@ class _Subject:
 class _NewRecord(_Subject):
     """A record that does not exist yet, in one of the stores that the user may write to."""
 
-    def __init__(self, request: Request) -> None:
-        category = request.path_params["category"]
+    def __init__(self, request: Request, category: str = "", note: str = "") -> None:
+        category = category or request.path_params["category"]
         if category not in categories.CATEGORIES:
             raise BadInput(f"{category!r} is not a category", fix=f"use one of {', '.join(categories.CATEGORIES)}")
         stores, name = record_page.writable_stores(view.site_of(request).project()), requested_store_name(request)
+        if name not in stores and note:
+            name = view.PROJECT
         if name not in stores:
             raise BadInput(f"no new record can be written to {name!r}", fix=f"choose one of {', '.join(stores)}")
         super().__init__(request, stores[name], name, category)
         self.stores = tuple(stores)
+        self.note = note
         self.title = f"New {category.replace('_', ' ')}"
+
+    @property
+    def address(self) -> str:
+        return f"/new/{self.category}"
+
+    @property
+    def list_address(self) -> str:
+        return "/"
 
     def begin(self) -> Values:
         content = dict(categories.CATEGORIES[self.category].defaults)
@@ -202,9 +225,14 @@ class _DraftRecord(_Subject):
     def hash(self) -> str:
         return self.draft.hash
 
+    @property
+    def list_address(self) -> str:
+        return inbox_page.requested_part(self.request).address
+
     def begin(self) -> Values:
         view.site_of(self.request).remember(self.draft.hash, self.draft.record)
-        return {**record_form.from_record(self.record), "supersedes": self.draft.supersedes}
+        part = self.request.query_params.get("from", "")
+        return {**record_form.from_record(self.record), "supersedes": self.draft.supersedes, "from": part}
 
     def save(self, fields: Mapping[str, Any], values: Values) -> Response:
         self.store.expect(f"{paths.INBOX}/{self.draft.name}.json", values.get("hash", ""))
@@ -212,15 +240,13 @@ class _DraftRecord(_Subject):
 
     def write(self, patch: Mapping[str, Any], expected_hash: str, values: Values) -> Response:
         # The store compares the hash again under its lock.
-        record = review.revised(self.draft.record, patch)
         old = _resolved(self.store, values.get(record_form.SUPERSEDES, ""))
-        draft = self.draft._replace(record=record, supersedes=old, hash=expected_hash)
+        draft = review.edited(self.draft, patch)._replace(supersedes=old, hash=expected_hash)
         if draft != self.draft:
             review.put(self.writer, [draft], "edit draft")
         text = "Draft changed; accept it to save it."
-        return view.redirect_after_change(
-            self.request, "/inbox", self.store, text, element=view.draft_anchor(self.store_name, self.draft.name)
-        )
+        anchor = view.draft_anchor(self.store_name, self.draft.name)
+        return view.redirect_after_change(self.request, self.list_address, self.store, text, element=anchor)
 
 
 def requested_store_name(request: Request) -> str:
@@ -254,22 +280,58 @@ def _patch(record: Memory, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def new(request: Request) -> Response:
-    return _respond(_NewRecord(request))
+    return _respond(request, _NewRecord)
 
 
 def edit(request: Request) -> Response:
-    return _respond(_SavedRecord(request))
+    return _respond(request, _SavedRecord)
 
 
 def edit_draft(request: Request) -> Response:
-    return _respond(_DraftRecord(request))
+    return _respond(request, _DraftRecord)
 
 
-def _respond(form_subject: _Subject) -> Response:
+def _respond(request: Request, open_subject: Callable[[Request], _Subject]) -> Response:
     """Show a form, or carry out the button of it that was pressed."""
-    if form_subject.request.method == "GET":
+    if request.method == "GET":
+        form_subject = open_subject(request)
         return _page(form_subject, _FormPage(form_subject.begin()))
-    values = view.form_fields(form_subject.request)
+    try:
+        return _press(open_subject(request), view.form_fields(request))
+    except OnrecordError as error:
+        return _keep_text(request, error)
+
+
+def _keep_text(request: Request, error: OnrecordError) -> Response:
+    """Return what was typed as the form of a new record, because what it was about is gone. Raises the error."""
+    values = view.form_fields(request)
+    if values.get("category") not in categories.CATEGORIES:
+        raise error
+    is_draft = "name" in request.path_params and "folder" not in request.path_params
+    fate = inbox_page.fate_of_draft(request) if is_draft and isinstance(error, NotFound) else ""
+    what = fate or f"{error.message[:1].upper()}{error.message[1:]}."
+    note = f"{what} Nothing was saved. What you typed is below; saving it makes a new record."
+    form_subject = _NewRecord(request, values["category"], note)
+    return _page(form_subject, _FormPage(_typed_values(values), is_unsaved=True))
+
+
+def _typed_values(values: Values) -> Values:
+    """Return the values of a form, with the texts that were written in place of two versions."""
+    category = values["category"]
+    fields = record_form.parse(category, values).fields
+    for name in (key.removeprefix("own.") for key in values if key.startswith("own.")):
+        if values.get(f"choice.{name}") != field_merge.OWN:
+            continue
+        try:
+            value = field_merge.from_text(field_merge.kind_of(category, name), values[f"own.{name}"], name)
+        except OnrecordError:
+            continue
+        fields = field_merge.with_value(fields, name, value)
+    return {**values, **record_form.from_fields(category, fields)}
+
+
+def _press(form_subject: _Subject, values: Values) -> Response:
+    """Carry out a button of a form."""
     command = values.get("do", "save")
     if command.split(" ")[0] in ("up", "down", "remove", "add"):
         extra = command.partition(" ")[2] if command.startswith("add ") else ""
@@ -394,9 +456,11 @@ def _page(form_subject: _Subject, form_page: _FormPage) -> Response:
         "record": form_subject.record,
         "is_draft": form_subject.is_draft,
         "is_new": form_subject.record is None,
-        "address": form_subject.request.url.path,
+        "address": form_subject.address,
+        "list_address": form_subject.list_address,
+        "note": form_subject.note,
     }
-    http_status = 422 if is_refused else 200
+    http_status = 422 if is_refused else 409 if form_subject.note else 200
     if form_subject.request.query_params.get("part"):
         return view.fragment(form_subject.request, "edit_form.html", **values)
     return view.page(form_subject.request, "edit.html", title=form_subject.title, http_status=http_status, **values)

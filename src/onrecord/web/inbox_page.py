@@ -2,57 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from urllib.parse import unquote
+from collections.abc import Mapping, Sequence
+from urllib.parse import parse_qsl, unquote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from onrecord import paths
-from onrecord.capture import review, similar
-from onrecord.capture.review import SourcePassage
+from onrecord.capture import review
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput, Changed, NotFound, OnrecordError
-from onrecord.freshness import anchors
+from onrecord.errors import BadInput, CannotUndo, Changed, NearDuplicate, NotFound, OnrecordError
 from onrecord.project import Project, require_store
-from onrecord.record import author, check, form, memory, summary_line
+from onrecord.record import form
 from onrecord.record.drafts import Draft
-from onrecord.record.memory import Memory
 from onrecord.search import listing
-from onrecord.settings import load_settings
-from onrecord.shared import reconcile, replicas
+from onrecord.shared import reconcile
 from onrecord.store import history
 from onrecord.store.inbox import BrokenDraft, Inbox
-from onrecord.store.store import Entry, Store
+from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 from onrecord.text import plural
-from onrecord.web import field_merge, record_page, view
-from onrecord.web.field_merge import Marked, Merge
-from onrecord.web.record_page import FieldView
-from onrecord.web.view import Notice
+from onrecord.web import draft_view, field_merge, record_page, view
+from onrecord.web.draft_view import StoredDraft
+from onrecord.web.field_merge import Merge
+from onrecord.web.view import Notice, StoreChange
 
 _MAX_DRAFTS = 20
 """Drafts on one page: each is compared with all records."""
 
-_MAX_DIFFERENCES = 12
+_MAX_NAME = 200
 
 
-class Difference(NamedTuple):
-    """A field that two records, or two versions, have differently."""
+class InboxPart(NamedTuple):
+    """What of the inbox is on a page: the drafts of one store or of all, and the number of the page.
 
-    label: str
-    values: Marked
+    Forms send it along as `from`, so that a decision leads back to where it was made.
+    """
+
+    store: str = ""
+    page: int = 1
+
+    @property
+    def query(self) -> str:
+        fields = {"store": self.store, "page": str(self.page) if self.page > 1 else ""}
+        return urlencode({name: text for name, text in fields.items() if text})
+
+    @property
+    def address(self) -> str:
+        return f"/inbox?{self.query}" if self.query else "/inbox"
+
+    def at(self, page_number: int) -> InboxPart:
+        return self._replace(page=page_number)
 
 
-class SimilarRecord(NamedTuple):
-    """A record that is similar to a draft, and how they differ."""
+def requested_part(request: Request) -> InboxPart:
+    """Return the part of the inbox that a request is about."""
+    fields: Mapping[str, str] = request.query_params
+    if request.method == "POST":
+        fields = view.form_fields(request)
+    if request.method == "POST" or "from" in fields:
+        fields = dict(parse_qsl(fields.get("from", "")))
+    return InboxPart(fields.get("store", "")[:_MAX_NAME], view.page_number(fields.get("page", "")))
 
-    id: str
-    title: str
-    address: str
-    is_same: bool
-    differences: tuple[Difference, ...]
+
+class RefusedDecision(NamedTuple):
+    """A decision that was not carried out, and why; shown at the draft that it is about."""
+
+    anchor: str
+    message: str
+    into: str
+    """What was typed as the record to merge into."""
+    is_repeated: bool
+    """True if another record says nearly the same."""
 
 
 class OutdatedDraft(NamedTuple):
@@ -62,178 +84,43 @@ class OutdatedDraft(NamedTuple):
     changes: tuple[str, ...]
 
 
-class StoredDraft(NamedTuple):
-    """A draft of a store, by the name of the store in addresses."""
-
-    store: str
-    writer: Writer
-    draft: Draft | BrokenDraft
-
-    @property
-    def made_at(self) -> str:
-        return getattr(self.draft, "made_at", "")
-
-    @property
-    def anchor(self) -> str:
-        return view.draft_anchor(self.store, self.draft.name)
-
-
-class DraftView(NamedTuple):
-    """A draft as the page shows it."""
-
-    name: str
-    store: str
-    anchor: str
-    title: str
-    category: str
-    made_at: str
-    hash: str = ""
-    """Hash of the file; empty if it cannot be read."""
-    line: str = ""
-    """What an agent will be shown."""
-    fields: tuple[FieldView, ...] = ()
-    evidence: tuple[str, ...] = ()
-    note: str = ""
-    """What of its source is not in it."""
-    passage: SourcePassage | None = None
-    triggers: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    checks: tuple[str, ...] = ()
-    similar: tuple[SimilarRecord, ...] = ()
-    updates: str = ""
-    supersedes: str = ""
-    source: str = ""
-    author: str = ""
-    """Who wrote it, as far as the program could tell."""
-    changes: tuple[Difference, ...] = ()
-    """What it would change in the record that it updates."""
-    is_conflict: bool = False
-    """True if it is our side of a conflict in a shared store."""
-    error: str = ""
-    """The reason if the draft cannot be read or applied."""
-
-    @property
-    def is_readable(self) -> bool:
-        return bool(self.hash)
-
-    @property
-    def into(self) -> str:
-        """The record that it would most probably be merged into."""
-        return self.updates or (self.similar[0].id if self.similar else "")
-
-
 def inbox(request: Request) -> Response:
     view.site_of(request).project().require_a_store()
     return _page(request)
 
 
-def _stored_drafts(project: Project) -> list[StoredDraft]:
-    """Return the drafts of all stores whose drafts this user may decide on, oldest first."""
-    drafts = [
-        StoredDraft(name, writer, draft)
-        for name, writer in _writers(project)
-        for draft in Inbox(writer.store.root).scan()
-    ]
-    return sorted(drafts, key=lambda stored: (stored.made_at, stored.store, stored.draft.name))
-
-
-def _writers(project: Project) -> Iterator[tuple[str, Writer]]:
-    """Yield a writer for each store whose drafts this user may decide on, with the store's name in addresses."""
-    for store_ref in project.known_refs:
-        root, name = paths.working_root(store_ref.root), view.name_in_address(store_ref.prefix)
-        is_shared = paths.is_shared(store_ref.prefix)
-        state = replicas.Replica(name).state if is_shared else replicas.SyncState()
-        if not (state.asks_for_review or state.is_read_only):
-            yield name, _writer(Store(root), project)
-
-
-def _writer(store: Store, project: Project) -> Writer:
-    is_own = store.root == project.store.root
-    store.recover()
-    return Writer(store, project.settings if is_own else load_settings(store.root))
-
-
-def _page(request: Request, *, outdated: OutdatedDraft | None = None, gone: str = "") -> Response:
-    all_drafts = _stored_drafts(view.site_of(request).project())
+def _page(
+    request: Request, *, outdated: OutdatedDraft | None = None, gone: str = "", refused: RefusedDecision | None = None
+) -> Response:
+    site, part = view.site_of(request), requested_part(request)
+    all_drafts = draft_view.stored_drafts(site.project())
     stores = list(dict.fromkeys(stored.store for stored in all_drafts))
-    store = view.valid_choice(request.query_params.get("store", ""), stores)
-    drafts = [stored for stored in all_drafts if store in ("", stored.store)]
-    shown = drafts[:_MAX_DRAFTS]
+    part = part._replace(store=view.valid_choice(part.store, stores))
+    drafts = [stored for stored in all_drafts if part.store in ("", stored.store)]
+    pages = max(1, -(-len(drafts) // _MAX_DRAFTS))
+    anchors = [stored.anchor for stored in drafts]
+    position = anchors.index(refused.anchor) if refused and refused.anchor in anchors else -1
+    part = part._replace(page=min(part.page, pages) if position < 0 else position // _MAX_DRAFTS + 1)
+    first = (part.page - 1) * _MAX_DRAFTS
+    shown = drafts[first : first + _MAX_DRAFTS]
     for stored in shown:
         if isinstance(stored.draft, Draft):
-            view.site_of(request).remember(stored.draft.hash, stored.draft.record)
+            site.remember(stored.draft.hash, stored.draft.record)
     return view.page(
         request,
         "inbox.html",
         title="Inbox",
-        http_status=409 if outdated or gone else 200,
-        drafts=[_draft_view(stored) for stored in shown],
+        http_status=422 if refused else 409 if outdated or gone else 200,
+        drafts=[draft_view.of(stored) for stored in shown],
+        first=first + 1,
         total=len(drafts),
+        pages=pages,
+        part=part,
         stores=stores if len(stores) > 1 else (),
-        store=store,
         outdated=outdated,
         gone=gone,
+        refused=refused,
     )
-
-
-def _draft_view(stored: StoredDraft) -> DraftView:
-    draft, writer = stored.draft, stored.writer
-    head = (draft.name, stored.store, stored.anchor)
-    if isinstance(draft, BrokenDraft):
-        return DraftView(*head, draft.name, "", "", error=draft.error.message)
-    record, error = draft.record, ""
-    after: Memory = record
-    changes: tuple[Difference, ...] = ()
-    if draft.updates and writer.store.has(draft.updates):
-        try:
-            before, after = review.preview(writer, draft)
-            changes = tuple(_differences(before, after))
-        except OnrecordError as problem:
-            error = f"This change cannot be applied: {problem.message}"
-    return DraftView(
-        *head,
-        record.title,
-        record.category,
-        draft.made_at,
-        draft.hash,
-        summary_line.render(after),
-        fields=tuple(record_page.fields_of(record)),
-        evidence=tuple(draft.evidence),
-        note=draft.note,
-        passage=review.source_passage(anchors.project_root(writer.store.root), record),
-        triggers=record.triggers,
-        tags=record.tags,
-        files=record.related_files,
-        checks=tuple(map(check.describe, record.checks)),
-        similar=() if draft.updates else tuple(_similar(stored, record)),
-        updates=draft.updates,
-        supersedes=draft.replaces,
-        source=record.source,
-        author=author.described(record.origin, record.agent, record.host),
-        changes=changes,
-        is_conflict=draft.name.startswith(reconcile.CONFLICT),
-        error=error,
-    )
-
-
-def _similar(stored: StoredDraft, record: Memory) -> Iterator[SimilarRecord]:
-    for match in similar.find(stored.writer.store, record):
-        other = match.memory
-        address = view.address(stored.store, match.entry.path)
-        differences = tuple(_differences(other, record))[:_MAX_DIFFERENCES]
-        yield SimilarRecord(other.id, other.title, address, match.is_same, differences)
-
-
-def _differences(before: Memory, after: Memory) -> Iterator[Difference]:
-    """Yield the fields of two records that differ and that a person reads."""
-    old, new = memory.to_json(before), memory.to_json(after)
-    for name in field_merge.differing(old, new):
-        if name in ("id", "source", "confidence"):
-            continue
-        kind = field_merge.kind_of(after.category, name)
-        texts = [field_merge.as_text(kind, field_merge.value_at(side, name)) for side in (old, new)]
-        yield Difference(field_merge.label_of(name), field_merge.compare_words(*texts))
 
 
 def _requested_draft(request: Request) -> StoredDraft:
@@ -242,7 +129,7 @@ def _requested_draft(request: Request) -> StoredDraft:
     name = fields.get("store") or view.PROJECT
     project = view.site_of(request).project()
     store = record_page.store_to_change(request, name)
-    writer = _writer(require_store(store), project)
+    writer = draft_view.writer_of(require_store(store), project)
     return StoredDraft(name, writer, Inbox(store.root).find(request.path_params["name"]))
 
 
@@ -252,7 +139,7 @@ def decide(request: Request) -> Response:
     try:
         stored = _requested_draft(request)
     except NotFound as error:
-        gone = _fate(request)
+        gone = fate_of_draft(request)
         if not gone:
             raise error
         return _page(request, gone=gone)
@@ -260,18 +147,29 @@ def decide(request: Request) -> Response:
         if expected_hash or isinstance(stored.draft, Draft):
             stored.writer.store.expect(f"{paths.INBOX}/{stored.draft.name}.json", expected_hash)
         return _carry_out(request, stored)
-    except Changed:
+    except Changed as error:
         now = Inbox(stored.writer.store.root).find(stored.draft.name)
         if isinstance(now, Draft) and now.hash != expected_hash:
             changes = view.changes_since(request, expected_hash, now.record)
             return _page(request, outdated=OutdatedDraft(now.record.title, changes))
-        raise
+        return _refuse(request, stored, error)
+    except OnrecordError as error:
+        return _refuse(request, stored, error)
+
+
+def _refuse(request: Request, stored: StoredDraft, error: OnrecordError) -> Response:
+    """Show the inbox with an error at the draft that it is about."""
+    fields: Mapping[str, str] = view.form_fields(request) if request.method == "POST" else request.query_params
+    is_repeated = isinstance(error, NearDuplicate)
+    advice = "Merge it into that record, or tick “Save it anyway”." if is_repeated else view.advice_of(error)
+    message = f"{error.message[:1].upper()}{error.message[1:]}. {advice}".rstrip()
+    return _page(request, refused=RefusedDecision(stored.anchor, message, fields.get("into", ""), is_repeated))
 
 
 _FATES = {"accept": "accepted", "merge": "merged into a record", "reject": "rejected", "edit draft": "renamed"}
 
 
-def _fate(request: Request) -> str:
+def fate_of_draft(request: Request) -> str:
     """Return what became of a draft that is gone, from the log of this machine; empty if that is not known."""
     name = view.form_fields(request).get("store") or view.PROJECT
     store, path = record_page.store_to_change(request, name), f"{paths.INBOX}/{request.path_params['name']}.json"
@@ -287,7 +185,7 @@ def _fate(request: Request) -> str:
 def _carry_out(request: Request, stored: StoredDraft) -> Response:
     action, fields = request.path_params["action"], view.form_fields(request)
     project, writer, draft = view.site_of(request).project(), stored.writer, stored.draft
-    following = _following(project, stored)
+    following = _following(project, stored, requested_part(request).store)
     if action == "reject":
         review.reject(writer, draft, project=project.root)
         title = draft.record.title if isinstance(draft, Draft) else draft.name
@@ -307,12 +205,16 @@ def _carry_out(request: Request, stored: StoredDraft) -> Response:
 
 
 def _decided(request: Request, writer: Writer, text: str, following: str) -> Response:
-    return view.redirect_after_change(request, "/inbox", writer.store, text, element=following)
+    return view.redirect_after_change(request, requested_part(request).address, writer.store, text, element=following)
 
 
-def _following(project: Project, stored: StoredDraft) -> str:
-    """Return the anchor of the draft after this one, which is decided on next; of the one before if it is the last."""
-    anchors = [other.anchor for other in _stored_drafts(project)]
+def _following(project: Project, stored: StoredDraft, store: str) -> str:
+    """Return the anchor of the draft after this one, which is decided on next; of the one before if it is the last.
+
+    `store` is the one whose drafts are on the page; empty for all.
+    """
+    shown = [other for other in draft_view.stored_drafts(project) if store in ("", other.store)]
+    anchors = [other.anchor for other in shown]
     position = anchors.index(stored.anchor) if stored.anchor in anchors else len(anchors)
     others = [*anchors[position + 1 :], *reversed(anchors[:position])]
     return others[0] if others else ""
@@ -323,7 +225,7 @@ def _target(stored: StoredDraft, text: str) -> Entry:
     store, draft = stored.writer.store, stored.draft
     text = " ".join(text.split()) or (draft.updates if isinstance(draft, Draft) else "")
     if not text:
-        raise BadInput("no record to merge into", fix="go back and enter its id")
+        raise BadInput("no record to merge into", fix="enter its id, or words of its title")
     return store.read(listing.resolve(store, text))
 
 
@@ -332,7 +234,11 @@ def show_merge(request: Request) -> Response:
     stored = _requested_draft(request)
     if isinstance(stored.draft, BrokenDraft):
         raise stored.draft.error
-    return _merge_page(request, stored, _target(stored, request.query_params.get("into", "")), {})
+    try:
+        into = _target(stored, request.query_params.get("into", ""))
+        return _merge_page(request, stored, into, {})
+    except OnrecordError as error:
+        return _refuse(request, stored, error)
 
 
 def _merge_page(
@@ -364,6 +270,7 @@ def _merge_page(
         note=note,
         is_conflict=is_conflict,
         has_base=False,
+        part=requested_part(request),
     )
 
 
@@ -390,6 +297,9 @@ def _merge_chosen(request: Request, stored: StoredDraft, into_entry: Entry, foll
     return _decided(request, writer, f"Merged into: {entry.memory.title}", following)
 
 
+_CANNOT_UNDO = "The page of the record has its history: each change there can be put back."
+
+
 class ChosenDraft(NamedTuple):
     """A draft that was on the screen, in the version that was shown."""
 
@@ -401,28 +311,28 @@ class ChosenDraft(NamedTuple):
 
 def accept_shown(request: Request) -> Response:
     """Accept the drafts that were on the screen, after one question."""
-    fields = view.form_fields(request)
+    fields, part = view.form_fields(request), requested_part(request)
     chosen = _chosen(fields)
     if not fields.get("confirmed"):
-        return view.page(request, "accept_all.html", title=f"Accept {plural(len(chosen), 'draft')}?", drafts=chosen)
+        return view.page(
+            request, "accept_all.html", title=f"Accept {plural(len(chosen), 'draft')}?", drafts=chosen, part=part
+        )
     project = view.site_of(request).project()
-    accepted, left = 0, []
-    store = require_store(project.store)
+    accepted, warnings, changes = 0, [], []
     for name in dict.fromkeys(draft.store for draft in chosen):
-        writer = _writer(record_page.store_to_change(request, name), project)
-        together = []
-        for shown in (draft for draft in chosen if draft.store == name):
-            draft, reason = _acceptable(writer, shown)
-            left += [f"{shown.title}: {reason}"] if draft is None else []
-            together += [draft] if draft is not None else []
-        if together:
-            accepted += len(review.accept_group(writer, together, project=project.root))
-            store = writer.store
-    text = f"Saved {plural(accepted, 'record')}."
+        writer = draft_view.writer_of(record_page.store_to_change(request, name), project)
+        drafts = [_acceptable(writer, shown) for shown in chosen if shown.store == name]
+        try:
+            together = [draft for draft in drafts if isinstance(draft, Draft)]
+            accepted += len(review.accept_group(writer, together, project=project.root)) if together else 0
+        except OnrecordError as error:
+            warnings.append(f"{name}: {error.message}")
+            continue
+        warnings += [*writer.store.warnings, *(reason for reason in drafts if isinstance(reason, str))]
+        changes += [StoreChange(name, writer.store.last_change)] if together and writer.store.last_change else []
     view.site_of(request).check_again()
-    name = view.name_in_address(paths.prefix_of(store.root))
-    notice = Notice(text, store.last_change, name, (*store.warnings, *left))
-    return view.redirect(request, "/inbox", notice)
+    notice = Notice(f"Saved {plural(accepted, 'record')}.", tuple(changes), tuple(warnings))
+    return view.redirect(request, part.address, notice)
 
 
 def _chosen(form_values: Mapping[str, str]) -> list[ChosenDraft]:
@@ -438,33 +348,44 @@ def _chosen(form_values: Mapping[str, str]) -> list[ChosenDraft]:
     ]
 
 
-def _acceptable(writer: Writer, chosen: ChosenDraft) -> tuple[Draft | None, str]:
+def _acceptable(writer: Writer, chosen: ChosenDraft) -> Draft | str:
     """Return a draft that may be accepted together with others, or the reason why it may not."""
     try:
         draft = Inbox(writer.store.root).get(chosen.name)
     except OnrecordError as error:
-        return None, error.message
+        return f"{chosen.title}: {error.message}"
     if draft.hash != chosen.hash:
-        return None, "it was changed after the page was loaded"
+        return f"{chosen.title}: it was changed after the page was loaded"
     if review.needs_own_decision(writer, draft):
-        return None, "it changes, replaces or repeats a record, so decide on it alone"
-    return draft, ""
+        return f"{chosen.title}: it changes, replaces or repeats a record, so decide on it alone"
+    return draft
 
 
 def undo(request: Request) -> Response:
-    """Undo a change of a store, and go back to the page where that was asked for."""
+    """Undo what a notice reports, and go back to the page where that was asked for."""
     fields = view.form_fields(request)
-    store = require_store(record_page.store_by_name(request, fields.get("store", view.PROJECT)))
-    result = history.undo(store, fields.get("change", ""))
+    undone, warnings = [], []
+    for name in (name for name in fields if name.startswith("change")):
+        store_name = fields.get(name.replace("change", "store"), view.PROJECT)
+        store = require_store(record_page.store_by_name(request, store_name))
+        try:
+            change = history.undo(store, fields[name]).change
+        except (CannotUndo, NotFound) as error:
+            warnings.append(f"{error.message[:1].upper()}{error.message[1:]}. {_CANNOT_UNDO}")
+            continue
+        undone.append(f"{form.field_label(change.action)} of {change.at[:16].replace('T', ' ')}")
+        warnings += store.warnings
     view.site_of(request).check_again()
-    text = f"Undone: {form.field_label(result.change.action)} of {result.change.at[:16]}"
-    return view.redirect(request, _page_after_undo(request), Notice(text, warnings=tuple(store.warnings)))
+    text = f"Undone: {', '.join(undone)}" if undone else "Nothing was undone."
+    return view.redirect(request, _page_after_undo(request), Notice(text, warnings=tuple(warnings)))
 
 
 def _page_after_undo(request: Request) -> str:
     """Return the address of the page that the undo was pressed on; the start page if that page is gone with it."""
     page = view.page_before(request)
     parts: Sequence[str] = unquote(page.partition("?")[0]).split("/")
+    if parts[1] == "inbox" and len(parts) > 2:
+        return "/inbox"
     if len(parts) < 5 or parts[1] != "record":
         return page
     path = f"{parts[3]}/{parts[4]}"

@@ -62,7 +62,6 @@ class Control(NamedTuple):
     options: tuple[FormOption, ...] = ()
     parts: tuple[Control, ...] = ()
     """The items of a list, or the fields of an object."""
-    max_length: int = 0
     pick: str = ""
     item: str = ""
     """The word for one item of a list."""
@@ -263,7 +262,7 @@ def sections(category: str, values: Values, extra: str = "") -> tuple[FormSectio
     """Return the controls of a form, filled with values; the list `extra` gets one more empty item."""
     defaults = categories.CATEGORIES[category].defaults
     content = sorted(schema.content_fields(category), key=lambda field: (field.name in defaults, not field.required))
-    title = Control("title", "Title", "title", _TITLE.doc, True, values.get("title", ""), max_length=300)
+    title = Control("title", "Title", "title", _TITLE.doc, True, values.get("title", ""))
     builder = _Builder(values, extra)
     return (
         FormSection("What it says", (title, *(builder.control(field, f"content.{field.name}") for field in content))),
@@ -309,8 +308,7 @@ class _Builder:
             options = tuple(FormOption(key, _CHECKED, text, bool(self.values.get(key))) for key, text in names)
             return Control(name, "", "checkboxes", options=options)
         widget = "line" if _is_line(kind, is_short=_is_short(field.name)) else "text"
-        limit = kind.max_length if isinstance(kind, Text) else 0
-        return Control(name, "", widget, value=value, max_length=limit, pick=_ADDRESSES.get(field.name, ""))
+        return Control(name, "", widget, value=value, pick=_ADDRESSES.get(field.name, ""))
 
     def _list(self, list_kind: ListOf, name: str, field: Field) -> Control:
         word = _SINGULAR.get(field.name, form.field_label(field.name).removesuffix("s"))

@@ -74,11 +74,14 @@ class UsageView(NamedTuple):
 
 
 class RefusedChange(NamedTuple):
-    """A change that was refused because the record changed after the page was loaded, and what changed in it."""
+    """A change that was refused, and why: the record changed after the page was loaded, or what was typed is wrong."""
 
     action: str
     text: str
-    changes: tuple[str, ...]
+    changes: tuple[str, ...] = ()
+    """What changed in the record."""
+    message: str = ""
+    """What is wrong."""
 
 
 def show(request: Request) -> Response:
@@ -95,8 +98,10 @@ def _page(request: Request, store: Store, entry: Entry, refused_change: RefusedC
         request,
         "record.html",
         title=record.title,
-        http_status=409 if refused_change else 200,
-        outdated=refused_change,
+        http_status=200 if refused_change is None else 422 if refused_change.message else 409,
+        refused=refused_change,
+        outdated=refused_change if refused_change and not refused_change.message else None,
+        typed=view.form_fields(request) if refused_change else {},
         record=record,
         entry=entry,
         store=request.path_params["store"],
@@ -330,6 +335,10 @@ def change(request: Request) -> Response:
         now = store.read(entry.path)
         changes = view.changes_since(request, expected_hash, now.memory)
         return _page(request, store, now, RefusedChange(action, text, changes))
+    except OnrecordError as error:
+        advice = view.advice_of(error)
+        message = f"{error.message[:1].upper()}{error.message[1:]}. {advice}".rstrip()
+        return _page(request, store, entry, RefusedChange(action, text, message=message))
     address = view.address(request.path_params["store"], after.path)
     return view.redirect_after_change(request, address, store, _NOTICES[action])
 
@@ -349,7 +358,7 @@ def _share(request: Request, store: Store, entry: Entry, expected_hash: str, tar
         how = fields.get("how", "")
         other = listing.resolve(writer.store, fields.get("other", "")) if how in ("updates", "supersedes") else ""
         if not other:
-            fix = "go back, open Share, and choose that it updates or replaces {}".format
+            fix = "choose that it updates or replaces {}".format
             sharing.refuse_same(writer.store, copy, remote.name, fix)
         draft = sharing.draft_of(writer.store, copy, **({how: writer.store.read(other).memory.id} if other else {}))
         done = sharing.put(writer, draft, as_draft=remote.review or replica.state.asks_for_review)

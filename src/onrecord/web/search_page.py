@@ -1,13 +1,15 @@
 """`/search`: results as you type, narrowed by facets, in all stores; without words, all records, latest change first.
 
-The address says all of it, so that a search can be kept and the page works without its script.
+The address says all of it, so that a search can be kept and the page works without its script. `/search.json` and
+`/pick/…` are for the scripts of other pages: the palette, and fields of forms that offer what fits what is typed.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
@@ -23,8 +25,9 @@ from onrecord.project import Hit, Project
 from onrecord.record.naming import remove_invisible
 from onrecord.search import index, listing
 from onrecord.search.listing import Listed, ListingFilter
+from onrecord.text import plural
 from onrecord.usage import usage_log
-from onrecord.web import view
+from onrecord.web import coverage, view
 
 _MAX_HITS = 200
 """Results of a search that are looked at; nobody reads more, and facets narrow them."""
@@ -65,6 +68,34 @@ _FEW_CHOICES = 20
 """Choices shown of a facet: the most frequent ones, and the one that is chosen."""
 
 _MAX_VALUE = 300
+
+
+_MAX_OFFERED = 20
+_MAX_PICK_CHARS = 200
+_MAX_TAGGED = 5_000
+"""Records of each store whose tags are counted: the newest ones."""
+
+_FILES_SECONDS = 10.0
+"""Time for which the list of files is kept: git takes a while in a large repository."""
+
+
+class PickOffer(NamedTuple):
+    """A value that a field offers, how it is shown, and what else helps to choose it."""
+
+    value: str
+    label: str
+    note: str = ""
+
+
+class _Files(NamedTuple):
+    """The files and folders of a project, and when git listed them."""
+
+    at: float
+    names: list[str]
+
+
+_files: dict[str, _Files] = {}
+"""By project; a server has one."""
 
 
 class Result(NamedTuple):
@@ -376,4 +407,74 @@ def _covers(file: str, wanted: str) -> bool:
     return file == wanted or file.startswith(f"{wanted}/") or globs.matches(file, wanted)
 
 
-ROUTES = (Route("/search", search), Route("/search.json", quick))
+def pick_ids(request: Request) -> Response:
+    """Return records with each word that is typed in the id or the title: of one store, or of all."""
+    project, typed = _asked(request)
+    store = request.query_params.get("store", "")
+    found: dict[str, PickOffer] = {}
+    for ref in project.known_refs:
+        name = view.name_in_address(ref.prefix)
+        if store not in ("", name):
+            continue
+        for record_id, title in listing.containing(index.open(ref.root, hook=project.is_quick), typed, _MAX_OFFERED):
+            found.setdefault(record_id, PickOffer(record_id, title, record_id if store else f"{record_id} · {name}"))
+    return _offers(sorted(found.values(), key=lambda offer: not offer.value.startswith(typed)))
+
+
+def pick_tags(request: Request) -> Response:
+    """Return the tags that contain what is typed, the most frequent first, with how many records have them."""
+    project, typed = _asked(request)
+    counts: Counter[str] = Counter()
+    for ref in project.store_refs:
+        counts.update(listing.newest_tags(index.open(ref.root, hook=project.is_quick), _MAX_TAGGED))
+    frequent = [tag for tag, _ in counts.most_common()]
+    return _offers(PickOffer(tag, tag, plural(counts[tag], "record")) for tag in _containing(frequent, typed))
+
+
+def pick_files(request: Request) -> Response:
+    """Return the files and folders of the project, as git tracks them, that contain what is typed."""
+    project, typed = _asked(request)
+    kept = _files.get(project.root)
+    if kept is None or time.monotonic() - kept.at > _FILES_SECONDS:
+        tracked = [name for name in coverage.tracked_files(project.root) if name.isprintable()]
+        folders = dict.fromkeys(folder for name in tracked for folder in _folders_of(name))
+        kept = _files[project.root] = _Files(time.monotonic(), [*folders, *tracked])
+    return _offers(PickOffer(name, name) for name in _containing(kept.names, typed))
+
+
+def _asked(request: Request) -> tuple[Project, str]:
+    typed = request.query_params.get("q", "")[:_MAX_PICK_CHARS].strip().lower()
+    return view.site_of(request).project_for_search(), typed
+
+
+def _folders_of(name: str) -> Iterable[str]:
+    end = name.find("/")
+    while end >= 0:
+        yield name[: end + 1]
+        end = name.find("/", end + 1)
+
+
+def _containing(names: Iterable[str], typed: str) -> list[str]:
+    """Return the names that contain what is typed; those that begin with it, or whose last part does, come first."""
+    fitting = [name for name in names if typed in name.lower()]
+    return sorted(fitting, key=lambda name: _place(name.lower(), typed))[:_MAX_OFFERED]
+
+
+def _place(name: str, typed: str) -> int:
+    if name.startswith(typed):
+        return 0
+    return 1 if name.rstrip("/").rpartition("/")[2].startswith(typed) else 2
+
+
+def _offers(offers: Iterable[PickOffer]) -> Response:
+    shown = (PickOffer(offer.value, remove_invisible(offer.label), offer.note) for offer in offers)
+    return JSONResponse([offer._asdict() for offer in shown][:_MAX_OFFERED])
+
+
+ROUTES = (
+    Route("/search", search),
+    Route("/search.json", quick),
+    Route("/pick/ids", pick_ids),
+    Route("/pick/tags", pick_tags),
+    Route("/pick/files", pick_files),
+)

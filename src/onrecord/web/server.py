@@ -34,7 +34,6 @@ from onrecord.web import (
     inbox_page,
     live,
     map_page,
-    pick_page,
     record_page,
     search_page,
     settings_page,
@@ -57,6 +56,7 @@ STATIC = {
     "live.js": "text/javascript",
     "map.js": "text/javascript",
     "palette.js": "text/javascript",
+    "pick.js": "text/javascript",
     "results.js": "text/javascript",
     "review.js": "text/javascript",
 }
@@ -69,7 +69,6 @@ _PAGES = (
     command_page,
     usage_page,
     search_page,
-    pick_page,
     edit_page,
     record_page,
     inbox_page,

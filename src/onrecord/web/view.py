@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from onrecord import __version__, paths, timestamps
 from onrecord.coldstart import NamedTuple, content_hash
+from onrecord.errors import OnrecordError
 from onrecord.paths import PROJECT_PREFIX, USER_PREFIX
 from onrecord.project import Project, require_store
 from onrecord.record import author, check, export
@@ -92,14 +93,19 @@ PUBLIC = tuple(link for link in NAVIGATION if link.address in ("/", "/search", "
 """Links on a static site."""
 
 
+class StoreChange(NamedTuple):
+    """A change in the log of a store, and the name of that store in addresses."""
+
+    store: str
+    id: str
+
+
 class Notice(NamedTuple):
     """Result of a change, shown once on the next page."""
 
     text: str
-    undoes: str = ""
-    """Id of the change that the Undo button reverts."""
-    store: str = PROJECT
-    """Store of that change, as named in addresses."""
+    undoes: tuple[StoreChange, ...] = ()
+    """The changes that the Undo button reverts."""
     warnings: tuple[str, ...] = ()
     """Problems that occurred after the change was made."""
     syncs: str = ""
@@ -264,8 +270,16 @@ def page(request: Request, template: str, *, title: str, http_status: int = 200,
 def _address_of_page(request: Request) -> str:
     """Return the address of the page, to come back to it; a page that a form made has none of its own."""
     query = "&".join(part for part in request.url.query.split("&") if part and not part.startswith("notice="))
-    path = request.url.path if request.method != "POST" else request.url.path.rpartition("/")[0]
+    path = request.url.path
+    if request.method == "POST" and not path.startswith("/new/") and not path.endswith("/edit"):
+        path = "/inbox" if path.startswith("/inbox/") else path.rpartition("/")[0]
     return quote(path or "/") + (f"?{query}" if query else "")
+
+
+def advice_of(error: OnrecordError) -> str:
+    """Return what an error says to do, without the commands of a terminal."""
+    words = [part.words for part in error.remedies if part.words and not part.command]
+    return "; ".join(words) and f"{words[0][:1].upper()}{'; '.join(words)[1:]}."
 
 
 def fragment(request: Request, template: str, **values: Any) -> Response:
@@ -281,7 +295,8 @@ def redirect_after_change(request: Request, path: str, store: Store, text: str, 
     waits = f"The change waits for the next sync: until then this page and agents show what {name} has."
     warnings = (*store.warnings, *([waits] if paths.is_shared(prefix) else []))
     syncs = name if paths.is_shared(prefix) else ""
-    return redirect(request, path, Notice(text, store.last_change, name, warnings, syncs), element=element)
+    undoes = (StoreChange(name, store.last_change),) if store.last_change else ()
+    return redirect(request, path, Notice(text, undoes, warnings, syncs), element=element)
 
 
 def redirect(request: Request, path: str, notice: Notice, *, element: str = "") -> Response:

@@ -1,7 +1,8 @@
-// Forms of records: a preview while somebody types, rows that are added and moved in place, values that fit what is
-// typed, and a warning before text is lost. Without this script the buttons do the same with a new page.
+// Forms of records: a preview while somebody types, rows that are added and moved in place, and a warning before text
+// is lost. Without this script the buttons do the same with a new page.
 "use strict";
 {
+  const alive = new URL("icon.svg", document.currentScript.src).href;
   const parsed = (text) => new DOMParser().parseFromString(text, "text/html").body;
 
   const grow = (area) => {
@@ -38,10 +39,9 @@
       if (input.type === "checkbox" || input.type === "radio") input.checked = false;
       else input.value = "";
       input.removeAttribute("aria-invalid");
-      input.removeAttribute("list");
-      delete input.dataset.ready;
+      if (input.role === "combobox") input.setAttribute("aria-expanded", "false");
     }
-    for (const part of copy.querySelectorAll(".field-error, datalist")) part.remove();
+    for (const part of copy.querySelectorAll(".field-error")) part.remove();
     copy.classList.add("is-empty");
     return copy;
   };
@@ -56,27 +56,28 @@
     if (!isEmpty(list.lastElementChild)) addRow(list);
   };
 
-  // Pickers: the field asks for values that fit what is typed; any text can still be sent.
-  let pickers = 0;
-  const pick = async (input) => {
-    let options = document.getElementById(input.getAttribute("list") ?? "");
-    if (!options) {
-      options = document.createElement("datalist");
-      options.id = `picker-${++pickers}`;
-      input.after(options);
-      input.setAttribute("list", options.id);
-    }
-    const typed = input.value;
-    const address = `${input.dataset.src}?q=${encodeURIComponent(typed)}`;
-    const response = await fetch(address).catch(() => null);
-    if (!response?.ok || input.value !== typed) return;
-    const values = await response.json();
-    options.replaceChildren(...values.map(({ value, label }) => {
-      const option = document.createElement("option");
-      option.value = value;
-      if (label !== value) option.label = label;
-      return option;
-    }));
+  const label = (name) => name.replace("content.", "").replaceAll("_", " ").replaceAll(".", " ");
+  const typed = (form) => [...new FormData(form)].filter(([name, text]) => text.trim() && !form.querySelector(`input[type=hidden][name="${CSS.escape(name)}"]`))
+    .map(([name, text]) => `${label(name)}: ${text}`).join("\n");
+  const refuse = (form) => {
+    form.querySelector("[data-refused]")?.remove();
+    const notice = document.createElement("div");
+    notice.className = "notice bad";
+    notice.dataset.refused = "";
+    notice.setAttribute("role", "alert");
+    const copy = document.createElement("button");
+    copy.type = "button";
+    copy.textContent = "Copy the text";
+    copy.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(typed(form));
+      copy.textContent = "Copied";
+    });
+    const sentence = document.createElement("p");
+    sentence.textContent = "Not saved: the server of this page does not answer. Your text is still here. Start “onrecord web” again, "
+      + "open this form there, and paste the text.";
+    notice.append(sentence, copy);
+    form.querySelector(".actions").before(notice);
+    copy.focus();
   };
 
   const prepared = new WeakSet();
@@ -93,7 +94,9 @@
     const showPreview = async () => {
       const number = ++latest;
       const response = await fetch(form.dataset.action, { method: "POST", body: new URLSearchParams(new FormData(form)) }).catch(() => null);
-      if (!response?.ok || number !== latest) return;
+      if (number !== latest) return;
+      preview.classList.toggle("is-old", !response?.ok);
+      if (!response?.ok) return;
       preview.replaceChildren(...parsed(await response.text()).childNodes);
     };
     form.addEventListener("input", (event) => {
@@ -102,13 +105,11 @@
       const list = target.closest("[data-list]");
       if (list) tidy(list);
       if (target.dataset.own) form.querySelector(`[name="${CSS.escape(target.dataset.own)}"][value="own"]`).checked = true;
-      if (target.dataset.src) pick(target);
       if (preview) {
         clearTimeout(previewTimer);
         previewTimer = setTimeout(showPreview, 250);
       }
     });
-    form.addEventListener("focusin", ({ target }) => { if (target.dataset?.src && !target.hasAttribute("list")) pick(target); });
     form.addEventListener("click", (event) => {
       const button = event.target.closest("button");
       if (!button) return;
@@ -140,16 +141,58 @@
         showPreview();
       }
     });
-    form.addEventListener("keydown", (event) => {
+    form.addEventListener("paste", (event) => {
       const list = event.target.closest("[data-list]");
-      if (event.key !== "Enter" || event.isComposing || !event.target.matches("input:not([type=checkbox], [type=radio]), .one-line")) return;
+      if (!list || !event.target.matches("input")) return;
+      const texts = event.clipboardData.getData("text").split(list.dataset.list === "tags" ? /[\n,]/ : "\n").map((text) => text.trim()).filter(Boolean);
+      if (texts.length < 2) return;
       event.preventDefault();
-      if (list) {
+      let row = event.target.closest("li");
+      for (const [number, text] of texts.entries()) {
+        if (number) {
+          row.after(emptied(row));
+          row = row.nextElementSibling;
+        }
+        row.querySelector("input").setRangeText(text);
+      }
+      renumber(list);
+      tidy(list);
+      row.querySelector("input").focus();
+      form.dispatchEvent(new Event("input"));
+    });
+    form.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        form.requestSubmit(form.querySelector("button.main"));
+        return;
+      }
+      const list = event.target.closest("[data-list]");
+      const isChip = event.target.matches(".chip-inputs input");
+      if (isChip && event.key === "Backspace" && !event.target.value && event.target.closest("li").previousElementSibling) {
+        event.preventDefault();
+        const row = event.target.closest("li");
+        row.previousElementSibling.querySelector("input").focus();
+        if (row.nextElementSibling) row.remove();
+        renumber(list);
+        return;
+      }
+      if (isChip && event.key === "," && list.dataset.list === "tags") event.preventDefault();
+      else if (event.key !== "Enter" || event.isComposing || !event.target.matches("input:not([type=checkbox], [type=radio]), .one-line")) return;
+      event.preventDefault();
+      if (list && event.target.value.trim()) {
         tidy(list);
         event.target.closest("li").nextElementSibling?.querySelector("input, textarea").focus();
       }
     });
-    form.addEventListener("submit", () => { isSending = true; });
+    // A server that has ended, or lets this tab in no more, must not take what was typed with it.
+    form.addEventListener("submit", async (event) => {
+      if (isSending) return;
+      event.preventDefault();
+      const response = await fetch(alive, { method: "HEAD" }).catch(() => null);
+      if (!response?.ok) return refuse(form);
+      isSending = true;
+      form.requestSubmit(event.submitter);
+    });
     window.addEventListener("pageshow", () => { isSending = false; });
     window.addEventListener("beforeunload", (event) => { if (form.isConnected && !isSending && isDirty()) event.preventDefault(); });
     for (const area of form.querySelectorAll("textarea.grows")) grow(area);
@@ -161,11 +204,6 @@
   for (const form of document.querySelectorAll("form[data-edit]")) begin(form);
   document.addEventListener("onrecord:form", (event) => begin(event.target));
 
-  // Pickers and buttons outside of the form of a record.
-  for (const input of document.querySelectorAll("form:not([data-edit]) input[data-src]")) {
-    input.addEventListener("input", () => pick(input));
-    input.addEventListener("focus", () => pick(input), { once: true });
-  }
   for (const button of document.querySelectorAll("button[data-copy]")) {
     button.hidden = false;
     button.addEventListener("click", async () => {
