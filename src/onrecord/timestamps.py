@@ -7,6 +7,11 @@ import time
 _FIRST_SECOND, _LAST_SECOND = -30_610_224_000, 253_402_300_799
 """The beginning of the year 1000, and the end of the year 9999."""
 
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
 _SHAPE = "0000-00-00T00:00:00"
 _ZEROS = dict.fromkeys(map(ord, "123456789"), "0")
 

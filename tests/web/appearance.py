@@ -48,6 +48,14 @@ FAULTS = r"""() => {
     const box = label.parentElement.querySelector("rect").getBoundingClientRect();
     if (inside.right > box.right + 1) faults.add(`out of its box on the map: ${label.textContent}`);
   }
+  const titles = [...document.querySelectorAll(".timeline .mark-title")]
+    .map((title) => [title.getBoundingClientRect(), title.textContent]);
+  titles.forEach(([one, text], number) => {
+    for (const [other, words] of titles.slice(number + 1)) {
+      if (one.left < other.right && other.left < one.right && one.top < other.bottom - 1 && other.top < one.bottom - 1)
+        faults.add(`on each other: ${text} / ${words}`);
+    }
+  });
   return [...faults].slice(0, 8);
 }"""
 

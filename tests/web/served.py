@@ -8,8 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-
-from playwright.sync_api import Browser, Playwright
+from typing import TYPE_CHECKING
 
 from onrecord.project import Project
 from onrecord.record import compose
@@ -22,6 +21,9 @@ from onrecord.store.writer import Writer
 from onrecord.usage import usage_log
 from tests.git_project import GitProject
 from tests.shared.machines import accept
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Playwright
 
 ROOT = Path(__file__).parents[2]
 _FLAGS = (

@@ -11,6 +11,7 @@ import pytest
 from onrecord.store.inbox import Inbox
 from onrecord.usage import Happening, event_log, usage_log
 from tests.git_project import GitProject
+from tests.web import served
 
 
 def _text(html: str) -> str:
@@ -176,3 +177,35 @@ def test_a_draft_that_cannot_be_read_is_named_by_its_file(browser, save, draft, 
     Path(project.store.root, "inbox", f"{name}.json").write_text("{")
 
     assert f">{name}</a>" in _section(browser.get("/"), "needs-you")
+
+
+def test_a_stream_that_is_switched_off_says_so_and_is_switched_on_with_one_button(browser, save, project):
+    """The page said that no agent had been shown a record, where the event log was off."""
+    save()
+    config = Path(project.store.root, "memory-config.json")
+    config.write_text('{"usage": {"events": false}}')
+
+    page = browser.get("/")
+    shown, usage = _section(page, "shown"), _text(browser.get("/usage").text)
+    fields = dict(re.findall(r'name="(subject|file)" value="([^"]*)"', shown))
+    browser.post("/do/unset", **fields)
+
+    assert "usage.events is off" in _text(shown) and "No agent has been shown" not in shown
+    assert "usage.events is off" in usage
+    assert "usage.events" not in _section(browser.get("/"), "shown")
+
+
+def test_what_agents_were_shown_of_a_shared_store_is_in_the_stream(browser, save, project, monkeypatch):
+    """The records of the team were left out of it."""
+    save()
+    store = served.conflict(project)
+    entry = next(iter(store.entries()))
+    happening = Happening(store.root, event_log.SHOWN, entry.path, "prompt", "rule")
+    event_log.append([happening], "codex", "one")
+
+    shown = _section(browser.get("/"), "shown")
+    fields = dict(re.findall(r'name="(store|record|session)" value="([^"]*)"', shown))
+    browser.post("/feedback", verdict="helped", **fields)
+
+    assert "Install with uv just now Codex CLI prompt platform" in _text(shown)
+    assert event_log.newest(store.root)[0].feedback == "helped"

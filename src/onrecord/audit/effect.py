@@ -44,10 +44,6 @@ _MIN_PROBABILITY = 0.2
 """Of a record that a correction is about: about a third of the results of a search that reach it are right."""
 
 _MAX_DEED_CHARACTERS = 60
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 CORRECTED, BROKEN, FAILED = "corrected", "broke a checked rule", "had a failed command"
 """What sessions with and without records are compared by."""
 
@@ -322,7 +318,7 @@ def day_in_words(moment: str) -> str:
     if not timestamps.is_day(moment[:10]):
         return moment[:10]
     year = "" if moment[:4] == timestamps.now()[:4] else f" {moment[:4]}"
-    return f"{int(moment[8:10])} {_MONTHS[int(moment[5:7]) - 1]}{year}"
+    return f"{int(moment[8:10])} {timestamps.MONTHS[int(moment[5:7]) - 1]}{year}"
 
 
 def sentence(effect: RecordEffect) -> str:

@@ -82,7 +82,8 @@ def read(store_refs: Sequence[StoreRef], limit: int = 5, *, is_quick: bool = Fal
     corrected = [each for ref in store_refs for each in _corrected(ref)]
     never: list[NeverShown] = []
     in_force = 0
-    for ref in store_refs:
+    # What a team has on record is shown in the projects that it is about: not to be shown here says nothing.
+    for ref in [ref for ref in store_refs if not paths.is_shared(ref.prefix)]:
         unseen, records = _never_shown(ref, is_quick=is_quick)
         never += unseen
         in_force += records

@@ -27,18 +27,21 @@ class PageCommand(NamedTuple):
     arguments: tuple[str, ...]
     notice: str
     """The sentence that reports it."""
-    page: str = "/"
-    """The page to show afterwards."""
+    page: str = ""
+    """The page to show afterwards; the one with the button if it is empty."""
     has_subject: bool = False
-    """True if the form names what it is about, such as a shared store."""
+    """True if the form names what it is about, such as a shared store or a setting."""
+    has_value: bool = False
+    """True if the form has a value for that."""
 
 
 COMMANDS = {
-    "begin": PageCommand(("init",), "The memory is made. Save a first decision, or import what is written down."),
+    "begin": PageCommand(("init",), "The memory is made. Save a first decision, or import what is written down.", "/"),
     "import": PageCommand(("import",), "Drafts are made of the documents. Accept what is right.", "/inbox"),
     "trust": PageCommand(("trust",), "Agents are shown the records of this repository."),
     "sync": PageCommand(("sync",), "Synced.", has_subject=True),
-    "unset": PageCommand(("config", "unset"), "Back to the default.", "/settings", has_subject=True),
+    "set": PageCommand(("config", "set"), "Changed.", has_subject=True, has_value=True),
+    "unset": PageCommand(("config", "unset"), "Back to the default.", has_subject=True),
 }
 
 
@@ -50,16 +53,23 @@ def run(request: Request) -> Response:
         raise BadInput("there is no such button", fix="onrecord --help")
     arguments = list(command.arguments)
     if command.has_subject:
-        arguments.append(_subject(fields.get("subject", "")))
+        arguments.append(_argument(fields.get("subject", "")))
+    if command.has_value:
+        arguments.append(_argument(fields.get("value", "").strip()))
     # The user's own settings are in a file of their own.
-    is_own = fields.get("file", "") == os.path.join(paths.user_store(), paths.CONFIG)
+    is_own = fields.get("file", "") == own_config()
     where = ["--user"] if is_own else ["--project", view.site_of(request).project_dir]
     _run([*arguments, *where])
     view.site_of(request).check_again()
-    return view.redirect(request, command.page, Notice(command.notice))
+    return view.redirect(request, command.page or view.page_before(request), Notice(command.notice))
 
 
-def _subject(text: str) -> str:
+def own_config() -> str:
+    """Return the file with the user's own settings."""
+    return os.path.join(paths.user_store(), paths.CONFIG)
+
+
+def _argument(text: str) -> str:
     """Return what a form names. Raises BadInput for what a command would take for an option."""
     if not text or text.startswith("-") or not text.isprintable() or len(text) > _MAX_ARGUMENT_CHARS:
         raise BadInput("nothing is named that the button is for", fix="reload the page")

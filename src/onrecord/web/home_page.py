@@ -35,11 +35,9 @@ _MAX_LISTED = 3
 """Records that are corrected most, and that were never shown."""
 
 
-_MAP_WIDTH, _MAP_HEIGHT, _MAP_CELLS = 400, 190, 80
-_PLOT_WIDTH, _SHARE_HEIGHT, _BAR_HEIGHT = 350, 78, 30
+_MAP_WIDTH, _MAP_HEIGHT, _MAP_CELLS = 350, 200, 80
+_PLOT_WIDTH, _SHARE_HEIGHT, _BAR_HEIGHT = 290, 84, 30
 """Sizes of the pictures, in units of the SVG."""
-
-_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
 class NeedButton(NamedTuple):
@@ -89,7 +87,8 @@ class ShowingView(NamedTuple):
 class WeekMark(NamedTuple):
     """A week in the plot: the share that was used with its interval, and the corrections below it."""
 
-    monday: str
+    label: str
+    """Its first day in words."""
     x: int
     middle: int
     top: int
@@ -177,13 +176,13 @@ def _documents(project: Project) -> int:
 def _for_the_user(project: Project, site: view.Site) -> dict[str, Any]:
     """Return the values for what is private: a static site has none of it."""
     needs = site.live.needs()
-    refs = _store_refs(project)
-    result = outcomes.read(refs, _MAX_LISTED, is_quick=project.is_quick)
+    result = outcomes.read(project.known_refs, _MAX_LISTED, is_quick=project.is_quick)
     total = share.total(week.used for week in result.weeks)
     return {
         "needs": need_views(project, needs),
         "documents": _documents(project) if any(need.kind == attention.EMPTY for need in needs) else 0,
         "shown": stream(project, _MAX_SHOWN),
+        "log_switch": log_switch(project),
         "outcomes": result,
         "used": total,
         "used_text": effect.percent(total.value) if total.of else "",
@@ -195,11 +194,6 @@ def _for_the_user(project: Project, site: view.Site) -> dict[str, Any]:
         "plot_height": _SHARE_HEIGHT + _BAR_HEIGHT + 34,
         "feedback": FEEDBACK,
     }
-
-
-def _store_refs(project: Project) -> list[StoreRef]:
-    """Return the stores whose records a person may have been shown here."""
-    return [ref for ref in project.known_refs if not paths.is_shared(ref.prefix)]
 
 
 def need_views(project: Project, needs: Iterable[Need]) -> list[NeedView]:
@@ -247,9 +241,22 @@ def _button(project: Project, need: Need) -> NeedButton:
     return NeedButton(_BUTTONS.get(need.kind, "Look"), need.page)
 
 
+class LogSwitch(NamedTuple):
+    """The switch of the event log, where it is off."""
+
+    file: str
+    """The config file that sets it; empty if it is not a file."""
+
+
+def log_switch(project: Project) -> LogSwitch | None:
+    """Return the switch of the event log if it is off: nothing new appears in the stream then."""
+    is_on = project.settings.flag(event_log.SETTING)
+    return None if is_on else LogSwitch(project.settings.origins.get(event_log.SETTING, ""))
+
+
 def stream(project: Project, limit: int) -> list[ShowingView]:
     """Return the newest showings in the stores of a project."""
-    refs = _store_refs(project)
+    refs = project.known_refs
     return [_showing_view(refs, streamed) for streamed in outcomes.stream(refs, limit)]
 
 
@@ -264,19 +271,8 @@ def _showing_view(refs: Sequence[StoreRef], streamed: StreamedShowing) -> Showin
         except OnrecordError:
             title, address = f"{showing.path} (deleted)", ""
     host = table.BY_NAME[showing.host].title if showing.host in table.BY_NAME else showing.host
-    return ShowingView(showing, title, address, category, streamed.path, streamed.store, host, ago(showing.at))
-
-
-def ago(moment: str) -> str:
-    """Return how long ago a moment was, in words; the day if it was more than two weeks ago."""
-    seconds = timestamps.seconds(timestamps.now()) - timestamps.seconds(moment)
-    if seconds < 2 * _MINUTE:
-        return "just now"
-    if seconds < 2 * _HOUR:
-        return f"{seconds // _MINUTE:.0f} min ago"
-    if seconds < 2 * _DAY:
-        return f"{seconds // _HOUR:.0f} h ago"
-    return f"{seconds // _DAY:.0f} days ago" if seconds < 14 * _DAY else moment[:10]
+    ago = timestamps.ago(showing.at)
+    return ShowingView(showing, title, address, category, streamed.path, streamed.store, host, ago)
 
 
 def _plot(totals: Outcomes) -> list[WeekMark]:
@@ -294,10 +290,8 @@ def _week_mark(week: WeekOutcome, x: int, highest: int) -> WeekMark:
         else "nothing shown"
     )
     corrected = f", corrected {week.corrected:,} times" if week.corrected else ""
-    bar = round(_BAR_HEIGHT * week.corrected / highest)
-    return WeekMark(
-        week.monday, x, middle, top, bottom, bool(week.used.of), bar, f"week of {week.monday}: {shown}{corrected}"
-    )
+    bar, label = round(_BAR_HEIGHT * week.corrected / highest), effect.day_in_words(week.monday)
+    return WeekMark(label, x, middle, top, bottom, bool(week.used.of), bar, f"week of {label}: {shown}{corrected}")
 
 
 def _counts(index: Index) -> list[CategoryCount]:

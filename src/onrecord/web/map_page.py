@@ -22,7 +22,7 @@ from onrecord.web.coverage import Area, Coverage, RecordedFiles
 from onrecord.web.tree_map import Cell
 from onrecord.web.view import ListItem
 
-WIDTH, HEIGHT = 780, 500
+WIDTH, HEIGHT = 720, 470
 """Size of the drawing, in units of the SVG."""
 
 _MAX_RECORDS = 20_000
@@ -32,6 +32,9 @@ _MAX_LISTED = 200
 
 _MAX_MARKED = 20
 """Records that the list marks for one box."""
+
+_COUNT_ROOM = 12
+"""Space around the name and the count in a box."""
 
 _MAX_TAGS = 40
 _MAX_STATIC_FOLDERS = 300
@@ -58,6 +61,8 @@ class DrawnCell(NamedTuple):
     """Empty for a file without records, and for a folder without a page."""
     numbers: str
     """The numbers of the records about it in the list, with spaces between them."""
+    number: str = ""
+    """How many records are about it, if there is room for that beside its name."""
 
 
 class AreaRow(NamedTuple):
@@ -128,7 +133,10 @@ def _drawn(project_map: ProjectMap, cell: Cell, positions: dict[int, int]) -> Dr
     text += f", {WORDS[area.state]}" if area.state != coverage.COVERED else ""
     if numbers:
         text += f", {len(numbers):,} record{'s' if len(numbers) != 1 else ''}"
-    return DrawnCell(cell, text, "" if cell.rest else project_map.address(area), " ".join(marked))
+    count = f"{len(numbers):,}" if numbers and cell.label else ""
+    has_room = tree_map.text_width(f"{cell.label} {count}") + _COUNT_ROOM <= cell.box.width
+    drawn_count = count if has_room else ""
+    return DrawnCell(cell, text, "" if cell.rest else project_map.address(area), " ".join(marked), drawn_count)
 
 
 def largest_folders(of_files: Coverage, most: int) -> list[str]:

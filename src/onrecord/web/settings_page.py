@@ -8,11 +8,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from onrecord import paths
 from onrecord.coldstart import NamedTuple
-from onrecord.setting_table import SETTINGS
+from onrecord.setting_table import SETTINGS, Setting
 from onrecord.settings import Settings, off_switches
-from onrecord.web import view
+from onrecord.web import command_page, view
 
 _HEADINGS = {
     "retrieval": "What an agent is shown",
@@ -20,10 +19,28 @@ _HEADINGS = {
     "checks": "Checks",
     "capture": "What is suggested to be saved",
     "categories": "Categories",
+    "triage": "What is worth a suggestion",
     "judge": "Judge",
+    "remotes": "Shared stores",
+    "usage": "Event log",
     "export": "Export",
+    "delete": "Retired records",
+    "trust": "Repositories of others",
 }
 """Headings of the groups of settings whose name does not say enough."""
+
+
+class SettingControl(NamedTuple):
+    """The control that changes a setting."""
+
+    choices: tuple[str, ...] = ()
+    """The values to choose from; none for a number or a text."""
+    is_number: bool = False
+    minimum: str = ""
+    maximum: str = ""
+    step: str = ""
+    is_users: bool = False
+    """True if only the user's own config may have it."""
 
 
 class SettingRow(NamedTuple):
@@ -36,6 +53,8 @@ class SettingRow(NamedTuple):
     meaning: str
     consequence: str
     """What is hidden or not done because of its value; empty if nothing."""
+    control: SettingControl | None
+    """None for a key that stands for several settings."""
 
 
 class SettingGroup(NamedTuple):
@@ -61,7 +80,7 @@ def show(request: Request) -> Response:
         hidden=[row for row in rows if row.consequence],
         changed=sum(1 for row in rows if row.source),
         problems=[f"{problem.file}: {problem.key} {problem.message}" for problem in settings.problems],
-        file=paths.CONFIG,
+        own_file=command_page.own_config(),
     )
 
 
@@ -73,7 +92,21 @@ def _place(setting_row: SettingRow) -> int:
 
 def _row(settings: Settings, key: str, consequence: str) -> SettingRow:
     source = settings.origins.get(key, "") if settings.is_set(key) else ""
-    return SettingRow(key, _text(settings.value(key)), source, SETTINGS[key].doc, consequence)
+    declared = SETTINGS[key]
+    control = None if "*" in key else _control(declared)
+    return SettingRow(key, _text(settings.value(key)), source, declared.doc, consequence, control)
+
+
+def _control(declared: Setting) -> SettingControl:
+    """Return the control for the values that a setting may have."""
+    if isinstance(declared.default, bool):
+        return SettingControl(("true", "false"), is_users=declared.user_only)
+    if isinstance(declared.default, (int, float)):
+        has_range = declared.maximum > declared.minimum
+        least, most = (f"{limit:g}" if has_range else "" for limit in (declared.minimum, declared.maximum))
+        step = "1" if isinstance(declared.default, int) else "any"
+        return SettingControl((), True, least, most, step, declared.user_only)
+    return SettingControl(declared.choices, is_users=declared.user_only)
 
 
 def _text(value: object) -> str:

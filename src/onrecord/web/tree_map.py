@@ -9,7 +9,7 @@ from itertools import count
 from onrecord.coldstart import NamedTuple
 from onrecord.web.coverage import STATES, Area
 
-HEADER, PADDING = 17.0, 2.5
+HEADER, PADDING = 18.0, 2.5
 """Height of the line with the name of a folder, and space around what is in it, in units of the SVG."""
 
 _MIN_WIDTH, _MIN_HEIGHT = 46.0, 40.0
@@ -19,8 +19,12 @@ _MIN_SIDE = 2.0
 _MAX_PARTS = 80
 """Boxes in one folder; the smallest ones are drawn as one."""
 
-_CHARACTER, _LETTER_HEIGHT = 7.8, 14.0
-"""Width of a character of a label, which is a generous one, and height of a line: no label is cut."""
+_LETTER_HEIGHT = 15.0
+"""Height of a line of a label."""
+
+_NARROW, _WIDE = frozenset("fijlrt.,:;|!'()[]-/ "), frozenset("mwMWQO@%&")
+_CHARACTER, _NARROW_CHARACTER, _WIDE_CHARACTER, _CAPITAL = 7.6, 5.2, 12.0, 9.0
+"""Widths of characters of 12 units in a generous font: no label is cut."""
 
 
 class Box(NamedTuple):
@@ -153,5 +157,18 @@ def _leaf(area: Area, box: Box, rest: int) -> Cell:
 
 
 def _label(name: str, box: Box) -> str:
-    fits = len(name) * _CHARACTER + 8 <= box.width and box.height >= _LETTER_HEIGHT + 2
+    fits = text_width(name) + 8 <= box.width and box.height >= _LETTER_HEIGHT + 2
     return name if fits else ""
+
+
+def text_width(text: str) -> int:
+    """Return the width of a label in units of the SVG, at most: the server does not know the font."""
+    return round(sum(map(_character_width, text)))
+
+
+def _character_width(char: str) -> float:
+    if char in _NARROW:
+        return _NARROW_CHARACTER
+    if char in _WIDE or not char.isascii():
+        return _WIDE_CHARACTER
+    return _CAPITAL if char.isupper() else _CHARACTER

@@ -43,18 +43,19 @@
     if (same) scrollBy(0, same.getBoundingClientRect().top - top);
   };
 
-  const refresh = async () => {
+  // What has the focus is found again by its words: of several with the same, the one in the same place.
+  const withWords = (region, words) => [...region.querySelectorAll("a, button, summary")].filter((part) => part.textContent === words);
+
+  const put = (text) => {
     const regions = [...document.querySelectorAll("[data-live][id]")];
-    if (!regions.length) return;
-    const response = await fetch(location.href);
-    if (!response.ok) return;
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const page = new DOMParser().parseFromString(text, "text/html");
     inPlace(() => {
       for (const region of regions) {
         const fresh = page.getElementById(region.id);
         if (!fresh || isInUse(region) || fresh.innerHTML === region.innerHTML) continue;
         const before = new Set([...region.querySelectorAll("li, tr, article")].map(keyOf));
         const held = region.contains(document.activeElement) ? document.activeElement : null;
+        const order = held ? withWords(region, held.textContent).indexOf(held) : -1;
         const opened = new Set([...region.querySelectorAll("details[open]")].map((details) => keyOf(details.parentElement)));
         region.replaceChildren(...fresh.childNodes);
         for (const item of region.querySelectorAll("li, tr, article")) {
@@ -63,12 +64,31 @@
         for (const details of region.querySelectorAll("details")) {
           if (opened.has(keyOf(details.parentElement))) details.open = true;
         }
-        const href = held?.getAttribute("href");
-        (held?.id && document.getElementById(held.id) || href && region.querySelector(`[href="${CSS.escape(href)}"]`))?.focus();
+        if (held) (held.id && document.getElementById(held.id) || withWords(region, held.textContent)[Math.max(order, 0)])?.focus();
       }
     });
     dispatchEvent(new CustomEvent("onrecord:refreshed"));
   };
+
+  const refresh = async () => {
+    if (!document.querySelector("[data-live][id]")) return;
+    const response = await fetch(location.href);
+    if (response.ok) put(await response.text());
+  };
+
+  // What somebody says about a showing is noted without leaving the place.
+  document.addEventListener("submit", async (event) => {
+    if (!event.target.matches(".feedback")) return;
+    event.preventDefault();
+    const form = event.target;
+    const fields = new URLSearchParams(new FormData(form, event.submitter));
+    const response = await fetch(form.action, { method: "POST", body: fields }).catch(() => null);
+    if (response?.ok) return put(await response.text());
+    // The page of the error says more.
+    const { name, value } = event.submitter;
+    form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+    form.submit();
+  });
 
   const take = (news) => {
     count(news.due);
@@ -81,15 +101,33 @@
   // A browser opens few connections to one address: its tabs share one stream, which the first of them holds.
   const name = `onrecord ${address}`;
   const tabs = new BroadcastChannel(name);
-  tabs.addEventListener("message", (message) => take(message.data));
-  const listen = () => {
-    const stream = new EventSource(address);
-    stream.addEventListener("change", (message) => {
-      const news = JSON.parse(message.data);
-      tabs.postMessage(news);
-      take(news);
-    });
-    return new Promise(() => addEventListener("pagehide", () => stream.close()));
+  const hear = ({ news, isGone }) => {
+    document.querySelector("[data-gone]").hidden = !isGone;
+    if (news) take(news);
   };
-  navigator.locks.request(name, listen);
+  const tell = (message) => {
+    tabs.postMessage(message);
+    hear(message);
+  };
+  tabs.addEventListener("message", (message) => hear(message.data));
+
+  let stream;
+  const open = () => {
+    stream = new EventSource(address);
+    stream.addEventListener("change", (message) => tell({ news: JSON.parse(message.data) }));
+    stream.addEventListener("error", async () => {
+      const isThere = await fetch(script.src, { method: "HEAD", cache: "no-store" }).then((response) => response.ok, () => false);
+      tell({ isGone: !isThere });
+      // The server has many streams; another one may end.
+      if (isThere && stream.readyState === EventSource.CLOSED) setTimeout(open, 60_000);
+    });
+  };
+  const listen = () => {
+    open();
+    addEventListener("pagehide", () => stream.close());
+    addEventListener("pageshow", (event) => event.persisted && open());
+    return new Promise(() => {});
+  };
+  if (navigator.locks) navigator.locks.request(name, listen);
+  else listen();
 }

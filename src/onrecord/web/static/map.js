@@ -47,6 +47,9 @@ for (const map of document.querySelectorAll("[data-tree-map]")) {
 // The timeline: the text of the mark that is pointed at, or that has the focus.
 const text = document.querySelector("[data-timeline-text]");
 if (text) {
+  // Where it is wider than the window, the newest records come first.
+  const scroll = document.querySelector(".scroll:has(> .timeline)");
+  scroll.scrollLeft = scroll.scrollWidth;
   const whole = text.textContent;
   for (const link of document.querySelectorAll("svg.timeline a")) {
     for (const name of ["pointerenter", "focus"]) link.addEventListener(name, () => { text.textContent = link.getAttribute("aria-label"); });
