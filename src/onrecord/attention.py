@@ -16,7 +16,7 @@ from onrecord.text import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from onrecord.audit.report import AuditFinding
     from onrecord.paths import StoreRef
@@ -55,6 +55,10 @@ _INBOX, _HEALTH, _SETTINGS, _SEARCH = "/inbox", "/health", "/settings", "/search
 _CONFLICT_PREFIX = "conflict-"
 """How the name of a draft begins that is our side of a conflict; `shared.reconcile` gives it."""
 
+_ONE = {"s": "", "it": "it", "It": "It", "is": "is", "was": "was", "contradicts": "contradicts"}
+_MANY = {"s": "s", "it": "them", "It": "They", "is": "are", "was": "were", "contradicts": "contradict"}
+"""The words of a sentence about one thing, and about several."""
+
 
 class Subject(NamedTuple):
     """One of the things that a need is about."""
@@ -86,6 +90,15 @@ class Need(NamedTuple):
     number: int = 1
     subjects: Sequence[Subject] = ()
     """The first of what it is about."""
+
+    def about(self, store: str, subjects: Sequence[Subject]) -> Need:
+        """Return it as a need of a store, about these subjects, of which the first are named."""
+        return self._replace(store=store, number=len(subjects), subjects=tuple(subjects[:MAX_SUBJECTS]))
+
+    def in_store(self, prefix: str, subjects: Sequence[Subject]) -> Need:
+        """Return it as a need of the store with this prefix, on the page about that store."""
+        need = self._replace(command=self.command.rstrip(), page=_in_store(self.page, prefix))
+        return need.about(paths.store_name(prefix), subjects)
 
     @property
     def line(self) -> str:
@@ -122,24 +135,23 @@ def queues(store_root: str, prefix: str, review: str = "") -> list[Need]:
     names = record_names.drafts(store_root)
     conflicts = [name for name in names if paths.is_shared(prefix) and name.startswith(_CONFLICT_PREFIX)]
     drafts = [name for name in names if name not in set(conflicts)]
-    store, page = paths.store_name(prefix), _in_store(_INBOX, prefix)
-    command = review or f"{_REVIEW} {paths.store_flag(prefix)}".rstrip()
-    where = "" if prefix == paths.PROJECT_PREFIX else f" in {_own_or(store)}"
+    command, where = review or f"{_REVIEW} {paths.store_flag(prefix)}", _where(prefix)
     found = []
     if conflicts:
-        is_one = len(conflicts) == 1
-        sentence = f"Both sides changed {'the same record' if is_one else 'the same records'}; yours waits as a draft."
         title = f"{plural(len(conflicts), 'conflict')}{where}"
-        found.append(Need(CONFLICT, title, sentence, command, page, store, len(conflicts), _names(conflicts)))
+        sentence = _say("Both sides changed the same record{s}; yours waits as a draft.", conflicts)
+        found.append(Need(CONFLICT, title, sentence, command, _INBOX).in_store(prefix, _names(conflicts)))
     if drafts:
         kind = SHARED_DRAFT if paths.is_shared(prefix) else DRAFT
-        title = f"{plural(len(drafts), 'draft')} {'is' if len(drafts) == 1 else 'are'} waiting{where}"
-        sentence = "Agents are not shown it until you accept it." if len(drafts) == 1 else _NOT_SHOWN
-        found.append(Need(kind, title, sentence, command, page, store, len(drafts), _names(drafts)))
+        title = f"{plural(len(drafts), 'draft')} {_say('{is} waiting', drafts)}{where}"
+        sentence = _say("Agents are not shown {it} until you accept {it}.", drafts)
+        found.append(Need(kind, title, sentence, command, _INBOX).in_store(prefix, _names(drafts)))
     return found
 
 
-_NOT_SHOWN = "Agents are not shown them until you accept them."
+def _say(template: str, objects: Collection[object]) -> str:
+    """Return a sentence about one thing or several: `{it}` becomes `it` or `them`, as in `_ONE` and `_MANY`."""
+    return template.format(**(_ONE if len(objects) == 1 else _MANY))
 
 
 def _attempted(part: str, step: Callable[[], list[Need]]) -> list[Need]:
@@ -210,10 +222,10 @@ def _of_settings(settings: Settings) -> Iterator[Need]:
             yield Need(SETTING, str(changed), sentence, command, _SETTINGS, "project", subjects=(Subject(changed.key),))
     refused = [problem for problem in settings.problems if problem.is_refusal]
     if refused:
-        title = f"{plural(len(refused), 'setting')} of this project {'is' if len(refused) == 1 else 'are'} not used"
-        not_used = tuple(Subject(problem.key, note=problem.message) for problem in refused[:MAX_SUBJECTS])
-        sentence = "A project may not set them so; your own value, or the default, is used."
-        yield Need(NOT_USED, title, sentence, _DOCTOR, _SETTINGS, "project", len(refused), not_used)
+        title = f"{plural(len(refused), 'setting')} of this project {_say('{is} not used', refused)}"
+        not_used = [Subject(problem.key, note=problem.message) for problem in refused]
+        sentence = _say("A project may not set {it} so; your own value, or the default, is used.", refused)
+        yield Need(NOT_USED, title, sentence, _DOCTOR, _SETTINGS).in_store(paths.PROJECT_PREFIX, not_used)
 
 
 def _of_agents() -> list[Need]:
@@ -245,13 +257,10 @@ def _broken_records(project: Project, store_ref: StoreRef) -> list[Need]:
     broken = listing.broken(index.open(store_ref.root, hook=project.is_quick))
     if not broken:
         return []
-    store = paths.store_name(store_ref.prefix)
-    command = f"{_DOCTOR} {_doctor_flag(store_ref.prefix)}".rstrip()
-    subjects = tuple(Subject(path) for path in broken[:MAX_SUBJECTS])
-    where = "" if store == "project" else f" in {_own_or(store)}"
-    sentence = "Agents are not shown what is in it." if len(broken) == 1 else "Agents are not shown what is in them."
-    title = f"{plural(len(broken), 'file')}{where} cannot be read"
-    return [Need(BROKEN, title, sentence, command, _in_store(_HEALTH, store_ref.prefix), store, len(broken), subjects)]
+    title = f"{plural(len(broken), 'file')}{_where(store_ref.prefix)} cannot be read"
+    sentence = _say("Agents are not shown what is in {it}.", broken)
+    command = f"{_DOCTOR} {_doctor_flag(store_ref.prefix)}"
+    return [Need(BROKEN, title, sentence, command, _HEALTH).in_store(store_ref.prefix, _names(broken))]
 
 
 def contradictions(store_index: Index) -> Sequence[AuditFinding]:
@@ -276,14 +285,11 @@ def _contradicted(project: Project, store_ref: StoreRef) -> list[Need]:
     findings = contradictions(index.open(store_ref.root, hook=project.is_quick))
     if not findings:
         return []
-    name = paths.store_name(store_ref.prefix)
-    verb = "contradicts" if len(findings) == 1 else "contradict"
-    title = f"{plural(len(findings), 'record')} {verb} what replaces what"
-    subjects = tuple(Subject(finding.ids[0], note=finding.message) for finding in findings[:MAX_SUBJECTS])
+    subjects = [Subject(finding.ids[0], note=finding.message) for finding in findings]
+    title = f"{plural(len(findings), 'record')} {_say('{contradicts} what replaces what', findings)}"
     sentence = "An agent may follow what was replaced; an audit refuses it."
     command = f"onrecord audit {paths.store_flag(store_ref.prefix)}--strict"
-    page = _in_store(_HEALTH, store_ref.prefix)
-    return [Need(CONTRADICTED, title, sentence, command, page, name, len(findings), subjects)]
+    return [Need(CONTRADICTED, title, sentence, command, _HEALTH).in_store(store_ref.prefix, subjects)]
 
 
 def _corrected(store_ref: StoreRef) -> list[Need]:
@@ -295,14 +301,12 @@ def _corrected(store_ref: StoreRef) -> list[Need]:
     subjects = [subject for subject in broken if subject]
     if not subjects:
         return []
-    store = paths.store_name(store_ref.prefix)
-    verb = "rule was" if len(subjects) == 1 else "rules were"
-    it = "it" if len(subjects) == 1 else "them"
-    sentence = f"You corrected an agent with {it}. Make {it} clearer, add triggers or a check, or say what was wrong."
+    title = _say(f"{len(subjects):,} rule{{s}} {{was}} broken by your agents", subjects)
+    advice = "Make {it} clearer, add triggers or a check, or say what was wrong."
+    sentence = _say(f"You corrected an agent with {{it}}. {advice}", subjects)
     command = f"onrecord edit {paths.store_flag(store_ref.prefix)}{subjects[0].name}"
-    page = f"{_in_store(_SEARCH, store_ref.prefix)}{'?' if store == 'project' else '&'}corrected=1"
-    title = f"{len(subjects):,} {verb} broken by your agents"
-    return [Need(CORRECTED, title, sentence, command, page, store, len(subjects), tuple(subjects[:MAX_SUBJECTS]))]
+    need = Need(CORRECTED, title, sentence, command, _SEARCH).in_store(store_ref.prefix, subjects)
+    return [need._replace(page=f"{need.page}{'&' if '?' in need.page else '?'}corrected=1")]
 
 
 def _broken_rule(store_ref: StoreRef, path: str, corrections: Corrections) -> Subject | None:
@@ -358,32 +362,20 @@ def changed_files(store_root: str, patience: float = PATIENCE, *, is_quick: bool
     return ChangedFiles(ids, len(records), listing.count_anchored(store_index), unchecked)
 
 
-def _changed(project: Project, store_ref: StoreRef, patience: float) -> list[Need]:
-    changed = changed_files(store_ref.root, patience, is_quick=project.is_quick)
-    return [*_with_stale_files(store_ref, changed), *_with_unchecked_files(store_ref, changed)]
-
-
-def _with_unchecked_files(store_ref: StoreRef, file_states: ChangedFiles) -> Iterator[Need]:
-    if file_states.unchecked:
-        names = list(file_states.unchecked)
-        title = f"the files of {plural(len(names), 'record')} could not be compared"
-        subjects = tuple(Subject(name, note=file_states.unchecked[name]) for name in names[:MAX_SUBJECTS])
-        store, page = paths.store_name(store_ref.prefix), _in_store(_HEALTH, store_ref.prefix)
-        yield Need(UNREADABLE, title, file_states.unchecked[names[0]], _DOCTOR, page, store, len(names), subjects)
-
-
-def _with_stale_files(store_ref: StoreRef, file_states: ChangedFiles) -> list[Need]:
-    if not file_states.ids:
-        return []
-    count, store = len(file_states.ids), paths.store_name(store_ref.prefix)
-    some = (
-        f", of the {file_states.checked:,} newest that name files" if file_states.checked < file_states.anchored else ""
-    )
-    title = f"{count:,} {'record is' if count == 1 else 'records are'} about files that changed since{some}"
-    sentence = "Agents are told to verify it." if count == 1 else "Agents are told to verify them."
-    command = f"onrecord freshness {paths.store_flag(store_ref.prefix)}--stale"
-    subjects = tuple(_of_id(store_ref, record_id) for record_id in file_states.ids[:MAX_SUBJECTS])
-    return [Need(CHANGED, title, sentence, command, _in_store(_HEALTH, store_ref.prefix), store, count, subjects)]
+def _changed(project: Project, store_ref: StoreRef, patience: float) -> Iterator[Need]:
+    changed, prefix = changed_files(store_ref.root, patience, is_quick=project.is_quick), store_ref.prefix
+    if changed.ids:
+        some = f", of the {changed.checked:,} newest that name files" if changed.checked < changed.anchored else ""
+        title = f"{plural(len(changed.ids), 'record')} {_say('{is} about files that changed since', changed.ids)}{some}"
+        sentence = _say("Agents are told to verify {it}.", changed.ids)
+        command = f"onrecord freshness {paths.store_flag(prefix)}--stale"
+        subjects = [_of_id(store_ref, record_id) for record_id in changed.ids[:MAX_SUBJECTS]]
+        need = Need(CHANGED, title, sentence, command, _HEALTH).in_store(prefix, subjects)
+        yield need._replace(number=len(changed.ids))
+    if changed.unchecked:
+        title = f"the files of {plural(len(changed.unchecked), 'record')} could not be compared"
+        subjects = [Subject(name, note=reason) for name, reason in changed.unchecked.items()]
+        yield Need(UNREADABLE, title, subjects[0].note, _DOCTOR, _HEALTH).in_store(prefix, subjects)
 
 
 def _of_id(store_ref: StoreRef, record_id: str) -> Subject:
@@ -424,47 +416,43 @@ def _of_shared_store(name: str) -> list[Need]:
     found = [*queues(replica.store, prefix), *_sync_problems(name, state)]
     apart = {f"{paths.INBOX}/{draft}.json" for draft in sync_base.conflict_drafts(replica)}
     apart |= {path for path, _ in state.refused}
-    paths_waiting = [path for path in sync_base.unpushed_paths(replica) if path not in apart]
-    if paths_waiting:
-        title = f"{plural(len(paths_waiting), 'change')} not in {name} yet, and not shown"
-        command = f"onrecord sync {name}"
-        sentence = "The next sync pushes it." if len(paths_waiting) == 1 else "The next sync pushes them."
-        subjects = _names(paths_waiting)
-        found.append(Need(WAITING, title, sentence, command, _HEALTH, name, len(paths_waiting), subjects))
+    waiting = [path for path in sync_base.unpushed_paths(replica) if path not in apart]
+    if waiting:
+        title = f"{plural(len(waiting), 'change')} not in {name} yet, and not shown"
+        sentence, command = _say("The next sync pushes {it}.", waiting), f"onrecord sync {name}"
+        found.append(Need(WAITING, title, sentence, command, _HEALTH).about(name, _names(waiting)))
     return found
 
 
 def _sync_problems(name: str, sync_state: SyncState) -> Iterator[Need]:
-    status = f"onrecord remote status {name}"
+    status, refused, unreadable = f"onrecord remote status {name}", sync_state.refused, sync_state.unreadable
     if sync_state.last_error or sync_state.offline_since:
+        error = f"{sync_state.last_error.rstrip('.')}." if sync_state.last_error else ""
         since = f"It was not reached since {sync_state.offline_since}." if sync_state.offline_since else ""
-        sentence = " ".join(
-            filter(None, (f"{sync_state.last_error.rstrip('.')}." if sync_state.last_error else "", since))
-        )
+        sentence = " ".join(filter(None, (error, since)))
         yield Need(SYNC, f"{name} was not synced", sentence, f"onrecord sync {name}", _HEALTH, name)
-    if sync_state.refused:
-        count = len(sync_state.refused)
-        title = f"{plural(count, 'change')} that {name} does not accept"
-        sentence = "It is on this machine only, and no agent is shown it." if count == 1 else _ON_THIS_MACHINE
-        yield Need(REFUSED, title, sentence, status, _HEALTH, name, count, _with_reasons(sync_state.refused))
-    if sync_state.unreadable:
-        count = len(sync_state.unreadable)
-        title = f"{plural(count, 'file')} of {name} {'is' if count == 1 else 'are'} not taken over"
-        sentence = "It is no record as it is." if count == 1 else "They are no records as they are."
-        yield Need(REFUSED, title, sentence, status, _HEALTH, name, count, _with_reasons(sync_state.unreadable))
+    if refused:
+        title = f"{plural(len(refused), 'change')} that {name} does not accept"
+        sentence = _say("{It} {is} on this machine only, and no agent is shown {it}.", refused)
+        yield Need(REFUSED, title, sentence, status, _HEALTH).about(name, _with_reasons(refused))
+    if unreadable:
+        title = f"{plural(len(unreadable), 'file')} of {name} {_say('{is} not taken over', unreadable)}"
+        sentence = _say("Agents are not shown {it}: the content is not that of a record.", unreadable)
+        yield Need(REFUSED, title, sentence, status, _HEALTH).about(name, _with_reasons(unreadable))
     if sync_state.note:
         yield Need(SYNC, f"{name} waits for you", sync_state.note, status, _HEALTH, name)
 
 
-_ON_THIS_MACHINE = "They are on this machine only, and no agent is shown them."
+def _with_reasons(pairs: Sequence[tuple[str, str]]) -> list[Subject]:
+    return [Subject(path, note=reason) for path, reason in pairs]
 
 
-def _with_reasons(pairs: Sequence[tuple[str, str]]) -> tuple[Subject, ...]:
-    return tuple(Subject(path, note=reason) for path, reason in pairs[:MAX_SUBJECTS])
+def _names(names: Sequence[str]) -> list[Subject]:
+    return [Subject(name) for name in names]
 
 
-def _names(names: Sequence[str]) -> tuple[Subject, ...]:
-    return tuple(Subject(name) for name in names[:MAX_SUBJECTS])
+def _where(prefix: str) -> str:
+    return "" if prefix == paths.PROJECT_PREFIX else f" in {_own_or(paths.store_name(prefix))}"
 
 
 def _own_or(store: str) -> str:
