@@ -14,14 +14,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import latency, life_sets, page, results, stage, stop
+from onrecord import paths
+from onrecord.digest import digest
 from onrecord.recall import for_prompt
 from onrecord.recall.for_prompt import Request
+from onrecord.search import index
 from onrecord.settings import load_settings
 from onrecord.text import count_tokens
 
 PAGE = Path(__file__).parents[1] / "docs" / "cost.md"
 VARIANT = "full"
 """Records with ten triggers, which are the largest."""
+
+MAPPED = (*life_sets.CHOOSE, *life_sets.REPORT)
+"""The projects whose map is measured: all that are in the repository."""
 
 _ANSWER = 800
 """Characters of an agent's answer in the transcript that a turn ends with."""
@@ -39,6 +45,14 @@ _EVENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "a session starts": ("session_start", {"source": "startup"}),
 }  # fmt: skip
 """What happens in a session, most often without an answer, and the hook that runs then."""
+
+
+class MapSize(NamedTuple):
+    """The map of a project: the records in force, those that it names, and its tokens."""
+
+    records: int
+    named: int
+    tokens: int
 
 
 class Size(NamedTuple):
@@ -69,6 +83,7 @@ def measure(names: Sequence[str], times: int) -> dict[str, Any]:
     return {
         "python": sys.version.split()[0],
         "tokens": {kind: _spread(texts) for kind, texts in zip(_KINDS, (rules, pointers, firsts))},
+        "maps": {name: map_of(name)._asdict() for name in MAPPED},
         "disk": Size(*map(sum, zip(*sizes)))._asdict(),
         "hooks": hooks,
     }
@@ -86,6 +101,16 @@ def _texts(name: str, kind: str) -> Iterator[int]:
             decision = for_prompt.decide(staged.stores, request, settings)
             if decision.text and bool(decision.rules) == (kind != _KINDS[1]):
                 yield count_tokens(decision.text)
+
+
+def map_of(name: str) -> MapSize:
+    """Return the size of the map that a session in a project starts with."""
+    own, settings = life_sets.load(name, VARIANT), load_settings("", "")
+    with stage.Stage(own.records) as staged:
+        # A session that starts before all records are indexed gets a part of the map.
+        index.open(staged.root).close()
+        made = digest.make(staged.root, paths.store_refs(staged.root), settings).render()
+    return MapSize(len(made.lines) + made.left_out, len(made.lines), count_tokens(made.text))
 
 
 def _spread(values: Sequence[int]) -> dict[str, float]:
@@ -141,6 +166,12 @@ def tables(measured: dict[str, Any]) -> dict[str, str]:
     for kind, each in measured["tokens"].items():
         numbers = (each["texts"], each["median"], each["nine in ten below"], each["most"])
         spent.append(f"| {kind} | {' | '.join(f'{number:,.0f}' for number in numbers)} |")
+    sizes = [MapSize(**each) for each in measured["maps"].values()]
+    shares = (("records in force", "records"), ("named in the map", "named"), ("tokens of the map", "tokens"))
+    mapped = ["| | least | median | most |", "| --- | --- | --- | --- |"]
+    for what, field in shares:
+        mapped.append(_three(what, [getattr(each, field) for each in sizes]))
+    mapped.append(_three("tokens for each record", [each.tokens / each.named for each in sizes]))
     took = ["| when | CPU time | times a bare `python3` |", "| --- | --- | --- |"]
     for what, cost in measured["hooks"].items():
         took.append(f"| {what} | {cost['cpu ms']:.0f} ms | {cost['cpu ratio']:.1f} |")
@@ -151,6 +182,12 @@ def tables(measured: dict[str, Any]) -> dict[str, str]:
     ]
     return {
         "tokens": "\n".join(spent),
+        "maps": "\n".join(mapped),
         "hooks": "\n".join(took),
         "disk": "\n".join(["| what | size |", "| --- | --- |", *held]),
     }
+
+
+def _three(what: str, values: Sequence[float]) -> str:
+    numbers = (min(values), statistics.median(values), max(values))
+    return f"| {what} | {' | '.join(f'{number:,.0f}' for number in numbers)} |"

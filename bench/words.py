@@ -26,6 +26,7 @@ from onrecord import paths
 from onrecord.digest import digest
 from onrecord.recall import for_prompt
 from onrecord.recall.for_prompt import Request
+from onrecord.search import index
 from onrecord.session.ledger import Ledger
 from onrecord.settings import Settings, load_settings
 
@@ -150,6 +151,8 @@ def replay(name: str, word_set: WordSet) -> list[Turn]:
 
 def _map(stage: Stage, settings: Settings) -> tuple[frozenset[str], bool]:
     """The records that the map of a session names, and whether these are all."""
+    # A session that starts before all records are indexed gets a part of the map.
+    index.open(stage.root).close()
     page = digest.make(stage.root, paths.store_refs(stage.root), settings).render(_MAP_CHARACTERS)
     ids_by_path = {path: id for id, path in stage.paths.items()}
     entries = (*page.entries, *(pick.candidate for pick in page.above))

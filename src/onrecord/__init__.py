@@ -11,7 +11,7 @@ Every hook imports this file, so it imports nothing that costs time.
 
 from __future__ import annotations
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = ["__version__", "open"]
 
 TYPE_CHECKING = False

@@ -29,30 +29,43 @@ def test_it_runs_from_a_bare_clone_and_leaves_nothing_behind(project, home, monk
     assert list(project.iterdir()) == [] and not (home / ".claude").exists()
 
 
-def test_it_makes_its_point_in_forty_lines_of_eighty_columns(project, home):
+def test_it_makes_its_point_in_fifty_lines_of_eighty_columns(project, home):
     outcome = in_own_process("demo", cwd=project)
 
     lines = outcome.out.splitlines()
     assert (outcome.code, outcome.err) == (0, "")
-    assert len(lines) <= 40
+    assert len(lines) <= 50
     assert [line for line in lines if len(line) > 80] == []
 
 
-def test_a_conversation_without_and_with_the_memory(onrecord, temporary):
-    """The rule, nothing for another prompt, and of two decisions the one that holds."""
-    before, told, silent, replaced = json.loads(onrecord("demo", "--json").out)["turns"]
+def test_every_moment_of_a_session(onrecord, temporary):
+    """The map, the rule at a prompt and at a command, the correction that becomes a check, and what that stops."""
+    moments = json.loads(onrecord("demo", "--json").out)["moments"]
+    mapped, prompt, command, corrected, checked = (
+        [line["text"] for line in moment["lines"] if line["speaker"] in ("memory", "CI")] for moment in moments
+    )
 
-    assert before["added"] is None and before["prompt"] == told["prompt"] and before["answer"] != told["answer"]
-    assert told["added"].startswith("Sessions live in Postgres, not Redis. Sessions are rows in auth.sessions")
-    assert silent["added"] == ""
-    assert "at most 2 KB" in replaced["added"] and "auth.sessions" not in replaced["added"]
+    assert len(mapped[0].split("\n")) == 5 and "sessions-live: Sessions live in Postgres, not Redis" in mapped[0]
+    assert prompt[0].startswith("Sessions live in Postgres, not Redis. Sessions are rows in auth.sessions")
+    assert prompt[1:] == ["(nothing: no record is about it)"]
+    assert "uv add NAME, never pip install" in command[0]
+    assert "A fare is an int of cents" in corrected[0] and "corrected by the user 2 times" in corrected[0]
+    assert "ferry/fares.py:6: return float(fare) / 2" in checked[0] and "1 broken check" in checked[0]
+
+
+def test_the_check_that_was_learnt_is_on_record(onrecord, temporary):
+    project = json.loads(onrecord("demo", "--keep", "--json").out)["project"]
+
+    record = json.loads(onrecord("show", "fares-are-cents", "--json", "--project", project).out)["record"]
+    assert [check["adds"] for check in record["checks"]] == [["float("]]
+    assert json.loads(onrecord("inbox", "--json", "--project", project).out)["drafts"] == []
 
 
 def test_what_is_kept_is_a_sound_project(onrecord, temporary):
     project = json.loads(onrecord("demo", "--keep", "--json").out)["project"]
 
     listed = json.loads(onrecord("list", "--json", "--project", project).out)["records"]
-    assert len({record["category"] for record in listed}) == 6
+    assert len({record["category"] for record in listed}) == 5
     assert onrecord("doctor", "--project", project).code == 0
 
 

@@ -13,7 +13,7 @@ from tests.pages import read
 
 ROOT = Path(__file__).parents[2]
 _LAST = "docs/how-to/upgrade-and-remove.md"
-PAGES = (("README.md",), ("docs/tutorial.md", f"{_LAST}#turn-it-off", f"{_LAST}#remove"))
+PAGES = (("docs/install.md",), ("docs/tutorial.md", f"{_LAST}#turn-it-off", f"{_LAST}#remove"))
 _OURS = re.compile(r"/path/to/onrecord|~/onrecord")
 
 pytestmark = pytest.mark.client
