@@ -247,6 +247,12 @@ WAYS = {
 }
 
 
+def _printed_command(error: str) -> str:
+    """Return the command that an error prints as its fix."""
+    (command,) = re.findall(r"^fix: (.+)$", error, re.MULTILINE)
+    return str(command)
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("version", [version for version in ("3.9", "3.13") if version in PYTHONS])
 @pytest.mark.parametrize("way", list(WAYS))
@@ -257,7 +263,7 @@ def test_after_the_printed_command_the_same_command_works(way: str, version: str
     web = f"{program} web --static site"
 
     needs = machine.run(web, status=1)
-    machine.run(needs.partition("fix: ")[2].strip())
+    machine.run(_printed_command(needs))
 
     assert needs.startswith("BAD_INPUT: the web page needs a package: ")
     assert "wrote 0 records to site/index.html" in machine.run(web)
@@ -269,7 +275,7 @@ def test_after_the_printed_command_a_clone_can_use_a_hub(tmp_path: Path):
     status = f"'{machine.bin}/python' '{machine.clone}/bin/onrecord' hub status --url postgresql://127.0.0.1:1/x"
 
     needs = machine.run(status, status=1)
-    machine.run(needs.partition("fix: ")[2].strip())
+    machine.run(_printed_command(needs))
 
     assert needs.startswith("BAD_INPUT: a Postgres remote needs a package: ")
     assert machine.run(status, status=1).startswith("OFFLINE: ")

@@ -74,6 +74,7 @@ def test_the_wheel_holds_the_package_its_data_and_the_licence_and_nothing_else(p
     folders = "capture/cues hosts/shims hosts/skills shared/migrations web/static web/templates".split()
     listed = {f"onrecord/{folder}/{path.name}" for folder in folders for path in (source / folder).iterdir()}
     listed |= {f"onrecord/docs/{path.relative_to(ROOT / 'docs').as_posix()}" for path in (ROOT / "docs").rglob("*.md")}
+    listed.add("onrecord/docs/team/memory-repository.yml")
     data = listed | {"onrecord/session/corrections.txt", "onrecord/search/words.vec", "onrecord/hooks/launch"}
     licences = {f"onrecord-{onrecord.__version__}.dist-info/licenses/{name}" for name in ("LICENSE", "NOTICE")}
 
@@ -179,7 +180,7 @@ def test_the_wheel_works_on_every_python_and_goes_without_a_trace(version: str, 
     assert [(one.returncode, one.stderr) for one in done if one.returncode] == []
     assert done[0].stdout.strip().endswith(onrecord.__version__)
     assert all(FIELDS["decision"] in one.stdout for one in (done[2], done[5]))
-    assert [one.stdout.partition(" (")[0] for one in done[6:]] == ["codex: connected", "codex: removed"]
+    assert [one.stdout.partition(" (")[0] for one in done[6:]] == ["codex: connected: written", "codex: disconnected: removed"]
     before = left(installed.home)
     cleaned = installed.run("onrecord", "clean")
     subprocess.run([*installed.pip, "uninstall", "-q", "-y", "onrecord"], check=True, timeout=600)

@@ -27,9 +27,9 @@ DECISION = {"title": "Use uv", "context": "c", "decision": "d", "rationale": "r"
     ("line", "most", "never"),
     [
         ("show use-uv", 82, "onrecord.recall.for_prompt onrecord.hosts onrecord.capture onrecord.search.semantic"),
-        ("list", 87, "onrecord.recall.for_prompt onrecord.hosts onrecord.capture"),
-        ("retire use-uv --reason old", 75, "onrecord.recall onrecord.hosts onrecord.search.rank"),
-        ("sync", 72, "onrecord.recall onrecord.hosts onrecord.search.rank"),
+        ("list", 88, "onrecord.recall.for_prompt onrecord.hosts onrecord.capture"),
+        ("retire use-uv --reason old", 76, "onrecord.recall onrecord.hosts onrecord.search.rank"),
+        ("sync", 74, "onrecord.recall onrecord.hosts onrecord.search.rank"),
     ],
 )
 def test_a_command_loads_what_it_uses(tmp_path, line, most, never):

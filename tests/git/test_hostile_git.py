@@ -395,6 +395,8 @@ COMMANDS: dict[str, list[str]] = {
     "clean": ["--dry-run"],
     "merge-driver": ["src/touched.py", "src/staged.py", "src/committed.py"],
     "trust": [],
+    "feedback": [RECORD, "helped"],
+    "docs": ["triggers"],
     "try": [],
     "version": [],
     "status": [],

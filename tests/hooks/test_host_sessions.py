@@ -302,7 +302,7 @@ def test_what_a_hook_added_to_a_result_is_told_apart_from_it(block: str):
 
 def test_our_own_request_to_save_is_no_prompt():
     finding = triage.best_candidates(transcript.Ending([Message("user", "text", DECIDED)], is_whole=True))[0]
-    request = suggestions.note(finding)
+    request = suggestions.note(finding, "memory:save")
 
     assert list(transcript.text_messages("user", request)) == []
     assert transcript.wants_silence(request)

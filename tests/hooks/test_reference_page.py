@@ -79,7 +79,7 @@ class _Watched:
         self._event_read, self._names = event, names
 
     def __getattr__(self, name: str) -> Any:
-        self._names |= {name} - {"name", "host"}
+        self._names |= {name} - {"name", "host", "skill"}  # a skill is named after the host alone
         return getattr(self._event_read, name)
 
 

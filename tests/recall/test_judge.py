@@ -563,6 +563,7 @@ class TestCommand:
         assert capsys.readouterr().err.splitlines() == [
             "NO_MODEL: the judge is off, so no model is asked",
             "fix: onrecord config set --user retrieval.judge.enabled true",
+            "docs: onrecord docs NO_MODEL",
         ]
 
     def test_without_a_key_it_says_what_to_do(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -572,6 +573,7 @@ class TestCommand:
         assert capsys.readouterr().err.splitlines() == [
             "NO_MODEL: there is no key for the judge: ANTHROPIC_API_KEY is not set",
             "fix: export ANTHROPIC_API_KEY, or turn the judge off",
+            "docs: onrecord docs NO_MODEL",
         ]
 
 

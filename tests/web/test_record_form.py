@@ -18,6 +18,10 @@ from tests.records import valid_records
 from tests.web import forms
 
 
+SITE = view.Site(".", Access(8700))
+"""One for all examples: templates are compiled once."""
+
+
 class _Page(NamedTuple):
     """A page as `forms.fields` reads it."""
 
@@ -26,14 +30,14 @@ class _Page(NamedTuple):
 
 def _sent_back(category: str, values: dict[str, str]) -> dict[str, str]:
     """Return the values that a browser sends for a form with these values."""
-    site = view.Site(".", Access(8700))
-    text = site.render(
+    text = SITE.render(
         "edit_form.html",
         sections=record_form.sections(category, values),
         values=values,
         category=category,
         address="/new/x",
         store="project",
+        stores=(),
         expected_hash="",
         first_problem="",
         problems={},

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from onrecord import files
 from onrecord.cli.commands import COMMANDS, GROUPS, Example
-from onrecord.cli.output import Screen, clean, docs_line, emit_error, wrap
+from onrecord.cli.output import Screen, clean, docs_line, emit_error, labelled, wrap
 from onrecord.errors import BadInput
 from onrecord.text import cut
 
@@ -153,10 +153,10 @@ class Parser(argparse.ArgumentParser):
         if self._is_json:
             emit_error(BadInput(problem, fix=f"{self.prog} --help"), as_json=True)
             self.exit(2)
-        screen, line = Screen.for_stream(sys.stderr), f"{self.prog}: {problem}"
-        line = wrap(line, screen.width) if screen.is_terminal else line
+        screen = Screen.for_stream(sys.stderr)
+        lines = labelled(screen, self.prog, problem, "red")
         more = docs_line(screen, BadInput.code)
-        self.exit(2, f"{line}\n{self.usage_line}\n{self.prog} --help shows more\n{more}\n")
+        self.exit(2, f"{lines}\n{self.usage_line}\n{self.prog} --help shows more\n{more}\n")
 
 
 def overview(screen: Screen) -> str:
