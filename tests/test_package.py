@@ -180,7 +180,8 @@ def test_the_wheel_works_on_every_python_and_goes_without_a_trace(version: str, 
     assert [(one.returncode, one.stderr) for one in done if one.returncode] == []
     assert done[0].stdout.strip().endswith(onrecord.__version__)
     assert all(FIELDS["decision"] in one.stdout for one in (done[2], done[5]))
-    assert [one.stdout.partition(" (")[0] for one in done[6:]] == ["codex: connected: written", "codex: disconnected: removed"]
+    said = [one.stdout.partition(" (")[0] for one in done[6:]]
+    assert said == ["codex: connected: written", "codex: disconnected: removed"]
     before = left(installed.home)
     cleaned = installed.run("onrecord", "clean")
     subprocess.run([*installed.pip, "uninstall", "-q", "-y", "onrecord"], check=True, timeout=600)

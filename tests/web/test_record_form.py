@@ -17,7 +17,6 @@ from onrecord.web.access import Access
 from tests.records import valid_records
 from tests.web import forms
 
-
 SITE = view.Site(".", Access(8700))
 """One for all examples: templates are compiled once."""
 
@@ -40,6 +39,7 @@ def _sent_back(category: str, values: dict[str, str]) -> dict[str, str]:
         stores=(),
         expected_hash="",
         first_problem="",
+        focused="",
         problems={},
         record=None,
         preview=None,
@@ -47,6 +47,9 @@ def _sent_back(category: str, values: dict[str, str]) -> dict[str, str]:
         is_draft=False,
         is_unsaved=False,
         takes_force=False,
+        list_address="/",
+        note="",
+        extra={},
     )
     # The guard reads CRLF as a line end.
     return {name: value.replace("\r\n", "\n") for name, value in forms.fields(_Page(text)).items()}
