@@ -41,6 +41,11 @@ def test_an_agent_is_told_of_tools_and_of_what_to_ask_the_user_for() -> None:
         ("onrecord search", "ask the user to run `onrecord search`"),
         ("name a new file, or add a section: --into", "ask the user, who has a command line: name a new file, or add"),
         ("did you mean tags?", "did you mean tags?"),
+        (
+            "add --set rule=… --set impact=…; nothing was written",
+            "add content.rule content.impact; nothing was written",
+        ),
+        ("name it with --related, or add --trigger", "name it with related_files, or add triggers"),
     ],
 )
 def test_the_words_for_an_agent(fix: str, words: str) -> None:

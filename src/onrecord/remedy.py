@@ -29,8 +29,17 @@ _TOOL_CALLS = {
 }
 """The tool in place of a command, and its argument for the command's words."""
 
-_TOOL_ARGUMENTS = frozenset({"force", "limit", "category", "tag", "tags"})
-"""The flags that are arguments of a tool as well."""
+_FIELD = re.compile(r"--set (\w+)=…")
+_TOOL_ARGUMENTS = {
+    "force": "force",
+    "limit": "limit",
+    "category": "category",
+    "tag": "tags",
+    "tags": "tags",
+    "trigger": "triggers",
+    "related": "related_files",
+}
+"""The flags that are arguments of a tool as well, by the name of the flag."""
 
 _PAGES = {
     "review": "/inbox",
@@ -102,7 +111,7 @@ def _words(command: str) -> Sequence[str]:
 
 def _without_flags(instruction: str) -> str:
     """Return an instruction with the arguments of tools in place of flags; one with another flag is for the user."""
-    flags = {match[1] for match in _FLAG.finditer(instruction)}
-    if flags <= _TOOL_ARGUMENTS:
-        return _FLAG.sub(lambda match: match[1], instruction)
+    instruction = _FIELD.sub(r"content.\1", instruction)
+    if all(match[1] in _TOOL_ARGUMENTS for match in _FLAG.finditer(instruction)):
+        return _FLAG.sub(lambda match: _TOOL_ARGUMENTS[match[1]], instruction)
     return f"ask the user, who has a command line: {instruction}"

@@ -100,6 +100,20 @@ def test_plain_and_empty_calls_are_answered_within_the_schema(project, monkeypat
 @given(st.data())
 def test_odd_and_hostile_calls_are_answered_within_the_schema(project, monkeypatch, data) -> None:
     each = st.sampled_from(tools.TOOLS).flatmap(calls)
-    made = data.draw(st.lists(each, min_size=25, max_size=25))
+    made = data.draw(st.lists(each, min_size=60, max_size=60))
 
-    assert len(answers(project, HANDSHAKE[-1], made, monkeypatch)) == 25
+    assert len(answers(project, HANDSHAKE[-1], made, monkeypatch)) == 60
+
+
+@pytest.mark.parametrize("tool", ["save", "supersede"])
+def test_a_category_that_does_not_exist_is_no_bug_of_ours(project, monkeypatch, tool) -> None:
+    call = {
+        "category": "rule",
+        "title": "Rows",
+        "content": CONTENT,
+        **({"id": SESSIONS} if tool == "supersede" else {}),
+    }
+
+    (text,) = answers(project, HANDSHAKE[-1], [(tool, call)], monkeypatch)
+
+    assert text.startswith("BAD_INPUT: category must be one of ")

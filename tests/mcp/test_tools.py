@@ -11,9 +11,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import onrecord
-from onrecord import paths
+from onrecord import attention, paths
 from onrecord.cli import main
 from onrecord.mcp import tools as tool_table
+from onrecord.paths import PROJECT_PREFIX
+from onrecord.project import Project
 from onrecord.store.inbox import Inbox
 from onrecord.usage import usage_log
 from tests.mcp.client import HANDSHAKE, STATELESS, Client, text_of
@@ -386,8 +388,17 @@ def test_an_overview_has_the_map_what_waits_and_what_changed_last(project, clien
     assert "- sessions-live: Sessions live in Postgres, not Redis" in text
     assert "show with its name as id" in text
     assert "onrecord show" not in text
+    assert f'path="{PROJECT_PREFIX}preferences/{wrapped}.json"' in text
     shown = client.call("show", id="sessions-live")["structuredContent"]
     assert shown["id"] == SESSIONS
+
+
+def test_an_agent_that_asks_for_an_overview_is_not_called_unconnected(project, client, monkeypatch, home):
+    (home / ".codex").mkdir()
+    (home / ".codex/config.toml").touch()
+    assert [need.kind for need in attention.needs(Project(str(project)))] == [attention.AGENT]
+
+    assert client.call("overview")["structuredContent"]["waiting"] == []
 
 
 def test_an_overview_of_a_project_that_wants_no_start_has_no_map(project, client):

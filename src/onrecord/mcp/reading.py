@@ -281,7 +281,9 @@ def overview(project: Project) -> ToolResult:
     page = digest.DigestPage("")
     if not off:
         page = digest.make(project.root, project.store_refs, project.settings).render()
-    needs = attention.needs(project, patience=_GIT_SECONDS)[:_MAX_NEEDS]
+    # The agent that asks is connected, by this server.
+    needs = [need for need in attention.needs(project, patience=_GIT_SECONDS) if need.kind != attention.AGENT]
+    needs = needs[:_MAX_NEEDS]
     recent = _recent(project)
     data = {
         "map": [_named(pick) for pick in page.lines],
@@ -326,7 +328,7 @@ def _recent_text(recent: Sequence[Listed]) -> str:
                 "category": record.category,
                 "status": "" if record.status == "active" else record.status,
                 "updated": record.updated_at[:10],
-                "path": record.path,
+                "path": PROJECT_PREFIX + record.path,
             },
             record.title,
         )

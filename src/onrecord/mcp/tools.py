@@ -165,7 +165,7 @@ _RECORD = (
     Argument("related_files", TEXTS, "Files it is about, relative to the project; they must exist."),
     Argument("force", FLAG, "Save it although a record says nearly the same, or a file does not exist yet."),
 )
-_AS_FOR_SAVE = tuple(argument._replace(doc="As for save.", choices=()) for argument in _RECORD)
+_AS_FOR_SAVE = tuple(argument._replace(doc="As for save.") for argument in _RECORD)
 """The arguments of `save` without their descriptions: agents read all definitions with every request."""
 
 _REVIEW = "The result says whether it waits as a draft for the user's review, or is a record at once."
