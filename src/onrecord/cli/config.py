@@ -178,7 +178,7 @@ def _change(store: Store, key: str, value: object, *, is_users: bool) -> Command
         _put(raw, key, value)
         if value is not None and key in earlier_config.unused_keys(flattened(raw)):
             reason = "is the default of the earlier plugin, which nobody chose in a file with its settings"
-            tidy = f"onrecord config tidy{' --user' if is_users else ''}"
+            tidy = "onrecord config tidy --user" if is_users else "onrecord config tidy"
             raise BadInput(f"{key} {reason}: it would not be used", fix=f"{tidy}; then set it")
         if json.dumps(raw) != before:
             files.write(path, _rendered(raw).encode("utf-8"))
