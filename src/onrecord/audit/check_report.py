@@ -28,8 +28,8 @@ _MAX_EXAMPLES = 3
 _GIT_SECONDS = 20
 _COMMIT = "\n\x01"
 _LOG = (
-    "log", f"-{MAX_COMMITS}", "--no-merges", "-p", "-U0", "-M", "-l200", "--no-color", "--no-notes", "--no-ext-diff",
-    "--no-textconv", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--format=%n%x01%h %s",
+    *repository.LOG, f"-{MAX_COMMITS}", "--no-merges", "-p", "-U0", "-M", "-l200", "--submodule=short",
+    "--src-prefix=a/", "--dst-prefix=b/", "--format=%n%x01%h %s",
 )  # fmt: skip
 _COMMAND_TOOLS = ("Bash", "PowerShell")
 _PATH_KEYS = ("file_path", "notebook_path")

@@ -98,10 +98,11 @@ def read(store_refs: Sequence[StoreRef], limit: int = 5, *, is_quick: bool = Fal
 
 def weeks(store_refs: Sequence[StoreRef], limit: int = WEEKS) -> list[WeekOutcome]:
     """Return what became of the showings of the last weeks, oldest first."""
-    totals: dict[str, Counts] = {}
+    by_monday: dict[str, list[Counts]] = {}
     for ref in store_refs:
         for monday, counts in usage_log.per_week(ref.root, limit):
-            totals[monday] = totals.get(monday, Counts()).with_those_of(counts)
+            by_monday.setdefault(monday, []).append(counts)
+    totals = {monday: usage_log.total(counts) for monday, counts in by_monday.items()}
     return [
         WeekOutcome(monday, _used(counts), counts.corrected, counts.helped, counts.not_relevant, counts.wrong)
         for monday, counts in totals.items()

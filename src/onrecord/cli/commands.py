@@ -181,7 +181,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("once for each repository", "trust"),
             Example("which are accepted", "trust --list"),
         ), has_store=False),
-        "feedback": Command("feedback", "Say whether a record helped, was not relevant, or is wrong.", (
+        "feedback": Command("stats", "Say whether a record helped, was not relevant, or is wrong.", (
             Example("a rule that came where it did not belong", "feedback use-uv not-relevant"),
             Example("take that back", "feedback use-uv taken-back"),
         )),
@@ -218,7 +218,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("each candidate, its score and the reasons", "why 'how do I install the dependencies?'"),
             Example("as the first prompt of a session", "why --first 'add a dependency'"),
         )),
-        "recall": Command("recall", "Show exactly what the agent would be shown for a prompt.", (
+        "recall": Command("why", "Show exactly what the agent would be shown for a prompt.", (
             Example("and about how many tokens it takes", "recall 'how do I install the dependencies?'"),
         )),
         "digest": Command("digest", "Show what a session that starts here would be shown.", (

@@ -1,4 +1,4 @@
-"""`onrecord stats`: count how often records were shown to agents and opened by them."""
+"""`onrecord stats`: how often records were shown to agents and opened; `onrecord feedback`: whether one helped."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from typing import Any
 
 from onrecord import timestamps
 from onrecord.cli import arguments, record_table, resolve
-from onrecord.cli.output import CommandResult, Screen, table
-from onrecord.errors import OnrecordError
+from onrecord.cli.output import CommandResult, Screen, clean, table
+from onrecord.cli.questions import Asker
+from onrecord.errors import BadInput, OnrecordError
+from onrecord.record import author
 from onrecord.settings import PROMPT_SWITCHES, load_settings, off_switches
 from onrecord.store import record_names
 from onrecord.store.store import Store
 from onrecord.text import plural
-from onrecord.usage.usage_log import EVENTS, FEEDBACK, Counts, per_record, per_week
+from onrecord.usage import event_log
+from onrecord.usage.event_log import FEEDBACK, TAKEN_BACK
+from onrecord.usage.usage_log import EVENTS, Counts, per_record, per_week, total
 
 WEEKS = 12
 _BARS = "▁▂▃▄▅▆▇█"
@@ -23,8 +27,20 @@ _KINDS = tuple(_COLOURS)
 
 _HEADS = ("title", *_KINDS, "last", "id")
 
+_VERDICTS = {name.replace("_", "-"): name for name in (*FEEDBACK, TAKEN_BACK)}
+_WORDS = {
+    "helped": "helped",
+    "not_relevant": "was not relevant",
+    "wrong": "was wrong",
+    TAKEN_BACK: "is as if you had said nothing",
+}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    if parser.get_default("command") == "feedback":
+        parser.add_argument("id", metavar="ID", help="the record: its id, its beginning, or words of it")
+        parser.add_argument("verdict", choices=list(_VERDICTS), metavar="VERDICT", help=", ".join(_VERDICTS))
+        return
     parser.add_argument("id", metavar="ID", nargs="?", help="only this record: its id, its beginning, or words of it")
     arguments.add(parser, "--since")
     parser.add_argument(
@@ -33,7 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
+    if args.command == "feedback" and author.detect().origin == author.AGENT:
+        fix = "ask the user to run: onrecord feedback"
+        raise BadInput("only a person may say whether a record helped", fix=fix)
     store = arguments.existing_store(args)
+    if args.command == "feedback":
+        return _note_verdict(arguments.asker(args), store, args.id, args.verdict)
     since = (args.since or "")[:10]
     counts = per_record(store.root, since)
     only = resolve.record(arguments.asker(args), store, args.id).path if args.id else ""
@@ -47,10 +68,9 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _data(store: Store, counts_by_path: dict[str, Counts], weeks: list[tuple[str, Counts]]) -> dict[str, Any]:
-    totals = Counts(*(sum(getattr(counts, kind) for counts in counts_by_path.values()) for kind in EVENTS))
     ordered = sorted(counts_by_path.items(), key=lambda item: (-item[1].injected, -item[1].opened, item[0]))
     return {
-        "totals": _numbers(totals),
+        "totals": _numbers(total(counts_by_path.values())),
         "weeks": [{"week": monday, **_numbers(week)} for monday, week in weeks],
         "records": [_record(store, path, counts) for path, counts in ordered],
     }
@@ -129,3 +149,19 @@ def _table(screen: Screen, root: str, record_data: list[dict[str, Any]], total: 
     if total > len(record_data):
         lines.append(screen.paint(f"{total - len(record_data):,} more (use --limit)", "dim"))
     return lines
+
+
+def _note_verdict(asker: Asker, store: Store, typed_id: str, typed_verdict: str) -> CommandResult:
+    """Note what a person says about a record."""
+    entry = resolve.record(asker, store, typed_id)
+    verdict = _VERDICTS[typed_verdict]
+    # It is about the record, unless it was just shown: then about that showing, as on the page.
+    shown = event_log.newest(store.root, 1, entry.path)
+    event_log.give_feedback(store.root, entry.path, verdict, shown[0].session if shown else "")
+    judgement = event_log.feedback(store.root).get(entry.path, event_log.Feedback())
+    data = {**arguments.record_data(store, entry), "verdict": typed_verdict, "feedback": judgement._asdict()}
+
+    def text(screen: Screen) -> str:
+        return f"{screen.paint('noted', 'green')}: {clean(entry.memory.title)} {_WORDS[verdict]}"
+
+    return CommandResult(data, text)

@@ -22,6 +22,7 @@ from onrecord.shared import remotes, replicas, sync_base
 from onrecord.shared.replicas import Replica
 from onrecord.store import record_names
 from onrecord.text import plural
+from onrecord.usage import usage_log
 from onrecord.usage.usage_log import EVENTS, Corrections, Counts, current_corrections, per_record
 
 _DAYS = 7
@@ -96,7 +97,7 @@ def _status(root: str, settings: Settings, needs: list[Need]) -> _Status:
         len(listing.broken(index.open(root))) if is_there else 0,
         len(record_names.drafts(root)),
         attention.changed_files(root) if is_there else ChangedFiles(),
-        Counts(*(sum(getattr(counts, kind) for counts in week) for kind in EVENTS)),
+        usage_log.total(week),
         current_corrections(root),
         list(off_switches(settings)),
         _agents(),

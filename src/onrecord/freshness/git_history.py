@@ -13,7 +13,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import UnsafePath
 from onrecord.freshness import project_files
 from onrecord.git import work_tree
-from onrecord.git.repository import Repository, find, is_commit
+from onrecord.git.repository import LOG, Repository, find, is_commit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,9 +30,8 @@ _MAX_DIFF_BYTES = 400_000
 
 _MAX_DIFF_LINES = 200
 _LOG = (
-    "log", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-show-signature",
-    "--no-decorate", "--no-notes", "--no-color", "--reverse", "--topo-order", f"--max-count={_MAX_COMMITS}",
-    "--format=commit %H %cd", "--date=format:%Y-%m-%d",
+    *LOG, "--raw", "--no-abbrev", "--no-renames", "--reverse", "--topo-order",
+    f"--max-count={_MAX_COMMITS}", "--format=commit %H %cd", "--date=format:%Y-%m-%d",
 )  # fmt: skip
 _RENAMES = ("-r", "-z", "--raw", "--no-abbrev", "--find-renames=50%", "-l1000", "--no-ext-diff", "--no-textconv")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onrecord.coldstart import NamedTuple
 from onrecord.git import work_tree
-from onrecord.git.repository import MAX_LISTING_BYTES, NO_GIT, Repository, is_commit
+from onrecord.git.repository import LOG, MAX_LISTING_BYTES, NO_GIT, Repository, is_commit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,18 +25,15 @@ _MAX_OWN_COMMITS, _MAX_SHARED_COMMITS = 10, 3
 _SUBJECT, _NAMES = "\1", "\2"
 # Without showRoot=false, the first commit of a repository or a shallow clone would list every file.
 _LOG = (
-    "-c", "log.showRoot=false", "log", "--first-parent", "-m", "-r", "-z", "--name-only", "--no-ext-diff",
-    "--no-textconv", "--no-renames", "--ignore-submodules=all", "--no-color", "--no-notes", "--format=%x01%s%x02",
+    "-c", "log.showRoot=false", *LOG, "--first-parent", "-m", "-r", "-z", "--name-only", "--no-renames",
+    "--ignore-submodules=all", "--format=%x01%s%x02",
 )  # fmt: skip
 _UNTRACKED = ("ls-files", "--others", "--exclude-standard", "-z")
 _STAGED = (
     "diff-index", "--cached", "-r", "-z", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames",
     "--ignore-submodules=all", "HEAD",
 )  # fmt: skip
-_FILE_LOG = (
-    "log", "-1", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color", "--no-notes", "--no-show-signature",
-    "--no-mailmap", "--format=%H%x00%an%x00%aI%x00%s",
-)  # fmt: skip
+_FILE_LOG = (*LOG, "-1", "--no-renames", "--format=%H%x00%an%x00%aI%x00%s")
 _SHORT = 10
 BASES = (
     "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
@@ -190,7 +187,7 @@ def commit_subjects(repository: Repository, project: str, limit: int, deadline: 
     """Return the subjects of the last commits except merges, newest first."""
     inner = repository.inner(project)
     below = ("--", inner) if inner else ()
-    words = ("log", "--no-merges", "--no-color", "--no-notes", "-z", f"--max-count={limit}", "--format=%s", *below)
+    words = (*LOG, "--no-merges", "-z", f"--max-count={limit}", "--format=%s", *below)
     result = repository.run(*words, deadline=deadline)
     return [text for text in result.output.decode("utf-8", "replace").split("\0") if text] if result.is_good else []
 

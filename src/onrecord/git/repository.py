@@ -35,6 +35,9 @@ PINNED = (
     "-c", "protocol.allow=never",
     "-c", "log.showSignature=false",
 )  # fmt: skip
+LOG = ("log", "--no-ext-diff", "--no-textconv", "--no-color", "--no-notes", "--no-decorate", "--no-mailmap")
+"""`git log` that starts no program which a repository names, and prints the same whatever it or the user has set."""
+
 _USERS_CONFIG = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 NO_GIT = "git was not found"
 _NEUTRAL_FOLDER = os.path.dirname(os.path.abspath(__file__))

@@ -304,11 +304,13 @@ class Counts(NamedTuple):
             values["last_corrected"] = max(self.last_corrected, day)
         return Counts(**values)
 
-    def with_those_of(self, counts: Counts) -> Counts:
-        """Return these counts and others as one."""
-        sums = {kind: getattr(self, kind) + getattr(counts, kind) for kind in EVENTS}
-        last = max(self.last_injected, counts.last_injected), max(self.last_corrected, counts.last_corrected)
-        return Counts(**sums, last_injected=last[0], last_corrected=last[1])
+
+def total(counts_list: Iterable[Counts]) -> Counts:
+    """Return the counts of several records or stores as one."""
+    rows = list(counts_list)
+    sums = {kind: sum(getattr(counts, kind) for counts in rows) for kind in EVENTS}
+    last_injected = max((counts.last_injected for counts in rows), default="")
+    return Counts(**sums, last_injected=last_injected, last_corrected=max((c.last_corrected for c in rows), default=""))
 
 
 def per_record(store_root: str, since: str = "") -> dict[str, Counts]:

@@ -22,10 +22,7 @@ from onrecord.web.field_merge import Marked
 
 _MAX_COMMITS = 20
 _GIT_SECONDS = 2.0
-_LOG = (
-    "log", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-decorate", "--no-notes", "--no-color",
-    "--no-renames", f"--max-count={_MAX_COMMITS}", "--format=%H%x00%an",
-)  # fmt: skip
+_LOG = (*repository.LOG, "--no-renames", f"--max-count={_MAX_COMMITS}", "--format=%H%x00%an")
 _FORM_FIELDS = ("title", "tags", "triggers", "related_files", "scope", "checks", "confidence", "source")
 
 
