@@ -376,7 +376,6 @@ COMMANDS: dict[str, list[str]] = {
     "check": ["HEAD"],
     "effect": [],
     "stats": [],
-    "feedback": [RECORD, "helped"],
     "import": ["--dry-run"],
     "retire": ["the-same-parser", "--reason", "old"],
     "restore": ["the-same-parser"],
@@ -409,7 +408,7 @@ COMMANDS: dict[str, list[str]] = {
     "mcp": [],
     "web": ["--static", "site"],
 }  # fmt: skip
-WITHOUT_PROJECT = {"demo", "docs", "hub"}
+WITHOUT_PROJECT = {"demo", "hub"}
 
 
 def _git(root: Path, *words: str, code: int = 0) -> str:
