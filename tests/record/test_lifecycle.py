@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord.errors import BadInput, Invalid, WrongState
-from onrecord.record import lifecycle, links, memory
+from onrecord.record import lifecycle, memory, validity
 from onrecord.record.memory import HistoryEntry
 from onrecord.settings import Settings
 from tests.records import LATER, NOW, sample
@@ -217,7 +217,7 @@ def test_superseding_links_both_ways(category, content):
 
     assert before.superseded_by == "new"
     assert before.content == {**old.content, **content}
-    assert links.replaced([before, after]) == {before.path}
+    assert validity.replaced([before, after]) == {before.path}
     assert after.supersedes == ("older", "old")
     assert [record.changes[-1].summary for record in (before, after)] == ["Superseded by new", "Supersedes old"]
 

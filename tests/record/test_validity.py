@@ -12,7 +12,7 @@ from onrecord.audit import audit_item
 from onrecord.cli import main
 from onrecord.project import Project
 from onrecord.recall import for_check
-from onrecord.record import links, validity
+from onrecord.record import validity
 from onrecord.record.check import parse
 from onrecord.record.memory import Memory
 from onrecord.search import index, listing, overview, query, rank
@@ -82,7 +82,7 @@ def test_every_surface_agrees_on_what_is_in_force(store_root, project, capsys):
     settings, now = Project(str(project)).settings, Filter("auto")
 
     surfaces = {
-        "links": {record.id for record in links.current(records)},
+        "links": {record.id for record in validity.current(records)},
         "audit": {item.id for item in audit_item.from_records(records) if item.is_current},
         "list": {row.id for row in listing.read(store_index, ListingFilter(status="active"), None)[0]},
         "map": {row.id for row in overview.all_current(store_index)},

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.record import compose, links
+from onrecord.record import compose, validity
 from onrecord.settings import Settings
 from onrecord.shared import reconcile, remotes, replicas
 from onrecord.store import inbox
@@ -180,7 +180,7 @@ def test_drafts_of_a_shared_store_are_in_the_list_and_accepted_there(browser, sa
     assert "Use ruff" in page.text and "Use uv" in page.text and "store-shared" in page.text
     assert "Use ruff" in only.text and "Use uv" not in only.text
     assert "Saved: Use ruff" in response.text
-    assert links.is_current(store.get("use-ruff").memory, store.records_named)
+    assert validity.is_current(store.get("use-ruff").memory, store.records_named)
 
 
 def test_who_may_not_review_a_shared_store_is_not_shown_its_drafts(browser, save):

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from onrecord import budget
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
-from onrecord.record import links, memory, validity
+from onrecord.record import memory, validity
 from onrecord.record.memory import Memory
 from onrecord.search import document
 
@@ -65,7 +65,7 @@ class AuditItem(NamedTuple):
 
 def from_records(records: Sequence[Memory]) -> list[AuditItem]:
     """Return the items of the records of a store; a supersession that only one of two records claims does not count."""
-    replaced = links.replaced(records)
+    replaced = validity.replaced(records)
     claims = {record.path for record in records if record.superseded_by} - replaced
     return [
         from_record(record._replace(superseded_by=""))._replace(source=record)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from onrecord import budget, timestamps
 from onrecord.audit.report import AuditFinding
 from onrecord.coldstart import NamedTuple
-from onrecord.record import links
+from onrecord.record import validity
 from onrecord.record.memory import Memory
 from onrecord.search import coefficients, document, query, rank, terms
 from onrecord.search.candidates import Filter
@@ -116,7 +116,7 @@ def examine(
     records: Sequence[Memory], reaches: Iterable[Reach] = (), among: Collection[str] | None = None
 ) -> list[AuditFinding]:
     """Return what is to be looked at in the records of a store; `among` has the ids of those that a change concerns."""
-    find = links.finder(records)
+    find = validity.finder(records)
     findings = [
         AuditFinding((record.id,), message, f"read it: onrecord show {_name(record, find)}")
         for record in budget.counted(records, "reading what records claim")

@@ -13,7 +13,7 @@ from onrecord.audit import audit_item, report
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import project_files, related_files
-from onrecord.record import links, rule_title, summary_line
+from onrecord.record import rule_title, summary_line, validity
 from onrecord.record.memory import Memory
 from onrecord.record.schema import shorten
 from onrecord.search import document, query, terms
@@ -114,7 +114,7 @@ def find(
     records: Sequence[Memory], project: str, watch: Callable[[Iterable[str]], Iterable[str]] = iter
 ) -> list[HardToFind]:
     """Return the current records that are hard to find, worst first. Files are checked only with a `project`."""
-    current = [record for record in links.current(records) if _is_for_prompts(record)]
+    current = [record for record in validity.current(records) if _is_for_prompts(record)]
     duplicates = _duplicates(current, watch)
     lost_files = _lost_files(current, project)
     results = []

@@ -13,7 +13,7 @@ from onrecord.audit.audit_item import AuditItem
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors, check, project_files
 from onrecord.freshness.check import Freshness, IndexedAnchor, Verdict
-from onrecord.record import links, naming, secrets
+from onrecord.record import naming, secrets, validity
 from onrecord.search import document, terms
 from onrecord.store.store import Entry, Store
 
@@ -299,7 +299,7 @@ def collect(
     if not anchors.project_root(store.root):
         return Evidence()
     states: dict[str, dict[str, str]] = {check.CHANGED: {}, check.MISSING: {}}
-    paths = {record.path for record in links.current(entry.memory for entry in entries)}
+    paths = {record.path for record in validity.current(entry.memory for entry in entries)}
     current = [entry for entry in entries if entry.memory.path in paths]
     for result in check_all(store, watch_entries(current)):
         for state, messages in states.items():

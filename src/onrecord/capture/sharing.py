@@ -8,7 +8,7 @@ from onrecord import paths
 from onrecord.capture import review, similar
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import NearDuplicate
-from onrecord.record import drafts, lifecycle, links, naming
+from onrecord.record import drafts, lifecycle, naming, validity
 from onrecord.record.drafts import Draft
 from onrecord.record.memory import Memory
 from onrecord.store import inbox
@@ -29,7 +29,7 @@ class SharedCopy(NamedTuple):
 def already_shared(store: Store, copy: Memory) -> SharedCopy | None:
     """Return the record of the same id as shared if all fields of the copy are equal to it."""
     existing = store.read(copy.path).memory if store.has(copy.path) else None
-    if existing is None or not links.is_current(existing, store.records_named):
+    if existing is None or not validity.is_current(existing, store.records_named):
         return None
     if any(getattr(existing, name) != getattr(copy, name) for name in _SHARED_FIELDS):
         return None
@@ -67,8 +67,10 @@ def refuse_same(store: Store, copy: Memory, name: str, fix: Callable[[str], str]
     existing = store.read(copy.path).memory if store.has(copy.path) else None
     if existing is not None and naming.slug(existing.title) == naming.slug(copy.title):
         back = f"{lifecycle.fix_for_status(existing)} --remote {name}"
-        message = f"{existing.path} of {name} has the same title, and is {links.status(existing, store.records_named)}"
-        is_current = links.is_current(existing, store.records_named)
+        message = (
+            f"{existing.path} of {name} has the same title, and is {validity.status(existing, store.records_named)}"
+        )
+        is_current = validity.is_current(existing, store.records_named)
         raise NearDuplicate(message, fix=fix(existing.id) if is_current else f"to bring it back: {back}")
 
 

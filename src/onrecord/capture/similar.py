@@ -17,7 +17,7 @@ from onrecord.capture import triage
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import NearDuplicate, OnrecordError
-from onrecord.record import links, summary_line
+from onrecord.record import summary_line, validity
 from onrecord.record.memory import Memory
 from onrecord.record.schema import shorten
 from onrecord.search import index, query, rank, record_vectors, terms, vectors
@@ -62,7 +62,7 @@ def find(store: Store, record: Memory, limit: int = 2) -> list[Similar]:
     entries = [
         entry
         for entry in _matches(store, text, _MAX_CANDIDATES, hook=False)
-        if links.is_current(entry.memory, store.records_named) and entry.memory.id not in record.supersedes
+        if validity.is_current(entry.memory, store.records_named) and entry.memory.id not in record.supersedes
     ]
     similar = [match for match in (compare(record, entry) for entry in entries) if match]
     return sorted(similar, key=lambda match: (not match.is_same, -match.closeness))[:limit]
@@ -120,7 +120,7 @@ def find_restated(store_root: str, sentence: str) -> Memory | None:
     """Return the current record that has nearly all the words of `sentence`, or None."""
     store = Store(store_root)
     records = (entry.memory for entry in _matches(store, sentence, 3, hook=True))
-    current = (record for record in records if links.is_current(record, store.records_named))
+    current = (record for record in records if validity.is_current(record, store.records_named))
     return next((record for record in current if triage.is_repeated_in(sentence, [_text(record)])), None)
 
 

@@ -13,7 +13,7 @@ from onrecord.cli.output import CommandResult, clean
 from onrecord.cli.terminal import watched
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors
-from onrecord.record import export, links, memory, naming
+from onrecord.record import export, memory, naming, validity
 from onrecord.record.export import SectionFilter
 from onrecord.settings import load_settings
 from onrecord.store import generated_page
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         page = generated_page.plan(file, records, only, may_add=bool(args.into))
         return _check(page, arguments.store_flags(args)) if args.check else _write(page, store)
     everything = [entry.memory for entry in watched(store.entries(), "reading records")]
-    exported = [record for record in (everything if args.all else links.current(everything)) if only.accepts(record)]
+    exported = [record for record in (everything if args.all else validity.current(everything)) if only.accepts(record)]
     name = args.format or "markdown"
     # Of 50,000 records only what is asked for is made.
     whole = [memory.to_json(record) for record in exported] if args.json else []

@@ -18,7 +18,7 @@ from onrecord.cli.terminal import watched
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors, check
 from onrecord.freshness.check import Verdict
-from onrecord.record import links
+from onrecord.record import validity
 from onrecord.record.memory import Memory
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
@@ -50,7 +50,7 @@ def _freshness(store: Store, asker: Asker, ids: Sequence[str], *, only_stale: bo
     entries = [resolve.record(asker, store, reference) for reference in ids]
     if not entries:
         everything = list(watched(store.entries(), "reading records"))
-        current = {record.path for record in links.current(entry.memory for entry in everything)}
+        current = {record.path for record in validity.current(entry.memory for entry in everything)}
         entries = [entry for entry in everything if entry.memory.path in current]
     checked = report.check_all(store, watched(entries, "checking files"))
     reports = [record for record in checked if record.is_stale or not only_stale]

@@ -13,7 +13,7 @@ from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled
 from onrecord.cli.terminal import watched
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors
-from onrecord.record import links, memory
+from onrecord.record import memory, validity
 from onrecord.record.memory import Memory
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Broken, Entry, Store
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     drafts = {draft.updates: draft.name for draft in Inbox(store.root).drafts() if draft.updates}
     undecided = [item for item in items if item.record.id not in drafts]
     listing = _Listing(
-        len(links.current(entry.memory for entry in entries.values())),
+        len(validity.current(entry.memory for entry in entries.values())),
         len(items),
         len(items) - len(undecided),
         undecided[: args.limit or None],
@@ -122,7 +122,7 @@ def _with_judged(
 ) -> list[HardToFind]:
     """Return the records that are hard to find, and those that a person called wrong or not relevant since."""
     by_path = {item.record.path: item for item in hard_items}
-    for record in links.current(records):
+    for record in validity.current(records):
         judgement = judged.get(record.path)
         if judgement and record.updated_at <= judgement.last:
             item = by_path.get(record.path, HardToFind(record, ()))

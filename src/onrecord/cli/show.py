@@ -19,7 +19,7 @@ from onrecord.git import changes, repository
 from onrecord.git.changes import Provenance
 from onrecord.project import Found, Project
 from onrecord.recall import trust
-from onrecord.record import author, check, links, memory, schema, validity
+from onrecord.record import author, check, memory, schema, validity
 from onrecord.record.memory import Memory
 from onrecord.shared import remotes
 from onrecord.store import rights
@@ -99,16 +99,16 @@ def _shown(project: Project, found: Found, *, has_history: bool) -> CommandResul
     data = {**arguments.record_data(store, entry), **applies, "record": memory.to_json(entry.memory)}
     status = f"hidden here by {hidden_by}" if hidden_by else f"does not apply here: {misfit}" if misfit else ""
     record = entry.memory
-    successor = links.successor(record, store.records_named)
-    own_status = links.status(record, store.records_named)
+    successor = validity.successor(record, store.records_named)
+    own_status = validity.status(record, store.records_named)
     status = status if own_status == validity.ACTIVE else "" if successor else own_status
-    one_sided = list(links.one_sided_of(record, store.records_named))
+    one_sided = list(validity.one_sided_of(record, store.records_named))
     data["one_sided_links"] = [link.note for link in one_sided]
     if record.superseded_by and not successor:
         status = status or record.record_status
     commit = _provenance(store, entry)
     data["commit"] = commit._asdict() if commit else None
-    notes = {"not obeyed": links.first_notes(one_sided), "in git": str(commit) if commit else ""}
+    notes = {"not obeyed": validity.first_notes(one_sided), "in git": str(commit) if commit else ""}
     if is_waiting:
         status = f"waiting: {paths.store_name(paths.prefix_of(store.root))} does not have this version"
     entry = entry._replace(path=data["path"])

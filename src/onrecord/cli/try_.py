@@ -22,7 +22,7 @@ from onrecord.project import Project
 from onrecord.recall import replay
 from onrecord.recall.candidate import Candidate
 from onrecord.recall.replay import ReplayTurn
-from onrecord.record import links
+from onrecord.record import validity
 from onrecord.session import transcript
 from onrecord.session.transcript import Prompt, Session, Transcript
 from onrecord.settings import PROMPT_SWITCHES, off_switches
@@ -143,7 +143,7 @@ def _replay(
 
 
 def _record_count(store: Store) -> int:
-    return len(links.current(entry.memory for entry in store.entries())) if store.exists else 0
+    return len(validity.current(entry.memory for entry in store.entries())) if store.exists else 0
 
 
 def _result(project: Project, turns: list[ReplayTurn], count: int, reports: list[FileReport] | None) -> CommandResult:

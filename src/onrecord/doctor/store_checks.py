@@ -16,7 +16,7 @@ from onrecord.doctor import Finding
 from onrecord.errors import BadInput, UnsafePath
 from onrecord.git import git_files
 from onrecord.hosts import connection
-from onrecord.record import links, memory, schema, secrets
+from onrecord.record import memory, schema, secrets, validity
 from onrecord.record.memory import Memory
 from onrecord.search import document
 from onrecord.session import holdout
@@ -283,7 +283,7 @@ def link_problems(records: Iterable[Memory]) -> Iterator[Finding]:
             yield Finding("warning", "links", f"{first} and {second} have the same id", fix)
         by_id.setdefault(record.id, record)
     yield from _circles(by_id)
-    find = links.finder(all_records)
+    find = validity.finder(all_records)
     for record in all_records:
         yield from _one_way_links(record, find)
 
@@ -293,9 +293,9 @@ def _one_way_links(record: Memory, find: Callable[[str], Sequence[Memory]]) -> I
     if successor and not find(successor):
         fix = f"remove superseded_by, or name the record that replaces it: onrecord edit {record.id}"
         yield Finding("warning", "links", f"{record.id} is superseded by {successor}, which does not exist", fix)
-    one_sided = list(links.one_sided_of(record, find))
+    one_sided = list(validity.one_sided_of(record, find))
     if one_sided:
-        what = f"{links.first_notes(one_sided)}: nothing obeys that"
+        what = f"{validity.first_notes(one_sided)}: nothing obeys that"
         yield Finding("warning", "links", what, f"read it, and remove the claim: onrecord edit {record.id}")
 
 

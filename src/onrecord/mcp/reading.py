@@ -18,7 +18,7 @@ from onrecord.project import NOTHING_FITS, Found, Hit, Project
 from onrecord.recall import explanation, for_file, for_prompt, selection, trust
 from onrecord.recall.candidate import ASKED, Candidate, Cautions, count_shown, render_block
 from onrecord.recall.for_prompt import Decision, Request
-from onrecord.record import export, links, memory
+from onrecord.record import export, memory, validity
 from onrecord.search import index, listing
 from onrecord.search.listing import Listed, ListingFilter
 from onrecord.settings import DIGEST_SWITCH, off_switches
@@ -184,7 +184,7 @@ def _shown_whole(project: Project, name: str) -> ToolResult:
         "updated_at": record.updated_at,
         "record": memory.to_json(record),
     }
-    successor = links.successor(record, store.records_named)
+    successor = validity.successor(record, store.records_named)
     optional = _without_empty({"superseded_by": successor, "hidden_by": hidden_by, "caution": caution})
     return ToolResult({**data, **optional}, _page(project, store, entry, hidden_by))
 
@@ -241,13 +241,13 @@ def _notes(store: Store, entry: Entry, hidden_by: str) -> Iterator[str]:
     record = entry.memory
     if hidden_by:
         yield f"it does not hold in this project: {hidden_by} counts in its place; show that one"
-    successor = links.successor(record, store.records_named)
+    successor = validity.successor(record, store.records_named)
     if successor:
         yield f"it was replaced by {successor}; show that one"
     elif record.record_status != "active":
         reason = record.retired_reason or record.archived_reason
         yield f"it is {record.record_status}" + (f" ({reason})" if reason else "")
-    elif not links.is_current(record, store.records_named):
+    elif not validity.is_current(record, store.records_named):
         yield "it says itself that it no longer holds"
     caution = _caution(store, entry)
     if caution:
@@ -266,7 +266,7 @@ def _caution(store: Store, entry: Entry) -> str:
 
 
 def _status(store: Store, entry: Entry) -> str:
-    return links.status(entry.memory, store.records_named)
+    return validity.status(entry.memory, store.records_named)
 
 
 def _without_empty(data: dict[str, Any]) -> dict[str, Any]:

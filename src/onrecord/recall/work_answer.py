@@ -102,14 +102,14 @@ def _read(searched_store: SearchedStore, work_question: WorkQuestion) -> list[Su
 def _summary(candidate: Candidate, work_question: WorkQuestion) -> Summary | None:
     """Return a summary as it is shown; None if it cannot be read, or was retired by a person."""
     from onrecord.errors import OnrecordError
-    from onrecord.record import links
+    from onrecord.record import validity
     from onrecord.store.store import Store
 
     match = candidate.match
     try:
         store = Store(match.root)
         record = store.read(match.path).memory
-        is_current = links.is_current(record, store.records_named)
+        is_current = validity.is_current(record, store.records_named)
         moment = record.updated_at if is_current else record.created_at
         day = local_day(moment)
     except (OnrecordError, ValueError):

@@ -22,7 +22,7 @@ from typing import Any
 from onrecord import categories
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
-from onrecord.record import hidden_text, memory, schema
+from onrecord.record import memory, naming, schema
 from onrecord.record.schema import Choice, Choices, Field, Flag, Kind, ListOf, Number, Object
 
 _ALWAYS = ("tags", "triggers", "related_files")
@@ -469,8 +469,8 @@ def _unmarked(line: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return hidden_text.show(_COMMENT.sub(r"<\\", text))
+    return naming.show_invisible(_COMMENT.sub(r"<\\", text))
 
 
 def _unescaped(text: str) -> str:
-    return hidden_text.read(_ESCAPED_COMMENT.sub("<", text))
+    return naming.read_invisible(_ESCAPED_COMMENT.sub("<", text))

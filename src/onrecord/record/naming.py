@@ -8,6 +8,7 @@ of the title.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Sequence
 
@@ -17,7 +18,6 @@ _NAMES = r"\s*/?\s*(?:memory-context|result|system-reminder|memory)"
 _OURS = re.compile(rf"<{_NAMES}\b[^>]*>?", re.IGNORECASE)
 _OPENING = re.compile(rf"<(?={_NAMES})", re.IGNORECASE)
 _DEVICE = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]")
-_JOINERS = "\u200c\u200d"
 _PLAIN_SCRIPTS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT")
 MAX_TITLE_CHARACTERS = 120
 MAX_TAG_CHARACTERS = 60
@@ -84,6 +84,15 @@ EVERYDAY = frozenset(
 
 _WORD = re.compile(r"\w+")
 
+_INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+_JOINERS = "\u200c\u200d"
+"""Characters in Persian and Indic words and in many emoji."""
+
+_CODE = re.compile(r"(?<!\\)(\\+)u\{([0-9a-f]{1,6})\}")
+
+_BEFORE_CODE = re.compile(r"(\\*)(\W)")
+
 
 def is_generic(trigger: str) -> bool:
     """True if a trigger has only words that any prompt may have: `fix it`, `what do we do`, `how to run this`."""
@@ -144,6 +153,33 @@ def remove_invisible(text: str) -> str:
     for char in unicodedata.normalize("NFC", text):
         characters.append(_keep(char, characters[-1] if characters else ""))
     return unicodedata.normalize("NFC", "".join(characters))
+
+
+def show_invisible(text: str) -> str:
+    """Return `text` with codes for invisible characters, as forms have them.
+
+    A code is the character's number in braces after `\\u`; backslashes before what looks like a code are doubled.
+    """
+    text = _CODE.sub(lambda match: match[1] + match[0], text)
+    return text if text.isprintable() else _BEFORE_CODE.sub(_coded, text)
+
+
+def read_invisible(text: str) -> str:
+    """Return the text that `show_invisible` made `text` of."""
+    return _CODE.sub(_meant, text)
+
+
+def _coded(match: re.Match[str]) -> str:
+    char = match[2]
+    is_hidden = unicodedata.category(char) in _INVISIBLE and char not in _JOINERS and char != "\t"
+    return f"{match[1]}{match[1]}\\u{{{ord(char):x}}}" if is_hidden else match[0]
+
+
+def _meant(match: re.Match[str]) -> str:
+    count, code = len(match[1]), int(match[2], 16)
+    if count % 2 == 0:
+        return match[0][count // 2 :]
+    return match[1][: count // 2] + chr(code) if code <= sys.maxunicode else match[0]
 
 
 def _unmarked(text: str) -> str:

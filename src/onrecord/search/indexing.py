@@ -49,7 +49,7 @@ INSERT INTO succession SELECT c.old, c.new, c.n FROM claim c WHERE c.side = 0 AN
     EXISTS (SELECT 1 FROM claim d WHERE d.old = c.old AND d.new = c.new AND d.side = 1)
     OR NOT EXISTS (SELECT 1 FROM record WHERE id = c.new)
 )"""
-"""Links what both records claim; one whose successor is not there was withdrawn (`record.links`)."""
+"""Links what both records claim; one whose successor is not there was withdrawn (`record.validity`)."""
 
 _NOT_LINKED = "NOT EXISTS (SELECT 1 FROM succession s WHERE s.old = c.old AND s.new = c.new AND s.n = c.n)"
 _MAX_RELINKED = 500

@@ -14,7 +14,7 @@ from onrecord import coldstart
 # `record_check` has the sound checks of active records, once for each of the words of which an action must have one to
 # break the check; it is not firm if the record is only proposed.
 # `claim` has what each record says about supersession: `side` is 0 if the old one says so, 1 if the new one does.
-# `succession` tells which record replaces which: what both of them say (`record.links`); `cycle_winner` lists the ids
+# `succession` tells which record replaces which, as both of them say (`record.validity`); `cycle_winner` has the ids
 # that are current although another record claims to replace them: the newest of each cycle of claims.
 _SCHEMA = """
 CREATE TABLE folder (name TEXT PRIMARY KEY, mtime INTEGER) WITHOUT ROWID;

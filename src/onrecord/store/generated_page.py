@@ -9,7 +9,7 @@ from onrecord import files
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors
-from onrecord.record import export, links
+from onrecord.record import export, validity
 from onrecord.record.export import ALL_RECORDS, SectionFilter
 from onrecord.record.memory import Memory
 from onrecord.settings import load_settings
@@ -61,7 +61,7 @@ def plan(
         section_filter = export.read_filter(before) if section_filter == ALL_RECORDS else section_filter
     except ValueError as error:
         raise BadInput(f"the section of {file!r} cannot be updated: {error}", fix="delete the section") from error
-    current = [record for record in links.current(records) if section_filter.accepts(record)]
+    current = [record for record in validity.current(records) if section_filter.accepts(record)]
     section = export.agents_section(current, section_filter)
     after = export.replace_section(before, section)
     if after is None:

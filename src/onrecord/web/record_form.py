@@ -11,7 +11,7 @@ from typing import Any
 
 from onrecord import categories
 from onrecord.coldstart import NamedTuple
-from onrecord.record import form, hidden_text, memory, schema
+from onrecord.record import form, memory, naming, schema
 from onrecord.record.form import FieldProblem, FilledForm
 from onrecord.record.memory import Memory
 from onrecord.record.schema import Choice, Choices, Field, Flag, Kind, ListOf, Number, Object, Text
@@ -93,7 +93,7 @@ def from_record(record: Memory) -> dict[str, str]:
 
 def from_fields(category: str, fields: Mapping[str, Any]) -> dict[str, str]:
     """Return the values of the form for a partial record; what a form cannot show is not in it."""
-    values = {"title": hidden_text.show(str(fields.get("title", "")))}
+    values = {"title": naming.show_invisible(str(fields.get("title", "")))}
     for place, field in _fields(category):
         holder = fields.get("content", {}) if place.startswith("content.") else fields
         value = holder.get(field.name)
@@ -107,7 +107,7 @@ def parse(category: str, values: Values) -> FilledForm:
     fields: dict[str, Any] = {"content": {}}
     problems = []
     # A text area, so that no word of it is cut; a line end in it is a space.
-    title = hidden_text.read(" ".join(values.get("title", "").split("\n")).strip())
+    title = naming.read_invisible(" ".join(values.get("title", "").split("\n")).strip())
     if title:
         fields["title"] = title
     for place, field in _fields(category):
@@ -153,9 +153,9 @@ def _flattened(kind: Kind, name: str, value: Any, *, is_short: bool) -> Iterator
     elif isinstance(kind, (Flag, Number)):
         yield name, json.dumps(value)
     elif _is_line(kind, is_short=is_short):
-        yield name, hidden_text.show(value)
+        yield name, naming.show_invisible(value)
     else:
-        yield name, "\n".join(map(hidden_text.show, value.split("\n")))
+        yield name, "\n".join(map(naming.show_invisible, value.split("\n")))
 
 
 def _is_line(kind: Kind, *, is_short: bool) -> bool:
@@ -180,13 +180,13 @@ def _parsed(kind: Kind, name: str, values: Values) -> Any:
     if isinstance(kind, (Flag, Number, Choice)):
         return form.parse_value(kind, [text.strip()])
     if "\n" not in text:
-        return hidden_text.read(text.strip())
+        return naming.read_invisible(text.strip())
     lines = text.split("\n")
     while not lines[0].strip():
         lines.pop(0)
     while not lines[-1].strip():
         lines.pop()
-    return "\n".join(map(hidden_text.read, lines))
+    return "\n".join(map(naming.read_invisible, lines))
 
 
 def _option_values(kind: Kind) -> tuple[str, ...]:

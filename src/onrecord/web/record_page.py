@@ -14,7 +14,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, NotFound, OnrecordError
 from onrecord.freshness import anchors, check, git_history
 from onrecord.project import Project
-from onrecord.record import lifecycle, links, schema, summary_line
+from onrecord.record import lifecycle, schema, summary_line, validity
 from onrecord.record.export import value_text
 from onrecord.record.memory import Memory
 from onrecord.search import listing
@@ -114,9 +114,9 @@ def _page(request: Request, store: Store, entry: Entry, refused_change: RefusedC
         fields=list(fields_of(record)),
         chain=_replacement_chain(store, entry, request.path_params["store"]),
         files=list(_files(store, record, shows_lines=not is_static)),
-        is_replaced=bool(links.successor(record, store.records_named)),
-        status=links.status(record, store.records_named),
-        one_sided=[link.note for link in links.one_sided_of(record, store.records_named)],
+        is_replaced=bool(validity.successor(record, store.records_named)),
+        status=validity.status(record, store.records_named),
+        one_sided=[link.note for link in validity.one_sided_of(record, store.records_named)],
         usage=None if is_static else _usage(store, entry),
         history=record_versions.changes(entry, versions),
         targets=[] if is_static else _share_targets(prefix),
@@ -200,7 +200,7 @@ def fields_of(record: Memory) -> Iterator[FieldView]:
 def _replacement_chain(store: Store, entry: Entry, name: str) -> list[ChainEntry]:
     """Return the records that superseded each other, with this one among them, oldest first; empty if it is alone."""
     before = list(_chain(store, entry, lambda record: _predecessor(store, record)))
-    after = list(_chain(store, entry, lambda record: links.successor(record, store.records_named)))
+    after = list(_chain(store, entry, lambda record: validity.successor(record, store.records_named)))
     chain = [*reversed(before), entry, *after]
     if len(chain) == 1:
         return []

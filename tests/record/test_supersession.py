@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from onrecord.record import links
-from onrecord.record.links import OneSidedLink
+from onrecord.record import validity
+from onrecord.record.validity import OneSidedLink
 from tests.records import sample
 
 
@@ -14,8 +14,8 @@ def record(name, by="", of=()):
 
 
 def _one_sided(records):
-    find = links.finder(records)
-    return [link for record in records for link in links.one_sided_of(record, find)]
+    find = validity.finder(records)
+    return [link for record in records for link in validity.one_sided_of(record, find)]
 
 
 @pytest.mark.parametrize(("old_says", "new_says", "is_there"), [*itertools.product([False, True], repeat=3)])
@@ -24,8 +24,8 @@ def test_a_supersession_counts_if_both_say_so_or_the_successor_is_gone(old_says,
     new = [record("new", of=["old"] if new_says else [])] if is_there else []
     counts = old_says and (new_says or not is_there)
 
-    assert links.replaced([old, *new]) == (frozenset([old.path]) if counts else frozenset())
-    assert (old in links.current([old, *new])) is not counts
+    assert validity.replaced([old, *new]) == (frozenset([old.path]) if counts else frozenset())
+    assert (old in validity.current([old, *new])) is not counts
     is_one_sided = is_there and old_says != new_says
     claimed_by = "old" if old_says else "new"
     assert _one_sided([old, *new]) == ([OneSidedLink("old", "new", claimed_by)] if is_one_sided else [])
@@ -34,7 +34,7 @@ def test_a_supersession_counts_if_both_say_so_or_the_successor_is_gone(old_says,
 def test_a_record_does_not_replace_itself():
     alone = record("a", by="a", of=["a"])
 
-    assert links.current([alone]) == [alone]
+    assert validity.current([alone]) == [alone]
     assert _one_sided([alone]) == []
 
 
