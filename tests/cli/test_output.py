@@ -58,6 +58,8 @@ def test_styles_are_those_that_every_terminal_has(style, code):
 def test_a_file_is_never_painted():
     assert Screen.for_stream(io.StringIO()).paint("x", "red") == "x"
     assert Screen(80, True, True).paint("x", "red", "bold") == "\x1b[31;1mx\x1b[0m"
+    # `demo` showed "[m" before what the user and the agent say.
+    assert Screen(80, True, True).paint("x") == "x"
 
 
 def test_clean_text_has_nothing_invisible():

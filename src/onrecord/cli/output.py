@@ -51,7 +51,7 @@ class Screen(NamedTuple):
 
     def paint(self, text: str, *styles: str) -> str:
         """Return the text in these styles, if the screen shows them."""
-        if not self.has_colour or not text:
+        if not self.has_colour or not text or not styles:
             return text
         return f"\033[{';'.join(_STYLES[style] for style in styles)}m{text}\033[0m"
 
