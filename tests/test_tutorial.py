@@ -33,8 +33,8 @@ ANSWERS = {
         *((_LISTED, line) for line in ("src/session.py\n", "\n")),
         ("[?]: ", "y"),
     ),
-    "onrecord reanchor mobile": (("[y/N] ", "y"),),
-    "onrecord review": ((_REVIEWED, "a"), (_REVIEWED, "r")),
+    "onrecord review": ((_REVIEWED, "a"),),
+    "onrecord update cookies --tag http": (("[y/N] ", "y"),),
 }
 """What a reader types when a command asks."""
 
@@ -65,15 +65,22 @@ def test_every_command_of_the_tutorial_prints_what_the_page_shows(
 
 def test_the_tutorial_shows_the_moments_it_promises() -> None:
     """The page may be refreshed by a command; this is what must not be refreshed away."""
-    outputs = {step.command.split(" \\\n")[0]: step.output for step in _steps(PAGE.read_text(encoding="utf-8"))}
-    recalls = [text for command, text in outputs.items() if command.startswith("onrecord recall")]
+    steps = list(_steps(PAGE.read_text(encoding="utf-8")))
+    outputs = {step.command.split(" \\\n")[0]: step.output for step in steps}
+    prompts = [step.output for step in steps if step.command.startswith('onrecord recall "')]
+    commands = [step.output for step in steps if step.command.startswith("onrecord recall --command")]
 
-    assert "Sessions are rows in auth.sessions with a 14 day expiry." in recalls[0]
-    assert recalls[1] == "(nothing is relevant enough to be shown)\n"
-    assert "at most 2 KB" in recalls[2] and "rows in auth.sessions" not in recalls[2]
-    assert outputs["onrecord review"].endswith("1 accepted, 1 rejected\n")
-    assert "restored inbox/old-sessions-are-never-deleted.json" in outputs["onrecord undo"]
-    assert "Write the migration for auth.sessions." in outputs["onrecord digest"]
+    assert "- sessions-live: Sessions live in Postgres, not Redis" in outputs["onrecord digest"]
+    assert "Sessions are rows in auth.sessions with a 14 day expiry." in prompts[0]
+    assert prompts[1] == commands[1] == "(nothing is relevant enough to be shown)\n"
+    assert "uv add NAME, never pip install" in commands[0] and "goes against" not in commands[0]
+    assert "this command goes against it" in commands[2]
+    checked = next(output for command, output in outputs.items() if command.startswith("onrecord check"))
+    assert checked.startswith("src/fares.py:1: ") and checked.endswith("the job fails\n")
+    assert outputs["onrecord review"].endswith("1 accepted\n")
+    assert "changed: src/session.py, 1 commit" in outputs["onrecord freshness --stale"]
+    assert "at most 2 KB" in prompts[2] and "rows in auth.sessions" not in prompts[2]
+    assert outputs["onrecord undo"].startswith("undid: update")
 
 
 def test_a_step_is_a_command_with_its_continuation_and_its_output() -> None:

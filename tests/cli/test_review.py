@@ -259,3 +259,13 @@ def test_an_empty_inbox_says_so(project):
     in_own_process("init", cwd=project)
 
     assert in_own_process("review", cwd=project).out == "The inbox is empty.\n"
+
+
+def test_a_check_that_a_draft_adds_is_shown_without_its_empty_parts(onrecord):
+    """The flaw of 0.3.0-dev: six of nine lines were names of parts that the check does not have."""
+    onrecord("save", "decision", stdin=json.dumps(RECORD))
+    onrecord("update", NAME, "--draft", "--check", '{"on": "command", "starts": ["pip install"], "say": "uv add"}')
+
+    shown = onrecord("review", stdin="s\n").out
+
+    assert "checks\n  + on: command\n  +   starts: pip install\n  +   say: uv add\n" in shown

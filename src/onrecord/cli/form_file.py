@@ -164,7 +164,8 @@ def _lines(category: str, name: str, fields: Mapping[str, Any]) -> list[str]:
     if kind is None or name in ("content", "changes", "anchors") or not form.can_show(kind, fields[name]):
         return [json.dumps(fields[name], ensure_ascii=False)]
     lines = form.value_lines(kind, fields[name])
-    return [_MARK.sub("", line) for line in lines] if isinstance(kind, ListOf) else lines
+    # A form has a line for each part of a check, to fill in; a difference has those that say something.
+    return [_MARK.sub("", line) for line in lines if not line.endswith(": ")] if isinstance(kind, ListOf) else lines
 
 
 def _diff(old_lines: list[str], new_lines: list[str], screen: Screen) -> Iterator[str]:
