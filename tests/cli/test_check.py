@@ -75,7 +75,7 @@ def test_a_record_does_not_break_its_own_check(git, onrecord, project):
     save(project, "No moment", checks=[{"on": "edit", "adds": ["moment"]}], tags=["other"])
     git.git("add", "-A")
 
-    assert (onrecord("check").out, onrecord("check", "--staged").code) == ("nothing has changed\n", 0)
+    assert (onrecord("check").out, onrecord("check", "--staged").code) == ("only 2 files of the memory changed\n", 0)
 
 
 def test_staged_commits_ranges_files_and_a_diff(git, onrecord, project):

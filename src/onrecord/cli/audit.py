@@ -101,7 +101,7 @@ def _material(store: Store, category: str) -> tuple[Sequence[AuditItem], Evidenc
     broken = [item.path for item in scanned if isinstance(item, Broken)]
     evidence = report.collect(store, entries, lambda entries: watched(entries, "checking files"))
     records = [entry.memory for entry in entries]
-    reaches = authority.reaches(index.open(store.root), lambda prompts: watched(prompts, "trying prompts"))
+    reaches = authority.reaches(index.open(store.root), lambda texts: watched(texts, "trying prompts and commands"))
     names = {record.id for record in records}
     findings = authority.examine(records, reaches, names)
     return audit_item.from_records(records), evidence._replace(authority=tuple(findings)), broken

@@ -356,7 +356,9 @@ def _text(screen: Screen, checked: _CheckedChange) -> str:
     count = len(checked.change_set.files)
     total = plural(len(checked.firm), "broken check")
     colour = "red" if checked.firm else "green"
-    nothing = "no changed file could be read" if checked.notes else "nothing has changed"
+    memory_files = plural(len(checked.change_set.store_files), "file")
+    nothing = f"only {memory_files} of the memory changed" if checked.change_set.store_files else "nothing has changed"
+    nothing = "no changed file could be read" if checked.notes else nothing
     summary = f"{screen.paint(total, colour)} in {plural(count, 'changed file')}" if count else nothing
     return "\n".join([*lines, summary])
 

@@ -390,6 +390,11 @@ _DISGUISED = re.compile(
 )
 
 
+def plain(text: str) -> str:
+    """Return the plain form of a text: what a person takes it for."""
+    return _plain(text).text
+
+
 class _PlainText(NamedTuple):
     """The plain form of a text, and where each of its characters begins in the text, and its end."""
 
