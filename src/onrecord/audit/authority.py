@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from onrecord import budget, paths, timestamps
 from onrecord.audit.report import AuditFinding
@@ -275,7 +274,7 @@ def _words(text: str) -> set[str]:
     return {term for term in terms.stream(text) if len(term) >= _MIN_WORD_LETTERS}
 
 
-def reaches(index: Index, watch: Callable[[Iterable[Any]], Iterable[Any]] = iter) -> list[Reach]:
+def reaches(index: Index, watch: Callable[[Iterable[str]], Iterable[str]] = iter) -> list[Reach]:
     """Return the records that are shown at many unrelated prompts, commands or failures, those at most first.
 
     The config of the project does not count: a change could bring one that hides from us what it brings.
@@ -285,7 +284,9 @@ def reaches(index: Index, watch: Callable[[Iterable[Any]], Iterable[Any]] = iter
     store_ref = StoreRef(index.root, paths.prefix_of(index.root))
     stores = Stores([store_ref], hook=False, lenient=[store_ref.prefix])
     counts: Counter[tuple[str, str]] = Counter()
-    for what, text in watch([(what, text) for what, (texts, _) in _SAMPLES.items() for text in texts]):
+    kinds = {text: what for what, (texts, _) in _SAMPLES.items() for text in texts}
+    for text in watch(kinds):
+        what = kinds[text]
         counts.update((what, record_id) for record_id in _SAMPLES[what][1](index, stores, text, settings))
     many = [
         Reach(record_id, count, len(_SAMPLES[what][0]), what)
