@@ -16,8 +16,8 @@ from onrecord.hooks.event_stores import EventStores
 from onrecord.hosts import claude_code
 from onrecord.hosts.events import Payload
 from onrecord.project import Project
-from onrecord.recall import after_compaction as compaction
 from onrecord.recall import for_failure, for_file, for_prompt
+from onrecord.recall import selection as compaction
 from onrecord.recall.candidate import Item, fitting_items, render_block
 from onrecord.recall.stores import Stores
 from onrecord.session.ledger import Ledger

@@ -10,7 +10,7 @@ import pytest
 import onrecord
 from onrecord import paths
 from onrecord.hosts import claude_code
-from onrecord.recall import after_compaction, for_prompt, selection
+from onrecord.recall import for_prompt, selection
 from onrecord.recall.stores import Stores
 from onrecord.search import relevance
 from onrecord.session import ledger
@@ -137,11 +137,11 @@ def test_after_compaction_what_was_in_use_comes_back_once(project):
     context(project, ASKS)
     stores = Stores(paths.store_refs(project.store.root))
 
-    again = after_compaction.block(stores, "s")
+    again = selection.after_compaction(stores, "s")
 
     assert "auth.sessions" in again
     assert context(project, ASKS) == ""
-    assert "auth.sessions" in after_compaction.block(stores, "s")
+    assert "auth.sessions" in selection.after_compaction(stores, "s")
 
 
 def test_after_compaction_a_superseded_memory_comes_back_as_its_successor(project):
@@ -149,14 +149,14 @@ def test_after_compaction_a_superseded_memory_comes_back_as_its_successor(projec
     project.save("decision", {"title": "Cookies", "context": "c", "decision": "Stateless.", "rationale": "r"})
     project.writer.supersede("sessions-live-in-postgres-not-redis", "cookies")
 
-    again = after_compaction.block(Stores(paths.store_refs(project.store.root)), "s")
+    again = selection.after_compaction(Stores(paths.store_refs(project.store.root)), "s")
 
     assert "Stateless." in again
     assert "auth.sessions" not in again
 
 
 def test_a_session_that_was_told_nothing_has_nothing_to_come_back():
-    assert after_compaction.block(Stores(paths.store_refs("")), "new") == ""
+    assert selection.after_compaction(Stores(paths.store_refs("")), "new") == ""
 
 
 def test_the_preview_is_what_the_hook_says(project):

@@ -105,12 +105,12 @@ def _after_compaction(event: HostEvent, event_stores: EventStores) -> str:
     settings = load_settings(event_stores.store)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
-    from onrecord.recall import after_compaction
+    from onrecord.recall import selection
     from onrecord.recall.stores import Stores
 
     event_stores = event_stores.in_session(event.session)
     stores = Stores(event_stores.store_refs(settings), event_stores.project)
-    return after_compaction.block(stores, event.session)
+    return selection.after_compaction(stores, event.session)
 
 
 def _digest(event: HostEvent, event_stores: EventStores, max_characters: int) -> str:

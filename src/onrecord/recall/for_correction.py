@@ -102,13 +102,13 @@ def find(stores: Stores, typed: Correction, settings: Settings, ledger: Ledger) 
 
 def _just_shown(stores: Stores, ledger: Ledger) -> list[CorrectedRule]:
     """Return the one rule that was shown or corrected just now: "no, not like that" is about it."""
-    from onrecord.recall import after_compaction
+    from onrecord.recall import selection
 
     corrected = [key for key, prompts in ledger.broken.items() if ledger.prompts - prompts <= _LATER_PROMPTS]
     recent = list(ledger.recent) or corrected[-1:]
     if len(recent) != 1:
         return []
-    candidates = after_compaction.current(recent, stores)
+    candidates = selection.as_they_are(recent, stores)
     return [CorrectedRule(candidate, THRESHOLD) for candidate in candidates if _is_rule(candidate)]
 
 

@@ -1,23 +1,26 @@
 """The selection of what a prompt shows: by thresholds, each record once a session, with a caution, in limited room.
 
 A record that is sure enough to act on is shown as a rule. One that is only likely is shown as a pointer, a line that
-says where to read it: the agent decides if it does.
+says where to read it: the agent decides if it does. After a compaction a session is shown what it was shown before.
 """
 
 from __future__ import annotations
 
+import os
+
 from onrecord import paths
 from onrecord.coldstart import NamedTuple
 from onrecord.recall.candidate import POINTER, RULE, SHOWN, Candidate, Cautions, fitting_items, render_block
-from onrecord.search import coefficients, relevance
+from onrecord.recall.stores import SearchedStore, Stores, distinct
+from onrecord.search import coefficients, rank, relevance
+from onrecord.session.ledger import Ledger
 from onrecord.text import count_tokens, cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from onrecord.search.rank import Match
-    from onrecord.session.ledger import Ledger
     from onrecord.settings import Settings
 
 REPEATED, POINTED = "shown before in this session", "pointed to before in this session"
@@ -42,6 +45,12 @@ _MAX_POINTER_TOKENS = 25
 
 _MIN_TITLE_CHARACTERS = 16
 HEADING = "Possibly relevant; the command shows the whole record:"
+
+_MAX_AGAIN_TOKENS = 900
+"""Tokens for all of it."""
+
+_MAX_AGAIN = 20
+"""Records, the latest shown: no more have room in as many tokens, so the files of no more are checked."""
 
 
 class Thresholds(NamedTuple):
@@ -215,3 +224,41 @@ def pointer(candidate: Candidate) -> str:
         if count_tokens(line) <= _MAX_POINTER_TOKENS:
             return line
     return f"- {mark}{match.category}: {command}"
+
+
+def after_compaction(stores: Stores, session: str) -> str:
+    """Return the block of the records in use, as they are now, the latest first; the ledger starts anew with them."""
+    with Ledger(session) as ledger:
+        record_names = list(reversed(ledger.shown))
+        ledger.reset()
+        candidates = as_they_are(record_names, stores)[:_MAX_AGAIN]
+        cautions = Cautions()
+        items = fitting_items([cautions.beside(candidate).item for candidate in candidates], _MAX_AGAIN_TOKENS)
+        for candidate in candidates[: len(items)]:
+            ledger.add_shown(candidate.record, candidate.text_hash)
+        ledger.count_prompt()
+    return render_block(items, paths.PROJECT_PREFIX)
+
+
+def as_they_are(record_names: Sequence[str], stores: Stores) -> list[Candidate]:
+    """Return the records named in a ledger as they are now, or what has replaced them, without hidden ones."""
+    candidates: list[Candidate] = []
+    order: dict[str, int] = {}
+    for store in stores.in_turn(is_last=False):
+        for number, candidate in store.attempt(_as_they_are_in, record_names):
+            candidates.append(candidate)
+            order[candidate.record] = number
+    return sorted(distinct(candidates), key=lambda candidate: order[candidate.record])
+
+
+def _as_they_are_in(searched_store: SearchedStore, record_names: Sequence[str]) -> list[tuple[int, Candidate]]:
+    """Return the same for one store, each with its place in the ledger."""
+    index, start = searched_store.open(), searched_store.store_ref.root + os.sep
+    applies = searched_store.applies()
+    current: dict[str, tuple[int, Match]] = {}
+    for number, record_name in enumerate(record_names):
+        match = rank.current(index, record_name[len(start) :]) if record_name.startswith(start) else None
+        if match and applies(match.scope):
+            current.setdefault(match.path, (number, match))
+    candidates = searched_store.visible(match for _, match in current.values())
+    return [(current[candidate.match.path][0], candidate) for candidate in candidates]
