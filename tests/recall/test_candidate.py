@@ -16,8 +16,7 @@ from onrecord.hooks.event_stores import EventStores
 from onrecord.hosts import claude_code
 from onrecord.hosts.events import Payload
 from onrecord.project import Project
-from onrecord.recall import for_failure, for_file, for_prompt
-from onrecord.recall import selection as compaction
+from onrecord.recall import for_failure, for_file, for_prompt, selection
 from onrecord.recall.candidate import Item, fitting_items, render_block
 from onrecord.recall.stores import Stores
 from onrecord.session.ledger import Ledger
@@ -143,7 +142,7 @@ def at_failure(project: Project) -> str:
 
 def after_compaction(project: Project) -> str:
     at_prompt(project)
-    return compaction.block(Stores(paths.store_refs(project.store.root)), "s")
+    return selection.after_compaction(Stores(paths.store_refs(project.store.root)), "s")
 
 
 @pytest.mark.parametrize("show", [at_prompt, at_file, at_edit, at_failure, after_compaction])

@@ -88,8 +88,9 @@ def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     """Return the session files of a project, which is named in the first message to the model."""
     from onrecord.hosts import session_files
 
-    paths = session_files.newest(_folder(), _SUFFIX, depth=1, limit=limit)
-    return [file for file in paths if session_files.names_project(file, project, "Working Directory: ", _MAX_BYTES)]
+    return session_files.of_project(
+        project, _folder(), _SUFFIX, depth=1, limit=limit, before="Working Directory: ", size=_MAX_BYTES
+    )
 
 
 def _entries(path: str, size: int, is_head: bool) -> tuple[list[Any], bool]:

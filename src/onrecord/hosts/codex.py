@@ -121,8 +121,9 @@ def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     from onrecord.hosts import session_files
 
     home = os.environ.get("CODEX_HOME") or os.path.join(os.path.expanduser("~"), ".codex")
-    paths = session_files.newest(os.path.join(home, "sessions"), ".jsonl", depth=3, limit=limit)
-    return [file for file in paths if session_files.names_project(file, project, '"cwd":"', _HEAD_BYTES)]
+    return session_files.of_project(
+        project, os.path.join(home, "sessions"), ".jsonl", depth=3, limit=limit, size=_HEAD_BYTES
+    )
 
 
 def messages(raw_line: bytes) -> Iterator[Message]:

@@ -130,8 +130,9 @@ def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     """Return the session files of a project."""
     from onrecord.hosts import session_files
 
-    paths = session_files.newest(os.path.join(_home(), "session-state"), "events.jsonl", depth=1, limit=limit)
-    return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
+    return session_files.of_project(
+        project, os.path.join(_home(), "session-state"), "events.jsonl", depth=1, limit=limit
+    )
 
 
 def messages(raw_line: bytes) -> Iterator[Message]:

@@ -61,10 +61,9 @@ def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     """Return the session files of a project."""
     from onrecord.hosts import session_files
 
-    paths = session_files.newest(
-        os.path.join(os.path.expanduser("~"), ".factory", "sessions"), ".jsonl", depth=1, limit=limit
+    return session_files.of_project(
+        project, os.path.join(os.path.expanduser("~"), ".factory", "sessions"), ".jsonl", depth=1, limit=limit
     )
-    return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
 
 
 def messages(raw_line: bytes) -> Iterator[Message]:
@@ -89,8 +88,7 @@ def _block(role: str, block: Payload, payload: Payload) -> Iterator[Message]:
         yield from transcript.text_messages(role, block.text("text"), payload.text("timestamp"), payload.text("id"))
     elif kind == "tool_use":
         name, arguments = block.text("name"), block.inner("input").fields
-        event = common_event("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
-        yield from session_files.tool_use(event, name, arguments)
+        yield from session_files.call(name, arguments, _TOOLS)
     elif kind == "tool_result":
         printed = transcript.content_text(block.fields.get("content"))
         yield transcript.tool_result(printed, has_failed=block.flag("is_error"))

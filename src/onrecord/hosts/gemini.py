@@ -88,10 +88,14 @@ def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     """Return the session files of a project, which is named at the start of each file."""
     from onrecord.hosts import session_files
 
-    paths = session_files.newest(
-        os.path.join(os.path.expanduser("~"), ".gemini", "tmp"), ".jsonl", depth=2, limit=limit
+    return session_files.of_project(
+        project,
+        os.path.join(os.path.expanduser("~"), ".gemini", "tmp"),
+        ".jsonl",
+        depth=2,
+        limit=limit,
+        before="Directories:**\\n  - ",
     )
-    return [file for file in paths if session_files.names_project(file, project, "Directories:**\\n  - ")]
 
 
 def _entries(path: str, size: int, is_head: bool) -> tuple[list[Any], bool]:
@@ -135,8 +139,7 @@ def _call(call: Payload) -> Iterator[Message]:
     from onrecord.session import transcript
 
     name, arguments = call.text("name"), call.inner("args").fields
-    event = common_event("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
-    yield from session_files.tool_use(event, name, arguments)
+    yield from session_files.call(name, arguments, _TOOLS)
     results = [Payload(part) for part in call.items("result") if isinstance(part, dict)]
     printed = "\n".join(part.inner("functionResponse").inner("response").text("output") for part in results)
     has_failed = call.text("status") == "error" or bool(failure(printed, "Exit Code: "))

@@ -10,7 +10,7 @@ import os
 
 from onrecord import coldstart, files
 from onrecord.hosts import events
-from onrecord.hosts.events import MAX_SESSIONS, READ, SHELL, WRITE, HostEvent, Payload, common_event
+from onrecord.hosts.events import MAX_SESSIONS, READ, SHELL, WRITE, HostEvent, Payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,8 +145,7 @@ def _call(part: Payload) -> Iterator[Message]:
 
     state, name = part.inner("state"), part.text("tool")
     arguments = state.inner("input").fields
-    event = common_event("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
-    yield from session_files.tool_use(event, name, arguments)
+    yield from session_files.call(name, arguments, _TOOLS)
     has_failed = state.text("status") == "error" or bool(state.inner("metadata").fields.get("exit"))
     yield from transcript.tool_results(state.text("output") or state.text("error"), has_failed=has_failed)
 

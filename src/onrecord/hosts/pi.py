@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from onrecord.hosts import events
-from onrecord.hosts.events import MAX_SESSIONS, READ, SHELL, WRITE, HostEvent, Payload, common_event
+from onrecord.hosts.events import MAX_SESSIONS, READ, SHELL, WRITE, HostEvent, Payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     from onrecord.hosts import session_files
 
     home = os.environ.get("PI_CODING_AGENT_DIR") or os.path.join(os.path.expanduser("~"), ".pi", "agent")
-    paths = session_files.newest(os.path.join(home, "sessions"), ".jsonl", depth=1, limit=limit)
-    return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
+    return session_files.of_project(project, os.path.join(home, "sessions"), ".jsonl", depth=1, limit=limit)
 
 
 def messages(raw_line: bytes) -> Iterator[Message]:
@@ -77,8 +76,7 @@ def _call(block: Payload) -> Iterator[Message]:
 
     if block.text("type") == "toolCall":
         name, arguments = block.text("name"), block.inner("arguments").fields
-        event = common_event("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
-        yield from session_files.tool_use(event, name, arguments)
+        yield from session_files.call(name, arguments, _TOOLS)
 
 
 def setup() -> HostSetup:

@@ -84,10 +84,9 @@ def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     """Return the session files of a project."""
     from onrecord.hosts import session_files
 
-    paths = session_files.newest(
-        os.path.join(os.path.expanduser("~"), ".qwen", "projects"), ".jsonl", depth=2, limit=limit
+    return session_files.of_project(
+        project, os.path.join(os.path.expanduser("~"), ".qwen", "projects"), ".jsonl", depth=2, limit=limit
     )
-    return [file for file in paths if session_files.names_project(file, project, '"cwd":"')]
 
 
 def messages(raw_line: bytes) -> Iterator[Message]:
@@ -116,8 +115,7 @@ def _part(part: Payload, tool_result: Payload) -> Iterator[Message]:
         yield from transcript.text_messages("assistant", part.text("text"))
     if call.text("name"):
         name, arguments = call.text("name"), call.inner("args").fields
-        event = common_event("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
-        yield from session_files.tool_use(event, name, arguments)
+        yield from session_files.call(name, arguments, _TOOLS)
     if response.fields:
         exit_code = tool_result.inner("resultDisplay").fields.get("exitCode")
         has_failed = tool_result.text("status") == "error" or bool(exit_code)

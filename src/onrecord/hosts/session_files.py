@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from onrecord import coldstart, files, timestamps
-from onrecord.hosts.events import MAX_SESSIONS, POWERSHELL, READ, SHELL, WRITE, HostEvent
+from onrecord.hosts.events import MAX_SESSIONS, POWERSHELL, READ, SHELL, WRITE, HostEvent, Payload, common_event
 from onrecord.session.action import edits_of, text_added, text_removed
 from onrecord.session.transcript import Message
 
@@ -34,6 +34,14 @@ def newest(folder: str, ending: str, *, depth: int, limit: int = MAX_SESSIONS) -
             except OSError:
                 continue
     return [path for _, path in sorted(files_below, reverse=True)[:limit]]
+
+
+def of_project(
+    project: str, folder: str, ending: str, *, depth: int, limit: int, before: str = '"cwd":"', size: int = _HEAD_BYTES
+) -> list[str]:
+    """Return the newest files of a folder with the sessions of all projects that name this one after `before`."""
+    files_below = newest(folder, ending, depth=depth, limit=limit)
+    return [file for file in files_below if names_project(file, project, before, size)]
 
 
 def _below(folder: str, depth: int) -> Iterator[str]:
@@ -68,6 +76,11 @@ def timestamp(milliseconds: object) -> str:
     """Return a timestamp in our form; empty if `milliseconds` is no time."""
     is_time = isinstance(milliseconds, int) and 0 < milliseconds < _MAX_MILLISECONDS
     return timestamps.from_seconds(milliseconds / 1000) if is_time else ""  # type: ignore[operator]
+
+
+def call(name: str, arguments: Mapping[str, Any], tools: Mapping[str, str]) -> Iterator[Message]:
+    """Yield a tool call, given the kinds of the host's tools by their names."""
+    return tool_use(common_event("", Payload({"tool_name": name, "tool_input": arguments}), tools), name, arguments)
 
 
 def tool_use(event: HostEvent, name: str, arguments: Mapping[str, Any]) -> Iterator[Message]:
