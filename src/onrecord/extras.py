@@ -57,6 +57,13 @@ def install_command(extra: str) -> str:
     return _pip_command(*origin.words(extra))
 
 
+def command_elsewhere(extra: str) -> str:
+    """Return a command that installs Onrecord with `extra` on another machine; empty if this origin is only here."""
+    origin = _origin()
+    is_here = not origin.address or origin.address.partition("+")[2].startswith("file:")
+    return "" if is_here else _line("python3", "-m", "pip", "install", *origin.words(extra))
+
+
 def upgrade_command(extra: str) -> str:
     """Return the shell command that upgrades Onrecord with `extra`, or advice in words if there is no such command."""
     origin = _origin()

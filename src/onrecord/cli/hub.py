@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "ONRECORD_HUB_URL"
 ROLES = ("reader", "writer", "reviewer")
+_THEN = "Then, with Onrecord installed (if a package is missing, the first line prints how to install it for you):"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -127,25 +128,27 @@ def _invite(session: HubSession, team: str, login: str, role: str, url_option: s
         "role": role,
         "grant": "" if member_role == role else grant,
         "address": address,
-        "commands": [
-            extras.install_command("hub"),
-            f"onrecord remote add {team} {quote(address)}",
-            f"onrecord sync {team}",
-        ],
-        "password_line": f"{host}:{session.info.port}:{session.info.dbname}:{login}:PASSWORD",
+        "install": extras.command_elsewhere("hub"),
+        "commands": [f"onrecord remote add {team} {quote(address)}", f"onrecord sync {team}"],
+        "password_line": ":".join(map(_in_pgpass, (host, session.info.port, session.info.dbname, login, "PASSWORD"))),
     }
     return CommandResult(data, lambda screen: _invitation(data))
 
 
 def _invitation(data: dict[str, Any]) -> str:
     """Return an invitation for people: what to run first, and below a line what to send."""
-    install, *commands = data["commands"]
+    commands = [data["install"], *data["commands"]] if data["install"] else data["commands"]
     first = f"{data['login']} is a {data['role']} of the team {data['team']} already."
     lines = [f"First, here: {data['grant']}" if data["grant"] else first, "Then send this:", ""]
     lines += [f"You are a {data['role']} of the team {data['team']}; your login is {data['login']}."]
-    lines += [f"Put a line with your password into ~/.pgpass, mode 0600: {data['password_line']}", "Then:"]
-    lines += [f"  {install}", *(f"  {command}" for command in commands)]
+    lines += [f"Put a line with your password into ~/.pgpass, mode 0600: {data['password_line']}"]
+    lines += ["Then:" if data["install"] else _THEN, *(f"  {command}" for command in commands)]
     return "\n".join(map(clean, lines))
+
+
+def _in_pgpass(part: object) -> str:
+    """Return a part of a line of ~/.pgpass."""
+    return str(part).replace("\\", r"\\").replace(":", r"\:")
 
 
 def _password(can_ask: bool) -> str:

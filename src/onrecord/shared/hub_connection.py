@@ -236,7 +236,7 @@ def _not_connected(error: psycopg.Error) -> OnrecordError:
     text = _reason(error, password)
     is_refusal = "FATAL:" in text and any(part in text for part in _ACCESS_DENIED)
     if is_refusal or (error.pgconn and error.pgconn.needs_password):
-        fix = "check login and database; a password belongs into ~/.pgpass or PGPASSWORD"
+        fix = "check login and database; a password belongs in ~/.pgpass or PGPASSWORD"
         return Refused(f"the database server refused the connection: {text}", fix=fix)
     return Offline(f"the database server cannot be reached: {text}", fix="try again when it can be reached")
 

@@ -173,7 +173,7 @@ def address_for(session: HubSession, login: str, team: str) -> str:
 def _key(session: HubSession, team: str) -> int:
     row = session.execute("SELECT team FROM onrecord.teams WHERE name = %s", (team,)).fetchone()
     if row is None:
-        raise NotFound(f"there is no team {team!r} in this hub", fix="onrecord hub status")
+        raise NotFound(f"there is no team {team!r} in this hub", fix="name one with --team; onrecord hub status")
     return int(row[0])
 
 

@@ -398,8 +398,7 @@ def test_every_line_of_an_invitation_works_as_it_is_printed(owner, onrecord, hom
         assert granted.out == "nina is a reader of the team platform\n"
         owner.rows("GRANT logins_with_password TO nina")
         monkeypatch.setenv("PGPASSWORD", invited["password_line"].replace("PASSWORD", "correct horse").split(":")[-1])
-        install, add, sync = invited["commands"]
-        assert install == extras.install_command("hub")
+        add, sync = invited["commands"]
         assert "you are nina, reader in the team platform" in onrecord(*shlex.split(add)[1:]).out
         assert onrecord(*shlex.split(sync)[1:]).code == 0
         again = onrecord("hub", "invite", "nina", "--role", "reader", "--team", "platform").out
@@ -407,6 +406,19 @@ def test_every_line_of_an_invitation_works_as_it_is_printed(owner, onrecord, hom
     finally:
         owner.rows("DROP OWNED BY nina")
         owner.rows("DROP ROLE nina")
+
+
+def test_an_invitation_has_nothing_of_this_machine_only(owner, onrecord, monkeypatch):
+    asked = ("hub", "invite", "a:b", "--team", "platform")
+    assert sys.executable not in onrecord(*asked).out
+    assert "the first line prints how to install it" in onrecord(*asked).out
+    assert json.loads(onrecord(*asked, "--json").out)["password_line"].endswith(r":a\:b:PASSWORD")
+
+    monkeypatch.setattr(extras, "_origin", lambda: extras.Origin(address="git+https://host.test/onrecord@v1"))
+    command = "python3 -m pip install 'onrecord[hub] @ git+https://host.test/onrecord@v1'"
+    assert command in onrecord(*asked).out
+    monkeypatch.setattr(extras, "_origin", lambda: extras.Origin(address="git+file:///home/ann/onrecord"))
+    assert "/home/ann" not in onrecord(*asked).out
 
 
 def test_init_names_the_next_command_whole(postgres, onrecord, monkeypatch):
