@@ -399,11 +399,26 @@ def save_record(writer: Writer, record: Memory, *, supersedes: str = "") -> Entr
 
 
 def accept_new_store(store: Store, settings: Settings) -> None:
-    """Accept the repository of a store that was made just now: no record came with a clone."""
+    """Accept the repository of a store that a person made just now, if no record came with a clone."""
     from onrecord.recall import trust
+    from onrecord.record import author
 
-    if trust.is_asked(settings) and paths.is_project(paths.prefix_of(store.root)):
-        trust.accept(paths.project_of(store.root))
+    project = paths.project_of(store.root)
+    is_asked = trust.is_asked(settings) and paths.is_project(paths.prefix_of(store.root))
+    if is_asked and author.detect().origin != author.AGENT and not _other_stores(project):
+        trust.accept(project)
+
+
+def _other_stores(project: str) -> list[str]:
+    """Return the folders of the repository of a project that have a store, too."""
+    from onrecord.git import repository
+    from onrecord.store import nested
+
+    repo = repository.find(project)
+    root = os.path.realpath(repo.root if repo else project)
+    folders = [root, *(os.path.join(root, folder) for folder in nested.known(root))]
+    others = (folder for folder in folders if folder != os.path.realpath(project))
+    return [folder for folder in others if os.path.isdir(os.path.join(folder, paths.STORE))]
 
 
 def require_store(store: Store) -> Store:

@@ -101,6 +101,27 @@ def test_a_store_that_is_made_here_is_accepted(tmp_path):
     assert trust.is_accepted(str(tmp_path), load_settings(""))
 
 
+@pytest.mark.parametrize("maker", ["an agent", "beside another store"])
+def test_making_a_store_accepts_nothing_that_came_with_a_clone(tmp_path, monkeypatch, maker):
+    """The flaw of 0.3.0-dev: an agent that saved a first record accepted all that the repository had in its folders."""
+    clone = GitProject(tmp_path / "clone")
+    web = clone.root / "packages" / "web"
+    (web / "src").mkdir(parents=True)
+    if maker != "an agent":
+        folder = web / paths.STORE / "constraints"
+        folder.mkdir(parents=True)
+        (folder / "web-rule.json").write_text(json.dumps(raw("constraint", id="web-rule")))
+        clone.git("add", "-A")
+    ask()
+    if maker == "an agent":
+        monkeypatch.setenv("CLAUDECODE", "1")
+
+    main(["init", "--project", str(clone.root)])
+
+    assert (clone.root / paths.STORE).is_dir()
+    assert trust.accepted() == {}
+
+
 def test_a_store_that_waits_hides_nothing_and_checks_nothing(tmp_path):
     from onrecord.recall import for_check
 
