@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from onrecord import budget
-from onrecord.hooks import holdout
 from onrecord.hosts import table
 from onrecord.hosts.events import ADD, NOTHING, START, HookReply
-from onrecord.session import correction, ledger, transcript
+from onrecord.session import correction, holdout, ledger, transcript
 from onrecord.settings import load_settings
 
 TYPE_CHECKING = False
@@ -54,7 +53,7 @@ def _records(event: HostEvent, event_stores: EventStores) -> str:
         budget.attempt("note a language", None, _note_language, event_stores.project, own_text)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
-    if holdout.holds_out(event, settings):
+    if event.is_held_out(settings):
         return ""
     from onrecord.recall import candidate, for_prompt
     from onrecord.recall.stores import Stores

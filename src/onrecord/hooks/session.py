@@ -6,9 +6,8 @@ import os
 import sys
 
 from onrecord import budget, paths
-from onrecord.hooks import holdout
 from onrecord.hosts.events import ADD, NOTHING, HookReply
-from onrecord.session import ledger
+from onrecord.session import holdout, ledger
 from onrecord.settings import load_settings
 
 TYPE_CHECKING = False
@@ -46,7 +45,7 @@ def start(event: HostEvent, event_stores: EventStores, max_characters: int = MAX
     """Return what a session is shown when it starts, or after a compaction; start a sync in the background."""
     settings = load_settings(event_stores.store)
     holdout.note_share(settings)
-    text = "" if holdout.holds_out(event, settings) else _records(event, event_stores, max_characters)
+    text = "" if event.is_held_out(settings) else _records(event, event_stores, max_characters)
     budget.attempt("start a sync", None, _sync, event_stores.project)
     return text
 

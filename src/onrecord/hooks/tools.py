@@ -72,7 +72,7 @@ def _for_action(event: HostEvent, event_stores: EventStores) -> HookReply:
     from onrecord.text import join
 
     settings = load_settings(event_stores.store)
-    if _holds_out(event, settings):
+    if event.is_held_out(settings):
         # Nothing is shown, but what the user wants to be asked about or denied still is.
         event = event._replace(shows_files=False)
     if not settings.flag("retrieval.enabled") or not (event.shows_files or (settings.may_enforce and is_before)):
@@ -177,7 +177,7 @@ def _about_failure(event: HostEvent, event_stores: EventStores) -> str:
     if event.tool not in (SHELL, POWERSHELL) or not event.error:
         return ""
     settings = _settings(event_stores, "retrieval.failures")
-    if not settings or _holds_out(event, settings):
+    if not settings or event.is_held_out(settings):
         return ""
     from onrecord.recall import for_failure
     from onrecord.recall.stores import Stores
@@ -185,12 +185,6 @@ def _about_failure(event: HostEvent, event_stores: EventStores) -> str:
     event_stores = event_stores.in_session(event.session, event.command)
     stores = Stores(event_stores.store_refs(settings), event_stores.project)
     return for_failure.block(stores, event.command, event.error, settings, event.reader)
-
-
-def _holds_out(event: HostEvent, settings: Settings) -> bool:
-    from onrecord.hooks import holdout
-
-    return holdout.holds_out(event, settings)
 
 
 def _call_text(event: HostEvent) -> str:

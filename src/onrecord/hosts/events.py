@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onrecord.session.action import FileEdit
+    from onrecord.settings import Settings
 
 
 READ, WRITE, SHELL, POWERSHELL, TASK = "read", "write", "shell", "powershell", "task"
@@ -100,6 +101,22 @@ class HostEvent(coldstart.NamedTuple):
         """Return the name that a skill of ours has in this session: our plugin puts its own before it."""
         is_plugin = self.host == "claude-code" and os.environ.get("CLAUDE_PLUGIN_ROOT")
         return f"memory{':' if is_plugin else '-'}{name}"
+
+    @property
+    def recorded_session(self) -> str:
+        """The session's id as its file gives it, by which `onrecord effect` knows it again."""
+        if self.is_subagent or not self.transcript:
+            return self.session
+        from onrecord.hosts import table
+
+        return table.transcript(self.host, self.transcript).session_id or self.session
+
+    def is_held_out(self, settings: Settings) -> bool:
+        """True if the session is in the holdout, which gets no records."""
+        from onrecord.session import holdout
+
+        share = settings.number(holdout.SETTING)
+        return bool(share) and holdout.is_held_out(self.recorded_session, share)
 
     @property
     def reader(self) -> str:

@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import os
 
-from onrecord import coldstart, state_file, timestamps
+from onrecord import budget, coldstart, state_file, timestamps
 from onrecord.coldstart import NamedTuple
 from onrecord.state_file import StateFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from onrecord.settings import Settings
+
+SETTING = "retrieval.holdout"
+"""The share of sessions that get no records; 0 by default."""
 
 FILE = "holdout"
 """The file with a line for each change of the share: when, and the new share."""
@@ -44,6 +51,14 @@ def is_held_out(session: str, share: float) -> bool:
         return False
     number = coldstart.number_of(f"holdout\0{session}".encode("utf-8", "replace"))
     return number < min(share, MAX_SHARE) * 2.0**64
+
+
+def note_share(settings: Settings) -> None:
+    """Record a change of the share; hooks call it at the start of a session and at prompts."""
+    share = settings.number(SETTING)
+    # Nearly nobody has ever had a holdout.
+    if share or os.path.exists(state_file.state_path(FILE)):
+        budget.attempt("note the holdout", None, note, share)
 
 
 def note(share: float) -> None:
