@@ -257,7 +257,8 @@ SECTIONS: Sequence[Section] = (
     Section(
         "The pages of `onrecord web`",
         "web",
-        "*First* is the first request to a server that has just started.",
+        "*First* is the first request after files may have changed. Two of three records name a file, a folder or a"
+        " pattern.",
         figure_tables.web,
     ),
     Section(

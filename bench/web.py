@@ -55,6 +55,7 @@ def measure(folder: Path, size: int, files: int, times: int) -> dict[str, float]
     root = folder / "project"
     latency.write_store(root / ".claude" / "memory", size)
     _commit_files(root, files)
+    _name_files(root / ".claude" / "memory", files)
     scale.prepare(folder, root / ".claude" / "memory")
     site = view.Site(str(root), access.Access(8700))
     client = TestClient(server.create_app(site), base_url=f"http://{site.access.host}{site.access.prefix}")
@@ -73,6 +74,20 @@ def _commit_files(root: Path, files: int) -> None:
         path.touch()
     for command in (["init", "-q"], ["add", "src"]):
         subprocess.run(["git", *command], cwd=root, check=True, timeout=120)
+
+
+def _name_files(store: Path, files: int) -> None:
+    """Let two of three records name a file or a folder of the repository, and one of fifty a pattern."""
+    for number, path in enumerate(sorted(store.rglob("r*.json"))):
+        if number % 3 == 0:
+            continue
+        place = number * 7919 % files
+        folder = f"src/part_{place % 40}"
+        near = f"{folder}/folder_{place % 400}"
+        name = f"{near}/file_{place}.py" if number % 3 == 1 else f"{near}/"
+        record = json.loads(path.read_text())
+        record["related_files"] = [f"{folder}/**/*.py" if number % 50 == 1 else name]
+        path.write_text(json.dumps(record, indent=2) + "\n")
 
 
 def _median(client: object, path: str, times: int, before: Callable[[], None]) -> float:

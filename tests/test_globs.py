@@ -86,6 +86,22 @@ def test_a_pattern_without_a_slash_is_compared_with_the_name_and_the_whole(name:
     assert globs.matches(pattern, name) is expected
 
 
+@given(
+    parts=st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=4),
+    pattern=st.lists(st.one_of(st.just("**"), st.text("ab*?", min_size=1, max_size=4)), min_size=1, max_size=5),
+)
+def test_a_walk_through_folders_finds_what_a_comparison_finds(parts: list[str], pattern: list[str]) -> None:
+    text = "/".join(pattern)
+    assume(globs.is_pattern(text))
+
+    walk = globs.walk(text)
+    state = walk.start()
+    for folder in parts[:-1]:
+        state = walk.enter(state, folder)
+
+    assert walk.has(state, parts[-1]) is globs.matches(text, "/".join(parts))
+
+
 @pytest.mark.parametrize(
     ("pattern", "path"),
     [

@@ -53,6 +53,36 @@ def matches(pattern: str, path: str) -> bool:
     return _fits(f"/{path}", _compile(pattern.split("/"), barrier="/"))
 
 
+class Walk(NamedTuple):
+    """A pattern that is compared with many paths of a tree: each folder is read once for all that is in it."""
+
+    machine: _Machine
+    is_of_name: bool
+    """True if a last part alone may match, too."""
+
+    def start(self) -> int:
+        """Return the state before the first letter of a path."""
+        return _read("" if self.is_of_name else "/", _begin(self.machine), self.machine)
+
+    def enter(self, state: int, folder: str) -> int:
+        """Return the state behind the name of a folder; 0 if nothing in it can match by its path."""
+        return _read(f"{folder}/", state, self.machine)
+
+    def has(self, state: int, name: str) -> bool:
+        """True if a path that ends in `name`, in the folder of `state`, matches."""
+        machine = self.machine
+        is_match = bool(_read(name, state, machine) >> machine.end & 1)
+        return is_match or (self.is_of_name and _fits(name, machine))
+
+
+def walk(pattern: str) -> Walk:
+    """Return a pattern with wildcards as one to walk with."""
+    pattern = pattern.strip("/").removeprefix("./")
+    is_of_name = "/" not in pattern and pattern != "**"
+    parts = (pattern,) if is_of_name else pattern.split("/")
+    return Walk(_compile(parts, barrier="" if is_of_name else "/"), is_of_name)
+
+
 class _Machine(NamedTuple):
     """A pattern as a state machine: bit N of each number says what position N of the pattern does with a letter."""
 
@@ -96,8 +126,17 @@ def _compile(parts: Sequence[str], barrier: str) -> _Machine:
 def _fits(text: str, machine: _Machine) -> bool:
     """True if `text` reaches the end of a pattern. The possible positions are the bits of one number, so that no
     pattern takes longer than a few operations for each letter."""
-    end, by_letter, by_any, stars, spans, skips, barrier = machine
-    positions = 1 | (skips & 1) << 2
+    return bool(_read(text, _begin(machine), machine) >> machine.end & 1)
+
+
+def _begin(machine: _Machine) -> int:
+    return 1 | (machine.skips & 1) << 2
+
+
+def _read(text: str, bits: int, machine: _Machine) -> int:
+    """Return the positions of a pattern behind `text`, from those of `bits`; 0 for none."""
+    positions = bits
+    _, by_letter, by_any, stars, spans, skips, barrier = machine
     for letter in text:
         moving, staying = by_letter.get(letter, 0), spans
         if letter != barrier:
@@ -105,6 +144,6 @@ def _fits(text: str, machine: _Machine) -> bool:
             staying |= stars
         positions = (positions & moving) << 1 | positions & staying
         if not positions:
-            return False
+            return 0
         positions |= (positions & skips) << 2 | (positions & spans) << 1
-    return bool(positions >> end & 1)
+    return positions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from onrecord import globs
 from onrecord.web import coverage, tree_map
 from onrecord.web.coverage import RecordedFiles
 from onrecord.web.tree_map import Box
@@ -101,3 +102,14 @@ def test_globs_are_compared_up_to_a_limit(monkeypatch):
 
     assert not measured.is_complete
     assert measured.root.with_records == 5
+
+
+def test_a_glob_is_read_once_for_each_folder_and_matches_what_it_matches_alone():
+    """Each file was compared with each pattern from its first letter: two seconds at 60,000 comparisons."""
+    files = [f"src/{folder}/{name}" for folder in ("auth", "web/pages") for name in ("a.py", "b.md", "test_a.py")]
+    patterns = ["src/**/*.py", "src/*/a.py", "*.md", "src/web*", "**/pages/test_?.py", "src/auth/**", "**", "?.py"]
+
+    for pattern in patterns:
+        root = coverage.measure(files, [RecordedFiles([pattern])]).root
+        covered = {leaf.path for leaf in root.leaves() if leaf.state == coverage.COVERED}
+        assert covered == {path for path in files if globs.matches(pattern, path)}, pattern

@@ -20,7 +20,7 @@ _MAX_DEPTH = 40
 """Levels of folders; what is deeper counts as a file of the last one."""
 
 _MAX_COMPARED = 60_000
-"""Comparisons of a glob with a path: half a second."""
+"""Comparisons of a glob with a file: half a second."""
 
 
 class RecordedFiles(NamedTuple):
@@ -28,6 +28,9 @@ class RecordedFiles(NamedTuple):
 
     patterns: Sequence[str]
     state: str = COVERED
+
+
+_NO_FILES = dict.fromkeys(STATES, 0)
 
 
 class Area:
@@ -45,7 +48,7 @@ class Area:
         """Numbers of the records that name exactly this folder or file."""
         self.below: set[int] = set()
         """Numbers of the records that name it or something in it."""
-        self.states = dict.fromkeys(STATES, 0)
+        self.states = _NO_FILES.copy()
         """Number of files in each state."""
 
     @property
@@ -60,7 +63,8 @@ class Area:
     def add_counts(self, child: Area) -> None:
         """Count the files of `child`, too."""
         self.files += child.files
-        self.below |= child.below
+        if child.below:
+            self.below |= child.below
         for state, number in child.states.items():
             self.states[state] += number
 
@@ -107,8 +111,9 @@ def tracked_files(root: str) -> list[str]:
 def measure(tracked: Sequence[str], recorded_files: Sequence[RecordedFiles]) -> Coverage:
     """Return which of the tracked files the records are about; a record's number is its position."""
     root = Area("", "")
+    folders = {"": root}
     for path in tracked[:_MAX_FILES]:
-        _add(root, path.split("/"))
+        _add(folders, path)
     coverage = Coverage(root, len(tracked) <= _MAX_FILES)
     globs_by_pattern: dict[str, list[int]] = {}
     for number, record in enumerate(recorded_files):
@@ -118,39 +123,61 @@ def measure(tracked: Sequence[str], recorded_files: Sequence[RecordedFiles]) -> 
                 globs_by_pattern.setdefault(plain, []).append(number)
             elif area := coverage.area(plain):
                 area.direct.add(number)
-    compared = _apply(coverage, globs_by_pattern)
+    is_complete = coverage.is_complete and _apply(coverage, globs_by_pattern)
     _settle(root, [STATES.index(record.state) for record in recorded_files], 0)
-    return coverage._replace(is_complete=coverage.is_complete and compared <= _MAX_COMPARED)
+    return coverage._replace(is_complete=is_complete)
 
 
-def _add(root: Area, names: Sequence[str]) -> None:
-    area = root
-    for level, name in enumerate(names[:_MAX_DEPTH]):
-        child = area.children.get(name)
-        if child is None:
-            path = "/".join(names[: level + 1])
-            child = area.children[name] = Area(path, name)
-        area = child
+def _add(areas_by_path: dict[str, Area], path: str) -> None:
+    """Add a file to the folder that it is in; what is not there yet of the folders above it is added, too."""
+    above, _, name = path.rpartition("/")
+    folder = areas_by_path.get(above) or _folder(areas_by_path, above)
+    if name not in folder.children:
+        folder.children[name] = Area(f"{folder.path}/{name}" if folder.path else name, name)
 
 
-def _apply(coverage: Coverage, globs_by_pattern: dict[str, list[int]]) -> int:
-    """Give each file the records whose globs match it, and return the number of comparisons."""
-    compared = 0
+def _folder(areas_by_path: dict[str, Area], path: str) -> Area:
+    """Return a folder with those above it; the deepest one that is drawn for one that is deeper."""
+    area = areas_by_path[""]
+    names = path.split("/")
+    for level, name in enumerate(names[: _MAX_DEPTH - 1], start=1):
+        above, area = area, area.children.get(name) or Area("/".join(names[:level]), name)
+        above.children[name] = area
+    areas_by_path[path] = area
+    return area
+
+
+def _apply(coverage: Coverage, globs_by_pattern: dict[str, list[int]]) -> bool:
+    """Give each file the records whose globs match it; return False if there was no time for all of them."""
+    left = _MAX_COMPARED
     for pattern, numbers in globs_by_pattern.items():
         fixed = list(_fixed(pattern.split("/")))
         top = coverage.area("/".join(fixed))
-        if pattern.endswith("/**") and len(fixed) == pattern.count("/"):
+        if top and pattern.endswith("/**") and len(fixed) == pattern.count("/"):
             # The glob of a whole folder.
-            for area in [top] if top else ():
-                area.direct.update(numbers)
+            top.direct.update(numbers)
+        elif top:
+            walk = globs.walk(pattern)
+            state = walk.start()
+            for name in fixed:
+                state = walk.enter(state, name)
+            left = _give(top, numbers, walk, state, left)
+    return left >= 0
+
+
+def _give(area: Area, numbers: Iterable[int], walk: globs.Walk, state: int, left: int) -> int:
+    """Give the files below an area the records of a glob that matches them; return how many may still be compared."""
+    for child in area.children.values():
+        if left < 0:
+            break
+        if child.children:
+            inner = walk.enter(state, child.name)
+            left = _give(child, numbers, walk, inner, left) if inner or walk.is_of_name else left
             continue
-        for leaf in top.leaves() if top else ():
-            compared += 1
-            if compared > _MAX_COMPARED:
-                return compared
-            if globs.matches(pattern, leaf.path):
-                leaf.direct.update(numbers)
-    return compared
+        left -= 1
+        if left >= 0 and walk.has(state, child.name):
+            child.direct.update(numbers)
+    return left
 
 
 def _fixed(parts: Iterable[str]) -> Iterator[str]:
@@ -162,9 +189,8 @@ def _fixed(parts: Iterable[str]) -> Iterator[str]:
 
 def _settle(area: Area, states: Sequence[int], inherited: int) -> None:
     """Count the files of an area by state; a folder's records count for everything in it."""
-    own = max((states[number] for number in area.direct), default=0)
-    state = max(own, inherited)
-    area.below = set(area.direct)
+    state = max(inherited, *(states[number] for number in area.direct)) if area.direct else inherited
+    area.below = set(area.direct) if area.children else area.direct
     if not area.children:
         area.files = 1
         area.states[STATES[state]] = 1
