@@ -528,7 +528,7 @@ STARTS_PROGRAMS = {
     "cli/connect.py": "the command with which an agent installs plugins, when the user connects it",
     "cli/demo.py": "our own hooks, on the sample project",
     "hosts/connection.py": "our own hook, as a connected agent would start it, for `onrecord connect --check`",
-    "web/command_page.py": "our own commands, from a fixed table, for buttons of the web page",
+    "web/settings_page.py": "our own commands, from a fixed table, for buttons of the web page",
 }
 """Modules that may start a program, and which."""
 

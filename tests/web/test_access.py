@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from onrecord.cli import web
 from onrecord.errors import BadInput
-from onrecord.web import access, command_page, live, server, view
+from onrecord.web import access, live, server, settings_page, view
 from tests.git_project import GitProject
 from tests.terminal_session import CTRL_C, TerminalSession
 from tests.web.conftest import address_of
@@ -164,11 +164,12 @@ def test_a_button_runs_no_other_command(browser, monkeypatch, name):
 
 
 def test_the_commands_of_the_buttons():
-    assert {name: command.arguments for name, command in command_page.COMMANDS.items()} == {
+    assert {name: command.arguments for name, command in settings_page.COMMANDS.items()} == {
         "begin": ("init",),
         "import": ("import",),
         "trust": ("trust",),
         "sync": ("sync",),
+        "set": ("config", "set"),
         "unset": ("config", "unset"),
     }
 

@@ -27,7 +27,6 @@ from onrecord.errors import BadInput, OnrecordError
 from onrecord.web import (
     access,
     agent_page,
-    command_page,
     edit_page,
     health_page,
     home_page,
@@ -66,7 +65,6 @@ _STATUS = {"NOT_FOUND": 404, "NO_STORE": 404, "CHANGED_SINCE_READ": 409, "LOCKED
 
 _PAGES = (
     home_page,
-    command_page,
     usage_page,
     search_page,
     edit_page,
