@@ -118,11 +118,11 @@ def needs(project: Project, *, patience: float = PATIENCE) -> list[Need]:
 
     What cannot be read is a need itself. `patience` limits the seconds for git, which says whether files changed.
     """
-    found: list[Need] = []
+    all_needs: list[Need] = []
     for part, step in _parts(project, patience):
-        found += _attempted(part, step)
+        all_needs += _attempted(part, step)
     rank = {kind: number for number, kind in enumerate(KINDS)}
-    return sorted(found, key=lambda need: rank[need.kind])
+    return sorted(all_needs, key=lambda need: rank[need.kind])
 
 
 def queues(store_root: str, prefix: str, review: str = "") -> list[Need]:
@@ -136,17 +136,17 @@ def queues(store_root: str, prefix: str, review: str = "") -> list[Need]:
     conflicts = [name for name in names if paths.is_shared(prefix) and name.startswith(_CONFLICT_PREFIX)]
     drafts = [name for name in names if name not in set(conflicts)]
     command, where = review or f"{_REVIEW} {paths.store_flag(prefix)}", _where(prefix)
-    found = []
+    store_needs = []
     if conflicts:
         title = f"{plural(len(conflicts), 'conflict')}{where}"
         sentence = _say("Both sides changed the same record{s}; yours waits as a draft.", conflicts)
-        found.append(Need(CONFLICT, title, sentence, command, _INBOX).in_store(prefix, _names(conflicts)))
+        store_needs.append(Need(CONFLICT, title, sentence, command, _INBOX).in_store(prefix, _names(conflicts)))
     if drafts:
         kind = SHARED_DRAFT if paths.is_shared(prefix) else DRAFT
         title = f"{plural(len(drafts), 'draft')} {_say('{is} waiting', drafts)}{where}"
         sentence = _say("Agents are not shown {it} until you accept {it}.", drafts)
-        found.append(Need(kind, title, sentence, command, _INBOX).in_store(prefix, _names(drafts)))
-    return found
+        store_needs.append(Need(kind, title, sentence, command, _INBOX).in_store(prefix, _names(drafts)))
+    return store_needs
 
 
 def _say(template: str, objects: Collection[object]) -> str:
@@ -185,11 +185,13 @@ def _collect(project: Project, refs: list[StoreRef]) -> list[Need]:
     is_waiting = has_project and not all(ref.is_trusted for ref in refs)
     from onrecord.recall import trust
 
-    found = []
+    store_needs = []
     if is_waiting:
         sentence = "Agents are only pointed to these records until you accept the repository."
-        found = [Need(TRUST, "the records of this repository are not accepted", sentence, trust.COMMAND, _SETTINGS)]
-    return [*found, *_first_record(project, refs)]
+        store_needs = [
+            Need(TRUST, "the records of this repository are not accepted", sentence, trust.COMMAND, _SETTINGS)
+        ]
+    return [*store_needs, *_first_record(project, refs)]
 
 
 def _first_record(project: Project, refs: Sequence[StoreRef]) -> list[Need]:
@@ -244,11 +246,11 @@ def _of_agents() -> list[Need]:
 
 def _of_store(project: Project, store_ref: StoreRef, patience: float) -> list[Need]:
     """Return the needs of one store that a person looks after."""
-    found = queues(store_ref.root, store_ref.prefix)
-    found += _broken_records(project, store_ref)
-    found += _contradicted(project, store_ref)
-    found += _corrected(store_ref)
-    return [*found, *_changed(project, store_ref, patience)]
+    store_needs = queues(store_ref.root, store_ref.prefix)
+    store_needs += _broken_records(project, store_ref)
+    store_needs += _contradicted(project, store_ref)
+    store_needs += _corrected(store_ref)
+    return [*store_needs, *_changed(project, store_ref, patience)]
 
 
 def _broken_records(project: Project, store_ref: StoreRef) -> list[Need]:
@@ -395,16 +397,16 @@ def _of_shared_stores(project: Project) -> list[Need]:
         return []
     from onrecord.shared import remotes, replicas
 
-    found = []
+    store_needs = []
     for name in replicas.missing_names(project.settings):
         sentence, command = "Its records are not read here.", "onrecord remote list"
-        found.append(Need(MISSING, replicas.missing_note(name), sentence, command, _SETTINGS, name))
+        store_needs.append(Need(MISSING, replicas.missing_note(name), sentence, command, _SETTINGS, name))
     for remote in [] if remotes.is_planted(project.root) else remotes.connected():
-        found += _attempted(
+        store_needs += _attempted(
             f"the shared store {remote.name}",
             lambda name=remote.name: _of_shared_store(name),  # type: ignore[misc]
         )
-    return found
+    return store_needs
 
 
 def _of_shared_store(name: str) -> list[Need]:
@@ -413,15 +415,15 @@ def _of_shared_store(name: str) -> list[Need]:
 
     replica, prefix = Replica(name), paths.replica(name).prefix
     state = replica.state
-    found = [*queues(replica.store, prefix), *_sync_problems(name, state)]
+    store_needs = [*queues(replica.store, prefix), *_sync_problems(name, state)]
     apart = {f"{paths.INBOX}/{draft}.json" for draft in sync_base.conflict_drafts(replica)}
     apart |= {path for path, _ in state.refused}
     waiting = [path for path in sync_base.unpushed_paths(replica) if path not in apart]
     if waiting:
         title = f"{plural(len(waiting), 'change')} not in {name} yet, and not shown"
         sentence, command = _say("The next sync pushes {it}.", waiting), f"onrecord sync {name}"
-        found.append(Need(WAITING, title, sentence, command, _HEALTH).about(name, _names(waiting)))
-    return found
+        store_needs.append(Need(WAITING, title, sentence, command, _HEALTH).about(name, _names(waiting)))
+    return store_needs
 
 
 def _sync_problems(name: str, sync_state: SyncState) -> Iterator[Need]:

@@ -79,7 +79,7 @@ class StreamedShowing(NamedTuple):
 
 def read(store_refs: Sequence[StoreRef], limit: int = 5, *, is_quick: bool = False) -> Outcomes:
     """Return what became of what was shown in these stores, with at most `limit` records in each list."""
-    corrected = [each for ref in store_refs for each in _corrected(ref)]
+    corrected = [record for ref in store_refs for record in _corrected(ref)]
     never: list[NeverShown] = []
     in_force = 0
     # What a team has on record is shown in the projects that it is about: not to be shown here says nothing.
@@ -89,8 +89,8 @@ def read(store_refs: Sequence[StoreRef], limit: int = 5, *, is_quick: bool = Fal
         in_force += records
     return Outcomes(
         weeks(store_refs),
-        sorted(corrected, key=lambda one: (-one.times, one.path))[:limit],
-        sorted(never, key=lambda one: (one.created_at, one.path))[:limit],
+        sorted(corrected, key=lambda record: (-record.times, record.path))[:limit],
+        sorted(never, key=lambda record: (record.created_at, record.path))[:limit],
         len(never),
         in_force,
     )
@@ -158,7 +158,7 @@ def stream(store_refs: Sequence[StoreRef], limit: int = 50) -> list[StreamedShow
         for ref in store_refs
         for showing in event_log.newest(ref.root, limit)
     ]
-    return sorted(showings, key=lambda one: one.showing.at, reverse=True)[:limit]
+    return sorted(showings, key=lambda streamed: streamed.showing.at, reverse=True)[:limit]
 
 
 def badly_judged(store_root: str) -> dict[str, Feedback]:

@@ -254,9 +254,11 @@ def source_passage(project: str, record: Memory) -> SourcePassage | None:
     return SourcePassage(source[1], tuple(lines))
 
 
-def _is_said(line: str, said: str, sentences: Iterable[str]) -> bool:
+def _is_said(line: str, record_text: str, sentences: Iterable[str]) -> bool:
     """True if a record has the words of a line, or the line those of one of its sentences."""
-    return len(line) >= _MIN_LINE_CHARACTERS and (line in said or any(sentence in line for sentence in sentences))
+    return len(line) >= _MIN_LINE_CHARACTERS and (
+        line in record_text or any(sentence in line for sentence in sentences)
+    )
 
 
 def _plain(text: str) -> str:

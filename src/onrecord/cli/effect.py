@@ -101,7 +101,9 @@ def _transcripts(project: Project, limit: int, since: str) -> dict[str, list[Tra
     with Progress("looking for sessions"):
         for host in table.HOSTS:
             transcripts = table.transcripts_of(host.name, project.root, limit)
-            by_host[host.title] = [one for one in transcripts if not since or _changed_at(one) >= since]
+            by_host[host.title] = [
+                transcript for transcript in transcripts if not since or _changed_at(transcript) >= since
+            ]
     return by_host
 
 
@@ -119,7 +121,7 @@ def to_json(measurement: Effect) -> dict[str, Any]:
         "sessions": len(reading.sessions),
         "from": reading.sessions[-1].started_at if reading.sessions else "",
         "to": reading.sessions[0].ended_at if reading.sessions else "",
-        "records": [_record_data(one) for one in measurement.records],
+        "records": [_record_data(record) for record in measurement.records],
         "together": {"records": len(measurement.compared), **_sides(measurement.before, measurement.since)},
         "corrections": {
             "sessions": _share_data(measurement.corrected),

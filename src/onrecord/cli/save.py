@@ -193,12 +193,12 @@ def _advice(options: _SaveOptions, writer: Writer, record: Memory, record_id: st
     if not options.update:
         commands[advice.TITLE] = f"onrecord edit {record_id}"
     in_review = {advice.TITLE: "change it in the review"}
-    for one in advice.on(whole, Project(options.project).root, earlier_triggers=updated):
-        fix = commands.get(one.about, "") if record_id else in_review.get(one.about, "add some in the review")
-        if one.about in commands:
-            yield f"{one.text}: {output.add_store_flags(fix, options.where)}"
-        elif one.about in (advice.LANGUAGES, advice.GENERIC):
-            yield one.text
+    for item in advice.on(whole, Project(options.project).root, earlier_triggers=updated):
+        fix = commands.get(item.about, "") if record_id else in_review.get(item.about, "add some in the review")
+        if item.about in commands:
+            yield f"{item.text}: {output.add_store_flags(fix, options.where)}"
+        elif item.about in (advice.LANGUAGES, advice.GENERIC):
+            yield item.text
 
 
 def _suggestion(project: str) -> Suggestion:

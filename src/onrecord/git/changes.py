@@ -208,17 +208,17 @@ def provenance(repository: Repository, path: str, deadline: float) -> Provenance
     return _compared_with_base(repository, brought_by, deadline)
 
 
-def _compared_with_base(repository: Repository, found: Provenance, deadline: float) -> Provenance:
+def _compared_with_base(repository: Repository, provenance: Provenance, deadline: float) -> Provenance:
     """Return the same with whether the branches that others start from have the commit."""
     for name in BASES:
         base = repository.commit_of(name)
         if base:
-            result = repository.run("merge-base", "--is-ancestor", found.commit, base, deadline=deadline)
+            result = repository.run("merge-base", "--is-ancestor", provenance.commit, base, deadline=deadline)
             # 0 if it is an ancestor, 1 if it is not; anything else is a failure.
             is_only_here = result.status == 1
             short = name.replace("refs/remotes/", "").replace("refs/heads/", "").replace("/HEAD", "")
-            return found._replace(is_on_this_branch_only=is_only_here, base=short)
-    return found
+            return provenance._replace(is_on_this_branch_only=is_only_here, base=short)
+    return provenance
 
 
 def _log_fields(output: bytes) -> list[str]:

@@ -189,11 +189,11 @@ def showings(events: Sequence[Event], limit: int | None = None, path: str = "") 
     return recent
 
 
-def _showing(logged_event: Event, last_outcome: str, said: str) -> Showing:
+def _showing(logged_event: Event, last_outcome: str, last_feedback: str) -> Showing:
     is_map = logged_event.form == MAP
     lines = int(logged_event.path) if is_map and logged_event.path.isdigit() and len(logged_event.path) < 9 else 0
     path = "" if is_map else logged_event.path
-    feedback = said if said in FEEDBACK else ""
+    feedback = last_feedback if last_feedback in FEEDBACK else ""
     return Showing(
         logged_event.at,
         path,

@@ -205,8 +205,8 @@ def _need_view(project: Project, need: Need) -> NeedView:
     level = "bad" if need.kind in _SERIOUS else "info" if need.kind in _LIGHT else "warn"
     in_inbox = need.kind in (attention.DRAFT, attention.SHARED_DRAFT, attention.CONFLICT)
     subjects = tuple(
-        _draft_subject(project, need, each) if in_inbox else _subject_view(each)
-        for each in need.subjects[:_MAX_SUBJECTS]
+        _draft_subject(project, need, subject) if in_inbox else _subject_view(subject)
+        for subject in need.subjects[:_MAX_SUBJECTS]
     )
     return NeedView(need, _ICONS.get(need.kind, "warning"), level, _button(project, need), subjects)
 
@@ -311,8 +311,8 @@ def give_feedback(request: Request) -> Response:
         raise BadInput("this says nothing about a record", fix="use the buttons on the page")
     entry = store.read(path)
     showings = event_log.showings(event_log.read(store.root), path=entry.path)
-    said = next((showing.feedback for showing in showings if showing.session == session), "")
-    event_log.give_feedback(store.root, entry.path, TAKEN_BACK if said == verdict else verdict, session)
+    feedback = next((showing.feedback for showing in showings if showing.session == session), "")
+    event_log.give_feedback(store.root, entry.path, TAKEN_BACK if feedback == verdict else verdict, session)
     back = "/usage#shown" if fields.get("page") == "/usage" else "/#shown"
     return RedirectResponse(view.site_of(request).access.prefix + back, 303)
 

@@ -312,16 +312,20 @@ class ChosenDraft(NamedTuple):
 def accept_shown(request: Request) -> Response:
     """Accept the drafts that were on the screen, after one question."""
     fields, part = view.form_fields(request), requested_part(request)
-    chosen = _chosen(fields)
+    shown_drafts = _chosen(fields)
     if not fields.get("confirmed"):
         return view.page(
-            request, "accept_all.html", title=f"Accept {plural(len(chosen), 'draft')}?", drafts=chosen, part=part
+            request,
+            "accept_all.html",
+            title=f"Accept {plural(len(shown_drafts), 'draft')}?",
+            drafts=shown_drafts,
+            part=part,
         )
     project = view.site_of(request).project()
     accepted, warnings, changes = 0, [], []
-    for name in dict.fromkeys(draft.store for draft in chosen):
+    for name in dict.fromkeys(draft.store for draft in shown_drafts):
         writer = draft_view.writer_of(record_page.store_to_change(request, name), project)
-        drafts = [_acceptable(writer, shown) for shown in chosen if shown.store == name]
+        drafts = [_acceptable(writer, shown) for shown in shown_drafts if shown.store == name]
         try:
             together = [draft for draft in drafts if isinstance(draft, Draft)]
             accepted += len(review.accept_group(writer, together, project=project.root)) if together else 0
@@ -348,16 +352,16 @@ def _chosen(form_values: Mapping[str, str]) -> list[ChosenDraft]:
     ]
 
 
-def _acceptable(writer: Writer, chosen: ChosenDraft) -> Draft | str:
+def _acceptable(writer: Writer, shown_draft: ChosenDraft) -> Draft | str:
     """Return a draft that may be accepted together with others, or the reason why it may not."""
     try:
-        draft = Inbox(writer.store.root).get(chosen.name)
+        draft = Inbox(writer.store.root).get(shown_draft.name)
     except OnrecordError as error:
-        return f"{chosen.title}: {error.message}"
-    if draft.hash != chosen.hash:
-        return f"{chosen.title}: it was changed after the page was loaded"
+        return f"{shown_draft.title}: {error.message}"
+    if draft.hash != shown_draft.hash:
+        return f"{shown_draft.title}: it was changed after the page was loaded"
     if review.needs_own_decision(writer, draft):
-        return f"{chosen.title}: it changes, replaces or repeats a record, so decide on it alone"
+        return f"{shown_draft.title}: it changes, replaces or repeats a record, so decide on it alone"
     return draft
 
 

@@ -73,18 +73,18 @@ class Live:
         """Return what needs a person; it is looked for again if a store changed, or after half a minute."""
         version, now = self.version(), time.monotonic()
         with self._lock:
-            known, at = self._needs_of
-            if known != version or now - at > _KEPT_SECONDS:
+            last_version, at = self._needs_of
+            if last_version != version or now - at > _KEPT_SECONDS:
                 self._needs = attention.needs(Project(self._project_dir), patience=_PATIENCE)
                 self._needs_of = (version, time.monotonic())
             return list(self._needs)
 
     def news(self) -> News:
         """Return the state of the stores now."""
-        version, found = self.version(), self.needs()
+        version, needs = self.version(), self.needs()
         drafts = (attention.DRAFT, attention.SHARED_DRAFT, attention.CONFLICT)
-        in_inbox = sum(need.number for need in found if need.kind in drafts)
-        return News(version, Counter({"/": len(found), "/inbox": in_inbox}))
+        in_inbox = sum(need.number for need in needs if need.kind in drafts)
+        return News(version, Counter({"/": len(needs), "/inbox": in_inbox}))
 
     async def stream(self) -> AsyncIterator[str]:
         """Yield the state of the stores now, and again after each change, as server-sent events."""

@@ -219,10 +219,10 @@ def rearranged(values: Values, command: str) -> dict[str, str]:
         order.pop(position)
     else:
         order[position], order[other] = order[other], order[position]
-    kept = {key: text for key, text in values.items() if not _is_item(key, name)}
+    rearranged_values = {key: text for key, text in values.items() if not _is_item(key, name)}
     for new, old in enumerate(order):
-        kept.update(_moved(values, f"{name}.{old}", f"{name}.{new}"))
-    return kept
+        rearranged_values.update(_moved(values, f"{name}.{old}", f"{name}.{new}"))
+    return rearranged_values
 
 
 def _is_item(key: str, name: str) -> bool:

@@ -353,24 +353,24 @@ def _share(request: Request, store: Store, entry: Entry, expected_hash: str, tar
     prefix = paths.prefix_of(store.root)
     source = f"the store {paths.store_name(prefix)}" if prefix != paths.PROJECT_PREFIX else "a project"
     copy = lifecycle.shared_copy(record, scope=record.scope._replace(unknown={}), source=source, now=writer.now)
-    done = sharing.already_shared(writer.store, copy)
-    if done is None:
+    shared_copy = sharing.already_shared(writer.store, copy)
+    if shared_copy is None:
         how = fields.get("how", "")
         other = listing.resolve(writer.store, fields.get("other", "")) if how in ("updates", "supersedes") else ""
         if not other:
             fix = "choose that it updates or replaces {}".format
             sharing.refuse_same(writer.store, copy, remote.name, fix)
         draft = sharing.draft_of(writer.store, copy, **({how: writer.store.read(other).memory.id} if other else {}))
-        done = sharing.put(writer, draft, as_draft=remote.review or replica.state.asks_for_review)
+        shared_copy = sharing.put(writer, draft, as_draft=remote.review or replica.state.asks_for_review)
     left_out = f"Left out: {', '.join(sharing.left_out(record))}."
     outcomes = {
         "unchanged": f"{remote.name} already has it.",
         "drafted": f"Put into the inbox of {remote.name}. {left_out}",
         "updated": f"Updated the record of {remote.name}. {left_out}",
     }
-    text = outcomes.get(done.action, f"Shared with {remote.name}. {left_out}")
+    text = outcomes.get(shared_copy.action, f"Shared with {remote.name}. {left_out}")
     address = view.address(request.path_params["store"], entry.path)
-    if done.action == "unchanged":
+    if shared_copy.action == "unchanged":
         return view.redirect(request, address, Notice(text))
     return view.redirect_after_change(request, address, writer.store, text)
 

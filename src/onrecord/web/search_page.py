@@ -156,7 +156,7 @@ def quick(request: Request) -> Response:
     site = view.site_of(request)
     text = request.query_params.get("q", "")[:_MAX_QUERY_CHARS]
     hits = site.project_for_search().search(text, _MAX_QUICK) if text.strip() else []
-    found = [
+    offers = [
         {
             "title": remove_invisible(hit.title),
             "category": hit.category,
@@ -166,22 +166,22 @@ def quick(request: Request) -> Response:
         }
         for hit in (hits or getattr(hits, "nearest", []))
     ]
-    return JSONResponse(found[:_MAX_QUICK])
+    return JSONResponse(offers[:_MAX_QUICK])
 
 
 def _results(project: Project, wanted: Selection) -> Results:
-    found = _matching(project, wanted) if wanted.text.strip() else _all(project)
-    accepted, choices = narrow(found.facet_rows, wanted)
+    matches = _matching(project, wanted) if wanted.text.strip() else _all(project)
+    accepted, choices = narrow(matches.facet_rows, wanted)
     first = (wanted.page - 1) * _PER_PAGE
     shown = accepted[first : first + _PER_PAGE]
     words = _WORD.findall(wanted.text.casefold())
-    others = [found.hits[one.path] for one in shown if one.path in found.hits]
+    other_hits = [matches.hits[row.path] for row in shown if row.path in matches.hits]
     results = [
-        _result(one, found, words, others if first + number < _MAX_EXPLAINED_RESULTS else ())
-        for number, one in enumerate(shown)
+        _result(row, matches, words, other_hits if first + number < _MAX_EXPLAINED_RESULTS else ())
+        for number, row in enumerate(shown)
     ]
-    nearest = [] if wanted.is_narrow else [_of_hit(hit, words) for hit in found.nearest]
-    return Results(results, choices, len(accepted), nearest, found.nothing, found.is_cut)
+    nearest = [] if wanted.is_narrow else [_of_hit(hit, words) for hit in matches.nearest]
+    return Results(results, choices, len(accepted), nearest, matches.nothing, matches.is_cut)
 
 
 def _matching(project: Project, wanted: Selection) -> _Matches:
@@ -192,8 +192,8 @@ def _matching(project: Project, wanted: Selection) -> _Matches:
     rows: dict[str, Listed] = {}
     for ref in project.store_refs:
         here = [hit.location[1] for hit in hits if hit.path == f"{ref.prefix}{hit.location[1]}"]
-        found = listing.at(index.open(ref.root, hook=project.is_quick), here) if here else {}
-        rows.update({f"{ref.prefix}{path}": row for path, row in found.items()})
+        listed = listing.at(index.open(ref.root, hook=project.is_quick), here) if here else {}
+        rows.update({f"{ref.prefix}{path}": row for path, row in listed.items()})
     facet_rows = _facet_rows(project, {path: rows[path] for path in by_path if path in rows})
     return _Matches(facet_rows, rows, by_path, hits.nearest, hits.note, len(hits) == _MAX_HITS)
 
@@ -203,9 +203,9 @@ def _all(project: Project) -> _Matches:
     rows: dict[str, Listed] = {}
     is_cut = False
     for ref in project.known_refs:
-        found, total = listing.read(index.open(ref.root, hook=project.is_quick), ListingFilter(), None)
+        listed, total = listing.read(index.open(ref.root, hook=project.is_quick), ListingFilter(), None)
         is_cut = is_cut or total > _MAX_LISTED
-        rows.update({f"{ref.prefix}{row.path}": row for row in found[:_MAX_LISTED]})
+        rows.update({f"{ref.prefix}{row.path}": row for row in listed[:_MAX_LISTED]})
     newest_first = dict(sorted(rows.items(), key=lambda item: item[1].updated_at, reverse=True))
     return _Matches(_facet_rows(project, newest_first), newest_first, {}, is_cut=is_cut)
 
@@ -411,14 +411,14 @@ def pick_ids(request: Request) -> Response:
     """Return records with each word that is typed in the id or the title: of one store, or of all."""
     project, typed = _asked(request)
     store = request.query_params.get("store", "")
-    found: dict[str, PickOffer] = {}
+    offers: dict[str, PickOffer] = {}
     for ref in project.known_refs:
         name = view.name_in_address(ref.prefix)
         if store not in ("", name):
             continue
         for record_id, title in listing.containing(index.open(ref.root, hook=project.is_quick), typed, _MAX_OFFERED):
-            found.setdefault(record_id, PickOffer(record_id, title, record_id if store else f"{record_id} · {name}"))
-    return _offers(sorted(found.values(), key=lambda offer: not offer.value.startswith(typed)))
+            offers.setdefault(record_id, PickOffer(record_id, title, record_id if store else f"{record_id} · {name}"))
+    return _offers(sorted(offers.values(), key=lambda offer: not offer.value.startswith(typed)))
 
 
 def pick_tags(request: Request) -> Response:
@@ -434,12 +434,12 @@ def pick_tags(request: Request) -> Response:
 def pick_files(request: Request) -> Response:
     """Return the files and folders of the project, as git tracks them, that contain what is typed."""
     project, typed = _asked(request)
-    kept = _files.get(project.root)
-    if kept is None or time.monotonic() - kept.at > _FILES_SECONDS:
+    files = _files.get(project.root)
+    if files is None or time.monotonic() - files.at > _FILES_SECONDS:
         tracked = [name for name in coverage.tracked_files(project.root) if name.isprintable()]
         folders = dict.fromkeys(folder for name in tracked for folder in _folders_of(name))
-        kept = _files[project.root] = _Files(time.monotonic(), [*folders, *tracked])
-    return _offers(PickOffer(name, name) for name in _containing(kept.names, typed))
+        files = _files[project.root] = _Files(time.monotonic(), [*folders, *tracked])
+    return _offers(PickOffer(name, name) for name in _containing(files.names, typed))
 
 
 def _asked(request: Request) -> tuple[Project, str]:

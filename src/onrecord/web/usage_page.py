@@ -68,7 +68,9 @@ def show_effect(request: Request) -> Response:
     warning = project.require_a_store()
     is_all = bool(request.query_params.get("all"))
     most, limits = (_MAX_ALL_SESSIONS, _ALL) if is_all else (_MAX_SESSIONS, _QUICK)
-    transcripts = [one for host in table.HOSTS for one in table.transcripts_of(host.name, project.root, most)]
+    transcripts = [
+        transcript for host in table.HOSTS for transcript in table.transcripts_of(host.name, project.root, most)
+    ]
     stores = Stores(project.known_refs, project.root, hook=project.is_quick)
     measurement = effect.measure(stores, project.settings, transcripts, limits)
     return view.page(
@@ -78,7 +80,7 @@ def show_effect(request: Request) -> Response:
         warning=warning,
         sessions=effect.sessions_sentence(measurement) if measurement.reading.sessions else "",
         count=len(measurement.reading.sessions),
-        records=[_record_view(one) for one in measurement.records[:_MAX_RECORDS]],
+        records=[_record_view(record) for record in measurement.records[:_MAX_RECORDS]],
         total=len(measurement.records),
         together=_together(measurement) if len(measurement.compared) > 1 else None,
         holdout=measurement.holdout,
@@ -112,10 +114,10 @@ def _together(measurement: Effect) -> EffectView:
 
 def _comparisons(held: HoldoutEffect) -> list[EffectView]:
     views = []
-    for one in held.comparisons:
-        words = effect.conclusion(one.held_out, one.shown, MIN_HOLDOUT_SESSIONS)
-        rows = _rows({"with records": one.shown, "without": one.held_out})
-        views.append(EffectView(one.name, "", "", rows, f"With records {words}" if held.is_enough else ""))
+    for comparison in held.comparisons:
+        words = effect.conclusion(comparison.held_out, comparison.shown, MIN_HOLDOUT_SESSIONS)
+        rows = _rows({"with records": comparison.shown, "without": comparison.held_out})
+        views.append(EffectView(comparison.name, "", "", rows, f"With records {words}" if held.is_enough else ""))
     return views
 
 
