@@ -61,17 +61,17 @@ class Walk(NamedTuple):
     """True if a last part alone may match, too."""
 
     def start(self) -> int:
-        """Return the state before the first letter of a path."""
+        """Return the positions of the pattern before the first letter of a path, as bits."""
         return _read("" if self.is_of_name else "/", _begin(self.machine), self.machine)
 
-    def enter(self, state: int, folder: str) -> int:
-        """Return the state behind the name of a folder; 0 if nothing in it can match by its path."""
-        return _read(f"{folder}/", state, self.machine)
+    def enter(self, bits: int, folder: str) -> int:
+        """Return the positions behind the name of a folder; 0 if nothing in it can match by its path."""
+        return _read(f"{folder}/", bits, self.machine)
 
-    def has(self, state: int, name: str) -> bool:
-        """True if a path that ends in `name`, in the folder of `state`, matches."""
+    def has(self, bits: int, name: str) -> bool:
+        """True if a path that ends in `name`, in the folder of `bits`, matches."""
         machine = self.machine
-        is_match = bool(_read(name, state, machine) >> machine.end & 1)
+        is_match = bool(_read(name, bits, machine) >> machine.end & 1)
         return is_match or (self.is_of_name and _fits(name, machine))
 
 

@@ -89,7 +89,7 @@ def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
     from onrecord.hosts import session_files
 
     return session_files.of_project(
-        project, _folder(), _SUFFIX, depth=1, limit=limit, before="Working Directory: ", size=_MAX_BYTES
+        project, _folder(), _SUFFIX, depth=1, limit=limit, prefix="Working Directory: ", size=_MAX_BYTES
     )
 
 

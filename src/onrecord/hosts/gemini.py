@@ -94,7 +94,7 @@ def sessions(project: str, limit: int = MAX_SESSIONS) -> list[str]:
         ".jsonl",
         depth=2,
         limit=limit,
-        before="Directories:**\\n  - ",
+        prefix="Directories:**\\n  - ",
     )
 
 

@@ -37,11 +37,11 @@ def newest(folder: str, ending: str, *, depth: int, limit: int = MAX_SESSIONS) -
 
 
 def of_project(
-    project: str, folder: str, ending: str, *, depth: int, limit: int, before: str = '"cwd":"', size: int = _HEAD_BYTES
+    project: str, folder: str, ending: str, *, depth: int, limit: int, prefix: str = '"cwd":"', size: int = _HEAD_BYTES
 ) -> list[str]:
-    """Return the newest files of a folder with the sessions of all projects that name this one after `before`."""
+    """Return the newest files of a folder with the sessions of all projects that name this one after `prefix`."""
     files_below = newest(folder, ending, depth=depth, limit=limit)
-    return [file for file in files_below if names_project(file, project, before, size)]
+    return [file for file in files_below if names_project(file, project, prefix, size)]
 
 
 def _below(folder: str, depth: int) -> Iterator[str]:

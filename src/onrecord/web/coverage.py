@@ -158,24 +158,24 @@ def _apply(coverage: Coverage, globs_by_pattern: dict[str, list[int]]) -> bool:
             top.direct.update(numbers)
         elif top:
             walk = globs.walk(pattern)
-            state = walk.start()
+            bits = walk.start()
             for name in fixed:
-                state = walk.enter(state, name)
-            left = _give(top, numbers, walk, state, left)
+                bits = walk.enter(bits, name)
+            left = _give(top, numbers, walk, bits, left)
     return left >= 0
 
 
-def _give(area: Area, numbers: Iterable[int], walk: globs.Walk, state: int, left: int) -> int:
+def _give(area: Area, numbers: Iterable[int], walk: globs.Walk, bits: int, left: int) -> int:
     """Give the files below an area the records of a glob that matches them; return how many may still be compared."""
     for child in area.children.values():
         if left < 0:
             break
         if child.children:
-            inner = walk.enter(state, child.name)
+            inner = walk.enter(bits, child.name)
             left = _give(child, numbers, walk, inner, left) if inner or walk.is_of_name else left
             continue
         left -= 1
-        if left >= 0 and walk.has(state, child.name):
+        if left >= 0 and walk.has(bits, child.name):
             child.direct.update(numbers)
     return left
 
