@@ -16,6 +16,7 @@ from onrecord.capture import session_summary, suggestions
 from onrecord.hosts import claude_code
 from onrecord.project import Project
 from onrecord.session.ledger import Ledger
+from onrecord.session.transcript import TAIL_BYTES
 from onrecord.settings import load_settings
 from onrecord.store.inbox import Inbox
 from tests import cost
@@ -438,15 +439,19 @@ def test_a_huge_transcript_costs_no_more_than_its_tail(project, tmp_path):
         result("def f(): pass\n" * 200),
         line("assistant", [{"type": "text", "text": "Renamed it in all three places, and the tests pass. " * 6}]),
     ]
-    path = tmp_path / "huge.jsonl"
     block = ("\n".join(chatter) + "\n").encode()
-    with open(path, "wb") as file:
+    tail, huge = tmp_path / "tail.jsonl", tmp_path / "huge.jsonl"
+    tail.write_bytes(block * (2 * TAIL_BYTES // len(block)))
+    with open(huge, "wb") as file:
         for _ in range(100_000_000 // len(block) + 1):
             file.write(block)
-    event = json.dumps({"session_id": "s", "cwd": project.root, "transcript_path": str(path)}).encode()
+    events = {
+        path: json.dumps({"session_id": path.stem, "cwd": project.root, "transcript_path": str(path)}).encode()
+        for path in (tail, huge)
+    }
 
-    python = [sys.executable, "-S", "-E"]
-    bare = Yardstick(lambda: [*python, "-c", "pass"], seconds=lambda words: cost.run(words(), event).seconds)
+    hook = [sys.executable, "-S", "-E", str(ROOT / "src/onrecord/hooks/run.py"), "stop"]
+    of_tail = Yardstick(lambda: tail, seconds=lambda path: cost.run(hook, events[path()]).seconds)
 
-    assert path.stat().st_size > 100_000_000
-    assert bare.excess(4, lambda: [*python, str(ROOT / "src/onrecord/hooks/run.py"), "stop"]) == ""
+    assert huge.stat().st_size > 100_000_000
+    assert of_tail.excess(1.25, lambda: huge) == ""
