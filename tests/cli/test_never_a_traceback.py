@@ -25,8 +25,12 @@ def fail(*words): raise {0}("the log fails, too")
 state_file.{1} = fail
 hooks.{2} = fail
 """
-CLOCK = "import time; now = time.time(); real = time.time; time.time = lambda: real() - now + {}\n"
+CLOCK = (
+    "import time; now = time.time(); real = time.time; time.time = lambda: real() - now + {}\n"
+    "time.time_ns = lambda: int(time.time() * 1e9)\n"
+)
 CLOCKS = {"1970": 0, "1970, a day later": 86_400, "2038": 2_147_483_648, "2106": 4_294_967_296, "2300": 10_413_792_000}
+DATES = {"1901": -2_147_483_648, "2300": CLOCKS["2300"], "2446": 15_032_385_535}
 MORE = {
     "completion": ("bash",),
     "docs": ("triggers",),
@@ -115,6 +119,25 @@ def test_a_clock_that_is_wrong(project, year):
     outcomes = {line: _run(project, clock + _MAIN, *line) for line in lines}
     replies = [_run(project, clock + _HOOK, event, text=_event(project)) for event in hooks.EVENTS]
 
+    assert [(line, outcome.stderr) for line, outcome in outcomes.items() if not _has_no_traceback(outcome)] == []
+    assert [(reply.returncode, reply.stderr) for reply in replies] == [(0, "")] * len(replies)
+    assert not Path(os.environ["XDG_STATE_HOME"], "onrecord/failures.log").exists()
+
+
+@pytest.mark.parametrize("year", DATES)
+def test_files_that_are_dated_by_a_clock_that_is_wrong(project, year):
+    """The flaw of 0.3.0-dev: a file's time after April 2262 does not fit into SQLite, and all commands ended there."""
+    clock = CLOCK.format(DATES[year])
+    _save(project)
+    for folder, _, names in os.walk(project):
+        for path in (folder, *(os.path.join(folder, name) for name in names)):
+            os.utime(path, (DATES[year], DATES[year]))
+    lines = [("search", "tea"), ("list",), ("status",), ("doctor",), ("audit",), ("effect",), ("digest",)]
+
+    outcomes = {line: _run(project, prelude + _MAIN, *line) for line in lines for prelude in ("", clock)}
+    replies = [_run(project, _HOOK, event, text=_event(project)) for event in hooks.EVENTS]
+
+    assert "Use tea" in outcomes["search", "tea"].stdout
     assert [(line, outcome.stderr) for line, outcome in outcomes.items() if not _has_no_traceback(outcome)] == []
     assert [(reply.returncode, reply.stderr) for reply in replies] == [(0, "")] * len(replies)
     assert not Path(os.environ["XDG_STATE_HOME"], "onrecord/failures.log").exists()

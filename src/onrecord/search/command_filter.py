@@ -29,6 +29,9 @@ _ANY_CHECK = "!!"
 _PROBES = (0, 1, 2, 3)
 _BITS = (1, 2, 4, 8, 16, 32, 64, 128)
 
+NANOSECONDS = (1 << 63) - 1
+"""The bits of a file's time that SQLite can hold: a file may be dated to 2446 and later, and only has to differ."""
+
 _MAX_WORDS = 400
 """Words of a command that are looked up."""
 
@@ -50,7 +53,7 @@ def folder_times(store_root: str) -> dict[str, int]:
 
 def _time(folder: str) -> int:
     try:
-        return os.stat(folder).st_mtime_ns
+        return os.stat(folder).st_mtime_ns & NANOSECONDS
     except OSError:
         return 0
 

@@ -110,7 +110,7 @@ def stamp(root: str, path: str) -> tuple[int, int] | None:
         from onrecord import files
 
         return _UNSEEN if files.is_fault(error) else None
-    return status.st_mtime_ns, status.st_size
+    return status.st_mtime_ns & command_filter.NANOSECONDS, status.st_size
 
 
 def folder_times(index: Index) -> dict[str, int]:
