@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -13,9 +14,12 @@ from onrecord.capture import review
 from onrecord.record import compose
 from onrecord.settings import Settings
 from onrecord.shared import remotes, replicas
+from onrecord.store import record_names
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
+from onrecord.web import agent_page
+from tests.hooks.hook_process import run_hook
 from tests.shared.machines import accept
 from tests.web.forms import fields
 
@@ -259,9 +263,9 @@ def test_a_preview_shows_what_an_agent_gets_its_tokens_and_what_save_would_warn_
     form = fields(browser.get("/new/decision"))
     form.update({"title": "Sessions", "content.decision": "Never use Redis for sessions", "triggers.0": "fix it"})
 
-    partial = browser.post("/preview", **form)
+    partial = browser.post("/new/decision", **form, do="preview", part="1")
     form.update({"content.context": "Redis lost sessions", "content.rationale.0": "one part"})
-    whole = browser.post("/preview", **form)
+    whole = browser.post("/new/decision", **form, do="preview", part="1")
 
     assert "cannot be saved yet" in partial.text and "context is missing" in partial.text
     assert "<html" not in whole.text and "cannot be saved" not in whole.text
@@ -288,7 +292,8 @@ def test_the_preview_refuses_a_secret(browser, save):
     entry = save()
     form = fields(browser.get(_address(entry)))
 
-    response = browser.post("/preview", **{**form, "content.decision": "AKIA" + "ABCDEFGHIJKLMNOP"})
+    secret = "AKIA" + "ABCDEFGHIJKLMNOP"
+    response = browser.post(_address(entry), **{**form, "content.decision": secret}, do="preview", part="1")
 
     assert "cannot be saved yet" in response.text
 
@@ -539,3 +544,56 @@ def test_a_field_that_a_reviewer_changes_in_a_draft_is_accepted_with_it(browser,
     assert after.content["decision"] == "proposed"
     assert after.content["context"] == "what the reviewer knew"
     assert "auth" in after.tags
+
+
+def _previewed(browser, address: str, form: dict[str, str]) -> list[str]:
+    """Return the texts of the preview of a form."""
+    page = browser.post(address, **form, do="preview", part="1").text
+    return [html.unescape(text) for text in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.S)]
+
+
+_SAYS = "a" * 300 + ". Then more. " + "b" * 400
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        {"content.decision": "Rows in auth.sessions, 30 days"},
+        {"title": "Login state lives in tables"},
+        {"content.decision": _SAYS, "title": "A <b>title</b> & “quotes” with “onrecord show x”"},
+        {"content.status": "deprecated", "content.context": "\u202e hidden"},
+    ],
+)
+def test_the_preview_of_an_edited_record_is_what_a_session_and_a_prompt_get(browser, save, project, typed):
+    entry = save(triggers=["where is login state?"], tags=["auth"])
+    form = {**fields(browser.get(_address(entry))), **typed}
+
+    line, rule, pointer = _previewed(browser, _address(entry), form)
+    browser.post(_address(entry), **form)
+
+    (after,) = project.store.entries()
+    event = {"session_id": "s1", "cwd": project.root, "transcript_path": ""}
+    start = run_hook("session_start", {**event, "source": "startup"}, is_patient=True).context
+    prompt = run_hook("user_prompt_submit", {**event, "prompt": "where is login state?"}, is_patient=True).context
+    # How sure a prompt means it depends on the prompt.
+    prompt = re.sub(r' confidence="\w+"', "", prompt)
+    is_in_force = "content.status" not in typed
+    assert (line in start.split("\n")) == is_in_force
+    assert (rule == prompt) == is_in_force, (rule, prompt)
+    assert pointer.endswith(f"onrecord show {record_names.short_name(after.path)}")
+
+
+def test_the_preview_of_a_draft_that_changes_a_record_is_the_record_as_it_will_be(browser, save, project):
+    entry = save()
+    writer = Writer(project.store, project.settings)
+    change = review.draft_update(writer, entry, {"content": {"decision": "proposed"}}, "because")
+    name = Inbox(project.store.root).put(change).name
+    form = fields(browser.get(f"/inbox/{name}/edit"))
+
+    shown = _previewed(browser, f"/inbox/{name}/edit", {**form, "content.decision": "proposed and corrected"})
+    browser.post(f"/inbox/{name}/edit", **{**form, "content.decision": "proposed and corrected"})
+    browser.decide(name, "accept")
+
+    assert shown == [
+        text.text for text in agent_page.texts(project, project.store.root, project.get(entry.path).memory)
+    ]

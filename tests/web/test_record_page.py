@@ -14,6 +14,7 @@ from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 from tests.git_project import GitProject
+from tests.shared.machines import accept
 
 
 def _text(response) -> str:
@@ -221,3 +222,20 @@ def test_a_successor_that_there_is_none_of_is_an_error_at_its_field(browser, sav
     assert response.status_code == 422
     assert re.search(rf'id="text-supersede"[^>]*value="{typed}"[^>]*aria-invalid="true"', response.text)
     assert re.search(r'<details open><summary class="button">Supersede', response.text)
+
+
+def test_a_record_of_a_store_that_one_may_only_read_has_no_button_that_would_be_refused(browser, save):
+    save()
+    remotes.add("security", "/srv/security.git")
+    replica = replicas.prepare("security")
+    content = {"context": "a", "decision": "The vault", "rationale": ["b"]}
+    record = compose.compose("decision", {"title": "Secrets live in the vault", "content": content})
+    entry = Writer(Store(replica.store), Settings()).save(record)
+    accept("security")
+    replica.write_state(replica.state._replace(is_read_only=True))
+
+    page = browser.get(f"/record/security/{entry.path}").text
+
+    assert "You may read this shared store, not change it." in page
+    actions = re.findall(rf'action="/record/security/{re.escape(entry.path)}/([a-z-]+)"', page)
+    assert actions == [] and f"{entry.path}/edit" not in page

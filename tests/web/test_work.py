@@ -91,12 +91,13 @@ def test_a_check_is_written_in_rows_and_its_error_is_where_it_is(ferry):
     page.goto(f"{ferry.root}/record/project/constraints/never-log-a-session-id.json/edit")
 
     page.locator("summary", has_text="Checks").click()
+    page.get_by_role("button", name="Add a check").click()
     check = page.locator('[data-list="checks"] > li').first
     check.get_by_label("command").check()
     check.get_by_label("Starts, start 1", exact=True).fill("npm install")
-    check.get_by_label("Breaks, break 1", exact=True).fill("yarn add left-pad")
+    check.get_by_label("Breaks, example 1", exact=True).fill("yarn add left-pad")
     page.get_by_role("button", name="Save", exact=True).click()
-    wrong = page.get_by_label("Breaks, break 1", exact=True).first
+    wrong = page.get_by_label("Breaks, example 1", exact=True).first
     expect(wrong).to_be_focused()
     expect(wrong).to_have_attribute("aria-invalid", "true")
     expect(page.locator("#f-checks-0-examples-breaks-0-error")).to_contain_text("does not break the check")
@@ -173,6 +174,7 @@ def test_two_people_edit_one_field_and_choose(ferry):
     expect(page.locator("del")).to_have_text("7")
     expect(page.locator("ins")).to_have_text("30")
     faults = appearance.faults(page)
+    page.get_by_label("Another text", exact=True).check()
     page.get_by_label("Another text for Decision").fill("Rows in auth.sessions, 14 day expiry after all")
     expect(page.get_by_label("Another text", exact=True)).to_be_checked()
     page.get_by_role("button", name="Save", exact=True).click()
@@ -352,8 +354,9 @@ def test_the_work_of_a_day(ferry):
     expect(page.locator(".warning", has_text="Your agent broke this 3 times")).to_be_visible()
     page.get_by_role("link", name="Edit", exact=True).click()
     page.locator("summary", has_text="Checks").click()
+    page.get_by_role("button", name="Add a check").click()
     page.get_by_label("edit", exact=True).first.check()
-    page.get_by_label("Adds, add 1", exact=True).first.fill("log(session_id)")
+    page.get_by_label("Adds, text 1", exact=True).first.fill("log(session_id)")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("status").first).to_contain_text("Saved.")
     assert project.get("never-log-a-session-id").memory.checks[0].adds == ("log(session_id)",)

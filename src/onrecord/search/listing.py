@@ -102,9 +102,9 @@ def _at(index: Index, paths: Sequence[str]) -> dict[str, Listed]:
 
 
 def containing(index: Index, text: str, limit: int) -> list[tuple[str, str]]:
-    """Return the ids and titles of active records with each word of `text` in the id or the title, newest first."""
+    """Return the ids and titles of records in force with each word of `text` in the id or the title, newest first."""
     words = text.split()[:_MAX_WORDS]
-    where = " AND ".join(["status = 'active'", *[r"(id LIKE ? ESCAPE '\' OR title LIKE ? ESCAPE '\')"] * len(words)])
+    where = " AND ".join([IS_CURRENT, *[r"(id LIKE ? ESCAPE '\' OR title LIKE ? ESCAPE '\')"] * len(words)])
     escaped = [word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") for word in words]
     patterns = [f"%{word}%" for word in escaped for _column in ("id", "title")]
     statement = f"SELECT id, title FROM record WHERE {where} ORDER BY {ORDERS['updated']} LIMIT ?"

@@ -146,7 +146,8 @@ def areas(index: Index) -> list[tuple[str, str, int]]:
     return [(*key, count) for key, count in counts.items() if count > 0]
 
 
-def neighbours(index: Index, name: str) -> list[str]:
-    """Return the ids directly before and after a name in alphabetical order, of records of any status."""
-    query = "SELECT (SELECT max(id) FROM record WHERE id < ?1), (SELECT min(id) FROM record WHERE id > ?1)"
-    return [str(other) for other in index._connection.execute(query, (name,)).fetchone() if other]
+def neighbours(index: Index, name: str, without: str = "") -> list[str]:
+    """Return the ids directly before and after a name in alphabetical order, of records of any status but `without`."""
+    others = "SELECT {}(id) FROM record WHERE id {} ?1 AND id <> ?2"
+    query = f"SELECT ({others.format('max', '<')}), ({others.format('min', '>')})"
+    return [str(other) for other in index._connection.execute(query, (name, without)).fetchone() if other]

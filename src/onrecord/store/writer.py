@@ -153,6 +153,12 @@ class Writer:
                 self._relink(batch, record.id, renamed.id)
         return updated
 
+    def revised(self, record: Memory, patch: Mapping[str, Any]) -> Memory:
+        """Return a record as `update` writes it, but for the state of its files. Raises Invalid and SecretFound."""
+        after = lifecycle.revise(record, patch, now=self.now, may_shrink=True)
+        compose.refuse_secrets(patch)
+        return self._rename(record, after)
+
     def _rename(self, before: Memory, after: Memory) -> Memory:
         hints = [*after.tags, after.category.replace("_", " ")]
         if naming.slug(before.title, hints) == naming.slug(after.title, hints):

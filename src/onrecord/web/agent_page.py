@@ -12,7 +12,7 @@ from starlette.routing import Route
 from onrecord import paths, timestamps
 from onrecord.capture import advice, similar
 from onrecord.coldstart import NamedTuple
-from onrecord.digest import map_page
+from onrecord.digest import digest, map_page
 from onrecord.digest.selection import DigestCandidate
 from onrecord.errors import OnrecordError, SecretFound
 from onrecord.freshness import anchors
@@ -21,12 +21,13 @@ from onrecord.recall import explanation, for_prompt, selection
 from onrecord.recall.candidate import Candidate, render_block
 from onrecord.recall.explanation import Explained
 from onrecord.recall.for_prompt import Decision
-from onrecord.record import compose, memory, naming, rule_title, summary_line
+from onrecord.record import memory, naming, rule_title, summary_line
 from onrecord.record.memory import Memory
+from onrecord.search import index, overview
 from onrecord.search.rank import Match
 from onrecord.store import record_names
 from onrecord.store.store import Store
-from onrecord.text import count_tokens
+from onrecord.text import count_tokens, escape_line
 from onrecord.web import view
 
 _MAX_PROMPT_CHARS = 8_000
@@ -124,8 +125,8 @@ class AgentPreview(NamedTuple):
     similar: tuple[SimilarTitle, ...] = ()
 
 
-def texts(store_root: str, record: Memory) -> tuple[ShownText, ...]:
-    """Return the texts that an agent gets of a record of a store."""
+def texts(project: Project, store_root: str, record: Memory, *, before: Memory | None = None) -> tuple[ShownText, ...]:
+    """Return the texts that an agent gets of a record of a store; `before` is the one that it changes."""
     prefix = paths.prefix_of(store_root)
     marks = ", ".join(summary_line.marks(record))
     line = summary_line.render(record)
@@ -137,54 +138,62 @@ def texts(store_root: str, record: Memory) -> tuple[ShownText, ...]:
     shared = paths.store_name(prefix) if paths.is_shared(prefix) else ""
     entry = DigestCandidate(
         record.path, record.category, record.title, line, prefix + record.path, not shared,
-        shared=shared, line=rule_title.of_record(record), mark=marks, name=record_names.short_name(record.path),
+        shared=shared, line=rule_title.of_record(record), mark=marks,
+        name=_name_in_map(project, record, before.id if before else ""),
     )  # fmt: skip
     return (
-        ShownText("At the start of a session, in the map", map_page.render_line(entry)),
+        ShownText("At the start of a session, in the map", escape_line(map_page.render_line(entry))),
         ShownText("At a prompt, a command or a file that it governs", render_block([candidate.item], prefix)),
-        ShownText("Where it is only likely to be relevant", selection.pointer(candidate)),
+        ShownText("Where it is only likely to be relevant", escape_line(selection.pointer(candidate))),
     )
 
 
-def preview(
-    store: Store, name: str, category: str, fields: Mapping[str, Any], *, before: Memory | None = None
-) -> AgentPreview:
-    """Return the preview of a partial record, complete or not; `before` is the record that it changes.
+def _name_in_map(project: Project, record: Memory, old_id: str) -> str:
+    """Return the shortest name of a record that means no other one, as the map at the start of a session has it."""
+    indexes = (index.open_file(store_ref.root) for store_ref in project.store_refs)
+    others = [other for each in indexes for other in overview.neighbours(each, record.id, old_id)]
+    others += [lesson.name for lesson in digest.lessons(project.root)]
+    return record_names.beginning(record.id, others) or record_names.short_name(record.path)
+
+
+def preview(project: Project, store: Store, name: str, record: Memory, *, before: Memory | None = None) -> AgentPreview:
+    """Return the preview of a record that can be saved; `before` is the one that it changes.
 
     `name` is that of the store in addresses.
     """
-    record, refusals = _compose(category, fields)
-    if not record.title:
-        return AgentPreview((), refusals)
-    is_complete = not refusals
-    project = anchors.project_root(store.root)
     earlier = before.triggers if before else ()
-    near = similar.find(store, record, 4) if is_complete else []
+    near = [match for match in similar.find(store, record, 4) if before is None or match.memory.id != before.id]
     return AgentPreview(
-        texts(store.root, record),
-        refusals,
-        tuple(advice.on(record, project, earlier_triggers=earlier)) if is_complete else (),
-        tuple(
-            SimilarTitle(match.memory.title, view.address(name, match.entry.path), match.is_same)
-            for match in near
-            if before is None or match.memory.id != before.id
+        texts(project, store.root, record, before=before),
+        advice=tuple(advice.on(record, anchors.project_root(store.root), earlier_triggers=earlier)),
+        similar=tuple(
+            SimilarTitle(match.memory.title, view.address(name, match.entry.path), match.is_same) for match in near
         ),
     )
 
 
-def _compose(category: str, fields: Mapping[str, Any]) -> tuple[Memory, tuple[str, ...]]:
-    """Return the record of partial fields, and the reasons why it cannot be saved yet."""
-    try:
-        return compose.compose(category, fields), ()
-    except SecretFound as error:
+def partial_preview(
+    project: Project,
+    store: Store,
+    category: str,
+    fields: Mapping[str, Any],
+    error: OnrecordError,
+    *,
+    before: Memory | None = None,
+) -> AgentPreview:
+    """Return the preview of a record that cannot be saved yet, with the reasons that an error has."""
+    title = naming.clean_title(str(fields.get("title", "")))
+    if isinstance(error, SecretFound):
         reasons: tuple[str, ...] = (f"{error.message}; {error.fix}",)
-    except OnrecordError as error:
+    else:
         flaws = error.field_errors or (("", error.message),)
         reasons = tuple(f"{_label(where)}{message}" for where, message in flaws)
-    title = naming.clean_title(str(fields.get("title", "")))
-    content = fields.get("content", {})
-    record = Memory(category, naming.slug(title), title, content, updated_at=timestamps.now())
-    return record._replace(triggers=tuple(fields.get("triggers", ()))), reasons
+    if not title:
+        return AgentPreview((), reasons)
+    start = before or Memory(category, naming.slug(title), title, {})
+    content, triggers = fields.get("content", {}), tuple(fields.get("triggers", ()))
+    record = start._replace(title=title, content=content, triggers=triggers, updated_at=timestamps.now())
+    return AgentPreview(texts(project, store.root, record, before=before), reasons)
 
 
 def _label(where: str) -> str:

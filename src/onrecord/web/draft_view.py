@@ -83,6 +83,8 @@ class DraftView(NamedTuple):
     checks: tuple[str, ...] = ()
     similar: tuple[SimilarRecord, ...] = ()
     updates: str = ""
+    updates_title: str = ""
+    updates_address: str = ""
     supersedes: str = ""
     source: str = ""
     author: str = ""
@@ -102,6 +104,16 @@ class DraftView(NamedTuple):
     def into(self) -> str:
         """The record that it would most probably be merged into."""
         return self.updates or (self.similar[0].id if self.similar else "")
+
+
+class _Change(NamedTuple):
+    """A draft applied to the record that it updates: the result, that record, and the fields that differ."""
+
+    after: Memory
+    title: str = ""
+    address: str = ""
+    differences: tuple[Difference, ...] = ()
+    error: str = ""
 
 
 def stored_drafts(project: Project) -> list[StoredDraft]:
@@ -135,22 +147,14 @@ def of(stored: StoredDraft) -> DraftView:
     head = (draft.name, stored.store, stored.anchor)
     if isinstance(draft, BrokenDraft):
         return DraftView(*head, draft.name, "", "", error=draft.error.message)
-    record, error = draft.record, ""
-    after: Memory = record
-    changes: tuple[Difference, ...] = ()
-    if draft.updates and writer.store.has(draft.updates):
-        try:
-            before, after = review.preview(writer, draft)
-            changes = tuple(_differences(before, after))
-        except OnrecordError as problem:
-            error = f"This change cannot be applied: {problem.message}"
+    record, change = draft.record, _change(stored, draft)
     return DraftView(
         *head,
         record.title,
         record.category,
         draft.made_at,
         draft.hash,
-        summary_line.render(after),
+        summary_line.render(change.after),
         fields=tuple(record_page.fields_of(record)),
         evidence=tuple(draft.evidence),
         note=draft.note,
@@ -161,13 +165,28 @@ def of(stored: StoredDraft) -> DraftView:
         checks=tuple(map(check.describe, record.checks)),
         similar=() if draft.updates else tuple(_similar(stored, record)),
         updates=draft.updates,
+        updates_title=change.title,
+        updates_address=change.address,
         supersedes=draft.replaces,
         source=record.source,
         author=author.described(record.origin, record.agent, record.host),
-        changes=changes,
+        changes=change.differences,
         is_conflict=draft.name.startswith(reconcile.CONFLICT),
-        error=error,
+        error=change.error,
     )
+
+
+def _change(stored: StoredDraft, draft: Draft) -> _Change:
+    """Return what a draft does to the record that it updates; without such a record, the draft as it is."""
+    if not draft.updates or not stored.writer.store.has(draft.updates):
+        return _Change(draft.record)
+    try:
+        target = stored.writer.store.get(draft.updates)
+        change = _Change(draft.record, target.memory.title, view.address(stored.store, target.path))
+        before, after = review.preview(stored.writer, draft)
+    except OnrecordError as problem:
+        return _Change(draft.record, error=f"This change cannot be applied: {problem.message}")
+    return change._replace(after=after, differences=tuple(_differences(before, after)))
 
 
 def _similar(stored: StoredDraft, record: Memory) -> Iterator[SimilarRecord]:

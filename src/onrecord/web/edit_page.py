@@ -20,7 +20,7 @@ from onrecord.freshness import related_files
 from onrecord.project import save_record
 from onrecord.record import compose, drafts, memory, naming
 from onrecord.record.drafts import Draft
-from onrecord.record.form import FieldProblem
+from onrecord.record.form import FieldProblem, FilledForm
 from onrecord.record.memory import Memory
 from onrecord.search import listing
 from onrecord.shared import replicas
@@ -64,7 +64,8 @@ class _Subject:
         self.store = store
         self.store_name = store_name
         self.category = category
-        self.writer = Writer(store, view.site_of(request).project().settings)
+        self.project = view.site_of(request).project()
+        self.writer = Writer(store, self.project.settings)
 
     @property
     def address(self) -> str:
@@ -92,6 +93,10 @@ class _Subject:
 
     def save(self, fields: Mapping[str, Any], values: Values) -> Response:
         """Save the fields of the form. Raises OnrecordError."""
+        raise NotImplementedError
+
+    def proposal(self, fields: Mapping[str, Any]) -> Memory:
+        """Return the record that agents will get if the fields of the form are saved. Raises OnrecordError."""
         raise NotImplementedError
 
     def write(self, patch: Mapping[str, Any], expected_hash: str, values: Values) -> Response:
@@ -140,6 +145,9 @@ class _NewRecord(_Subject):
         content = dict(categories.CATEGORIES[self.category].defaults)
         return record_form.from_fields(self.category, {"content": content})
 
+    def proposal(self, fields: Mapping[str, Any]) -> Memory:
+        return compose.compose(self.category, fields, now=self.writer.now)
+
     def save(self, fields: Mapping[str, Any], values: Values) -> Response:
         record = compose.compose(self.category, fields, now=self.writer.now)
         root = self.store.root
@@ -181,9 +189,12 @@ class _SavedRecord(_Subject):
     def base(self, version: str) -> Memory | None:
         return super().base(version) or record_versions.with_hash(self.store, self.entry.path, version)
 
+    def proposal(self, fields: Mapping[str, Any]) -> Memory:
+        return self.writer.revised(self.record, record_form.patch(self.record, fields))
+
     def save(self, fields: Mapping[str, Any], values: Values) -> Response:
         self.store.expect(self.entry.path, values.get("hash", ""))
-        return self.write(_patch(self.record, fields), self.entry.hash, values)
+        return self.write(record_form.patch(self.record, fields), self.entry.hash, values)
 
     def write(self, patch: Mapping[str, Any], expected_hash: str, values: Values) -> Response:
         new_files = patch.get("related_files") or ()
@@ -234,9 +245,15 @@ class _DraftRecord(_Subject):
         part = self.request.query_params.get("from", "")
         return {**record_form.from_record(self.record), "supersedes": self.draft.supersedes, "from": part}
 
+    def proposal(self, fields: Mapping[str, Any]) -> Memory:
+        draft = review.edited(self.draft, record_form.patch(self.record, fields))
+        if draft.updates and self.store.has(draft.updates):
+            return review.preview(self.writer, draft)[1]
+        return review.accepted_record(draft.record, self.writer.now)
+
     def save(self, fields: Mapping[str, Any], values: Values) -> Response:
         self.store.expect(f"{paths.INBOX}/{self.draft.name}.json", values.get("hash", ""))
-        return self.write(_patch(self.record, fields), self.draft.hash, values)
+        return self.write(record_form.patch(self.record, fields), self.draft.hash, values)
 
     def write(self, patch: Mapping[str, Any], expected_hash: str, values: Values) -> Response:
         # The store compares the hash again under its lock.
@@ -268,15 +285,11 @@ def _resolved(store: Store, text: str) -> str:
 
 
 def _saved(record: Memory, before: Memory | None = None) -> str:
-    """Return what the next page says: that it was saved, and which new triggers fit any prompt."""
-    note = naming.generic_note([text for text in record.triggers if not before or text not in before.triggers])
-    return f"Saved. Note: {note}." if note else "Saved."
-
-
-def _patch(record: Memory, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that the person changed. Fields that the form does not show are not changed."""
-    before = record_form.parse(record.category, record_form.from_record(record)).fields
-    return drafts.difference(before, fields)
+    """Return what the next page says of a saved record: whether it is in use, and which new triggers fit any prompt."""
+    generic = naming.generic_note([text for text in record.triggers if not before or text not in before.triggers])
+    note = f" Note: {generic}." if generic else ""
+    status = "" if record.record_status == "active" else f" Agents do not get it: it is {record.record_status}."
+    return f"Saved.{status}{note}"
 
 
 def new(request: Request) -> Response:
@@ -318,15 +331,7 @@ def _keep_text(request: Request, error: OnrecordError) -> Response:
 def _typed_values(values: Values) -> Values:
     """Return the values of a form, with the texts that were written in place of two versions."""
     category = values["category"]
-    fields = record_form.parse(category, values).fields
-    for name in (key.removeprefix("own.") for key in values if key.startswith("own.")):
-        if values.get(f"choice.{name}") != field_merge.OWN:
-            continue
-        try:
-            value = field_merge.from_text(field_merge.kind_of(category, name), values[f"own.{name}"], name)
-        except OnrecordError:
-            continue
-        fields = field_merge.with_value(fields, name, value)
+    fields = field_merge.with_own_texts(category, record_form.parse(category, values).fields, values)
     return {**values, **record_form.from_fields(category, fields)}
 
 
@@ -339,13 +344,9 @@ def _press(form_subject: _Subject, values: Values) -> Response:
     values = record_form.without_gaps(form_subject.category, values)
     filled = record_form.parse(form_subject.category, values)
     if command == "preview":
-        shown = agent_page.preview(
-            form_subject.store,
-            form_subject.store_name,
-            form_subject.category,
-            filled.fields,
-            before=form_subject.record,
-        )
+        shown = _preview(form_subject, filled)
+        if values.get("part"):
+            return view.fragment(form_subject.request, "agent_preview.html", preview=shown)
         return _page(form_subject, _FormPage(values, filled.problems, shown, is_unsaved=True))
     if filled.problems:
         return _page(form_subject, _FormPage(values, filled.problems, is_unsaved=True))
@@ -372,7 +373,7 @@ def _merged(form_subject: _Subject, fields: Mapping[str, Any], values: Values, t
     """Return the merge of a form with the version that somebody else saved after it was opened."""
     base = form_subject.base(values.get("base", "") or values.get("hash", ""))
     start = base or theirs
-    yours = drafts.apply(memory.to_json(start), _patch(start, fields))
+    yours = drafts.apply(memory.to_json(start), record_form.patch(start, fields))
     if "tags" in yours:
         yours["tags"] = list(naming.clean_tags(yours["tags"]))
     return field_merge.of_versions(base, yours, theirs)
@@ -428,6 +429,7 @@ def _choice_page(form_subject: _Subject, merge: Merge, values: Values, error: On
         typed=typed,
         expected_hash=form_subject.hash,
         is_draft=form_subject.is_draft,
+        list_address=form_subject.list_address,
         has_base=bool(merge.base),
     )
 
@@ -443,6 +445,7 @@ def _page(form_subject: _Subject, form_page: _FormPage) -> Response:
     values = {
         "sections": record_form.unfolded(sections, problems),
         "problems": problems,
+        "labels": record_form.labels(sections),
         "focused": next((name for name in problems if name), "title" if form_subject.record is None else ""),
         "values": form_page.values,
         "preview": form_page.preview or _first_preview(form_subject, form_page),
@@ -470,27 +473,28 @@ def _first_preview(form_subject: _Subject, form_page: _FormPage) -> AgentPreview
     """Return the preview of a record as it is saved; None for a form with other text."""
     if form_page.is_unsaved or form_subject.record is None:
         return None
-    return AgentPreview(agent_page.texts(form_subject.store.root, form_subject.record))
+    fields, before = record_form.parse(form_subject.category, form_page.values).fields, form_subject.record
+    try:
+        record = form_subject.proposal(fields)
+    except OnrecordError:
+        record = before
+    return AgentPreview(agent_page.texts(form_subject.project, form_subject.store.root, record, before=before))
 
 
-def show_preview(request: Request) -> Response:
-    """Return the preview of a form while somebody types in it."""
-    values = view.form_fields(request)
-    category, name = values.get("category", ""), values.get("store", view.PROJECT)
-    if category not in categories.CATEGORIES:
-        raise BadInput(f"{category!r} is not a category", fix=f"use one of {', '.join(categories.CATEGORIES)}")
-    store = record_page.store_to_change(request, name)
-    before = next(iter(store.records_named(values.get("id", ""))), None)
-    filled = record_form.parse(category, record_form.without_gaps(category, values))
-    shown = agent_page.preview(store, name, category, filled.fields, before=before)
-    refusals = (*shown.refusals, *(f"{problem.field}: {problem.message}" for problem in filled.problems))
-    return view.fragment(request, "agent_preview.html", preview=shown._replace(refusals=refusals))
+def _preview(form_subject: _Subject, filled: FilledForm) -> AgentPreview:
+    """Return what agents will be shown of the record that a form holds, and what speaks against saving it."""
+    project, store, before = form_subject.project, form_subject.store, form_subject.record
+    try:
+        record = form_subject.proposal(filled.fields)
+        shown = agent_page.preview(project, store, form_subject.store_name, record, before=before)
+    except OnrecordError as error:
+        shown = agent_page.partial_preview(project, store, form_subject.category, filled.fields, error, before=before)
+    return shown._replace(refusals=(*shown.refusals, *(f"{each.field}: {each.message}" for each in filled.problems)))
 
 
 _GET_AND_POST = ["GET", "POST"]
 ROUTES = (
     Route("/new/{category}", new, methods=_GET_AND_POST),
-    Route("/preview", show_preview, methods=["POST"]),
     Route("/record/{store}/{folder}/{name}/edit", edit, methods=_GET_AND_POST),
     Route("/inbox/{name}/edit", edit_draft, methods=_GET_AND_POST),
 )

@@ -35,6 +35,8 @@ class FieldChoice(NamedTuple):
     yours: tuple[MarkedPart, ...]
     choice: str
     own: str
+    options: tuple[str, ...] = ()
+    """The values that the field can have; empty if it is a text."""
 
     @property
     def id(self) -> str:
@@ -61,7 +63,8 @@ class Merge(NamedTuple):
         marks = compare_words(theirs, yours)
         choice = answers.get(f"choice.{name}", "")
         own = answers.get(f"own.{name}", yours)
-        return FieldChoice(name, label_of(name), base, marks.old, marks.new, choice, own)
+        options = kind.values if isinstance(kind, schema.Choice) else ()
+        return FieldChoice(name, label_of(name), base, marks.old, marks.new, choice, own, options)
 
     def chosen(self, answers: Mapping[str, str]) -> dict[str, Any]:
         """Return the merged record after a person's choices. Raises Invalid for a field without one."""
@@ -126,6 +129,19 @@ def _clashes(merged: Mapping[str, Any], theirs: Mapping[str, Any], yours: Mappin
 
 def _has_clash(value: Any) -> bool:
     return isinstance(value, Clash) or (isinstance(value, dict) and any(map(_has_clash, value.values())))
+
+
+def with_own_texts(category: str, fields: Mapping[str, Any], answers: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the fields of a form with the texts that a person wrote in place of two versions, if they can be read."""
+    for name in (key[len("own.") :] for key in answers if key.startswith("own.")):
+        if answers.get(f"choice.{name}") != OWN:
+            continue
+        try:
+            value = from_text(kind_of(category, name), answers[f"own.{name}"], name)
+        except Invalid:
+            continue
+        fields = with_value(fields, name, value)
+    return fields
 
 
 def kind_of(category: str, name: str) -> Kind:

@@ -14,7 +14,7 @@ from onrecord.capture import review
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, CannotUndo, Changed, NearDuplicate, NotFound, OnrecordError
 from onrecord.project import Project, require_store
-from onrecord.record import form
+from onrecord.record import form, summary_line
 from onrecord.record.drafts import Draft
 from onrecord.search import listing
 from onrecord.shared import reconcile
@@ -252,7 +252,7 @@ def _merge_page(
 ) -> Response:
     draft = stored.draft
     assert isinstance(draft, Draft)
-    merge = _merge_of(stored, into_entry)
+    merge, (before, after) = _merge_of(stored, into_entry), review.preview(stored.writer, draft, into_entry.path)
     is_conflict = draft.name.startswith(reconcile.CONFLICT)
     # Where two people disagree, a person has to choose; else what the draft says is why it is merged.
     usual = {} if is_conflict else {f"choice.{name}": field_merge.YOURS for name in merge.clashes}
@@ -266,6 +266,7 @@ def _merge_page(
         into=into_entry,
         into_address=view.address(stored.store, into_entry.path),
         choices=merge.choices({**usual, **answers}),
+        line=field_merge.compare_words(summary_line.render(before), summary_line.render(after)),
         problems=messages or {},
         note=note,
         is_conflict=is_conflict,

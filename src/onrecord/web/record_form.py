@@ -11,7 +11,7 @@ from typing import Any
 
 from onrecord import categories
 from onrecord.coldstart import NamedTuple
-from onrecord.record import form, memory, naming, schema
+from onrecord.record import drafts, form, memory, naming, schema
 from onrecord.record.form import FieldProblem, FilledForm
 from onrecord.record.memory import Memory
 from onrecord.record.schema import Choice, Choices, Field, Flag, Kind, ListOf, Number, Object, Text
@@ -31,7 +31,10 @@ _ADDRESSES = {"tags": "/pick/tags", "related_files": "/pick/files"}
 """Where the script asks for values that fit what is typed."""
 
 _TRUE, _FALSE, _CHECKED = "true", "false", "1"
-_SINGULAR = {"related_files": "file", "steps": "step", "checks": "check", "rationale": "reason", "some": "line"}
+_SINGULAR = {
+    "related_files": "file", "rationale": "reason", "some": "line", "has": "text", "adds": "text", "unless": "text",
+    "breaks": "example", "fits": "example",
+}  # fmt: skip
 
 SUPERSEDES = "supersedes"
 """The control for the record that a new one replaces; the others are those of the record's fields."""
@@ -100,6 +103,11 @@ def from_fields(category: str, fields: Mapping[str, Any]) -> dict[str, str]:
         if value is not None and form.can_show(field.kind, value):
             values.update(_flattened(field.kind, place, value, is_short=_is_short(field.name)))
     return values
+
+
+def patch(record: Memory, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a person changed in the form of a record. What the form does not show is not changed."""
+    return drafts.difference(parse(record.category, from_record(record)).fields, fields)
 
 
 def parse(category: str, values: Values) -> FilledForm:
@@ -349,6 +357,19 @@ def unfolded(form_sections: Iterable[FormSection], messages: Mapping[str, str]) 
         )
         for section in form_sections
     )
+
+
+def labels(form_sections: Iterable[FormSection]) -> dict[str, str]:
+    """Return what each control is called where it does not stand at its place: `Check 1, Paths`."""
+    names = {name: text for section in form_sections for each in section.controls for name, text in _labels(each)}
+    return {**names, SUPERSEDES: "Replaces"}
+
+
+def _labels(control: Control, within: str = "") -> Iterator[tuple[str, str]]:
+    text = ", ".join(filter(None, (within, control.label)))
+    yield control.name, text
+    for part in control.parts:
+        yield from _labels(part, text if control.widget == "group" else within)
 
 
 def _names(control: Control) -> Iterator[str]:

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from onrecord import paths
+from onrecord import categories, paths
 from onrecord.capture import sharing
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, NotFound, OnrecordError
@@ -106,11 +106,12 @@ def _page(request: Request, store: Store, entry: Entry, refused_change: RefusedC
         entry=entry,
         store=request.path_params["store"],
         is_shared=paths.is_shared(prefix),
+        is_read_only=_is_read_only(prefix),
         shown_path=prefix + entry.path,
         hidden_by=project.hidden(store, [record.id]).get(record.id, ""),
         address=view.address(request.path_params["store"], entry.path),
         line=summary_line.render(record),
-        shown=agent_page.texts(store.root, record),
+        shown=agent_page.texts(project, store.root, record),
         fields=list(fields_of(record)),
         chain=_replacement_chain(store, entry, request.path_params["store"]),
         files=list(_files(store, record, shows_lines=not is_static)),
@@ -173,9 +174,14 @@ def writable_stores(project: Project) -> dict[str, Store]:
     stores = {view.PROJECT: project.store, view.USER: project.user}
     for store_ref in project.known_refs:
         name, root = view.name_in_address(store_ref.prefix), paths.working_root(store_ref.root)
-        if not (paths.is_shared(store_ref.prefix) and replicas.Replica(name).state.is_read_only):
+        if not _is_read_only(store_ref.prefix):
             stores.setdefault(name, Store(root))
     return stores
+
+
+def _is_read_only(prefix: str) -> bool:
+    """True for a shared store that takes nothing from this user, as of the last sync."""
+    return paths.is_shared(prefix) and replicas.Replica(paths.store_name(prefix)).state.is_read_only
 
 
 def fields_of(record: Memory) -> Iterator[FieldView]:
@@ -184,7 +190,8 @@ def fields_of(record: Memory) -> Iterator[FieldView]:
         for field in schema.content_fields(record.category)
         if isinstance(field.kind, schema.ListOf) and field.kind.is_ordered
     }
-    names = [field.name for field in schema.content_fields(record.category)]
+    defaults = categories.CATEGORIES[record.category].defaults
+    names = sorted((field.name for field in schema.content_fields(record.category)), key=lambda name: name in defaults)
     for name in dict.fromkeys((*names, *sorted(record.content))):
         value = record.content.get(name)
         if value in (None, "", []):

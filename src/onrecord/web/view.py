@@ -183,6 +183,7 @@ class Site:
             breakable=breakable,
             breakable_lines=_breakable_lines,
             visible_lines=_visible_lines,
+            with_code=_with_code,
             day=_day,
             described=check.describe,
             author=lambda record: author.described(record.origin, record.agent, record.host),
@@ -350,6 +351,15 @@ def breakable(text: str) -> Markup:
 
 def _breakable_lines(text: str) -> Markup:
     return Markup("\n").join(map(breakable, text.split("\n")))
+
+
+def _with_code(text: str) -> Markup:
+    """Return a text as HTML, with what stands between backticks as code."""
+    parts = text.split("`")
+    return Markup().join(
+        Markup("<code>{}</code>").format(part) if number % 2 else Markup("{}").format(part)
+        for number, part in enumerate(parts)
+    )
 
 
 def _day(moment: str) -> str:

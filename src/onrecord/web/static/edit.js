@@ -2,6 +2,7 @@
 // is lost. Without this script the buttons do the same with a new page.
 "use strict";
 {
+  const MAX_BYTES = 1_000_000;
   const alive = new URL("icon.svg", document.currentScript.src).href;
   const parsed = (text) => new DOMParser().parseFromString(text, "text/html").body;
 
@@ -43,6 +44,7 @@
     }
     for (const part of copy.querySelectorAll(".field-error")) part.remove();
     copy.classList.add("is-empty");
+    copy.classList.remove("is-open");
     return copy;
   };
   const addRow = (list) => {
@@ -59,7 +61,7 @@
   const label = (name) => name.replace("content.", "").replaceAll("_", " ").replaceAll(".", " ");
   const typed = (form) => [...new FormData(form)].filter(([name, text]) => text.trim() && !form.querySelector(`input[type=hidden][name="${CSS.escape(name)}"]`))
     .map(([name, text]) => `${label(name)}: ${text}`).join("\n");
-  const refuse = (form) => {
+  const refuse = (form, sentence) => {
     form.querySelector("[data-refused]")?.remove();
     const notice = document.createElement("div");
     notice.className = "notice bad";
@@ -72,10 +74,9 @@
       await navigator.clipboard.writeText(typed(form));
       copy.textContent = "Copied";
     });
-    const sentence = document.createElement("p");
-    sentence.textContent = "Not saved: the server of this page does not answer. Your text is still here. Start “onrecord web” again, "
-      + "open this form there, and paste the text.";
-    notice.append(sentence, copy);
+    const paragraph = document.createElement("p");
+    paragraph.textContent = sentence;
+    notice.append(paragraph, copy);
     form.querySelector(".actions").before(notice);
     copy.focus();
   };
@@ -93,7 +94,10 @@
     const preview = form.querySelector("#preview");
     const showPreview = async () => {
       const number = ++latest;
-      const response = await fetch(form.dataset.action, { method: "POST", body: new URLSearchParams(new FormData(form)) }).catch(() => null);
+      const body = new URLSearchParams(new FormData(form));
+      body.set("do", "preview");
+      body.set("part", "1");
+      const response = await fetch(form.action, { method: "POST", body }).catch(() => null);
       if (number !== latest) return;
       preview.classList.toggle("is-old", !response?.ok);
       if (!response?.ok) return;
@@ -117,6 +121,7 @@
         event.preventDefault();
         const list = button.previousElementSibling;
         const row = isEmpty(list.lastElementChild) ? list.lastElementChild : addRow(list);
+        row.classList.add("is-open");
         row.querySelector("input, textarea").focus();
       } else if (button.dataset.move) {
         event.preventDefault();
@@ -125,9 +130,9 @@
         const other = button.dataset.move === "up" ? row.previousElementSibling : row.nextElementSibling;
         if (button.dataset.move === "remove") {
           if (list.children.length === 1) addRow(list);
-          const next = row.nextElementSibling ?? row.previousElementSibling;
+          const next = [row.nextElementSibling, row.previousElementSibling].find((other) => other?.checkVisibility());
           row.remove();
-          next.querySelector("input, textarea").focus();
+          (next?.querySelector("input, textarea") ?? list.nextElementSibling).focus();
         } else if (other && !isEmpty(row) && !isEmpty(other)) {
           if (button.dataset.move === "up") other.before(row);
           else other.after(row);
@@ -188,8 +193,9 @@
     form.addEventListener("submit", async (event) => {
       if (isSending) return;
       event.preventDefault();
+      if (new URLSearchParams(new FormData(form)).toString().length > MAX_BYTES) return refuse(form, "Not saved: the text is too long, a record has at most 200,000 bytes.");
       const response = await fetch(alive, { method: "HEAD" }).catch(() => null);
-      if (!response?.ok) return refuse(form);
+      if (!response?.ok) return refuse(form, "Not saved: the server of this page does not answer. Your text is still here. Start “onrecord web” again, open this form there, and paste the text.");
       isSending = true;
       form.requestSubmit(event.submitter);
     });

@@ -16,6 +16,10 @@
     element.append(...children);
     return element;
   };
+  const badge = (store) => {
+    const kind = ["project", "user"].includes(store) ? store : "shared";
+    return make("span", { class: `badge store-${kind}` }, store === "user" ? "personal" : store);
+  };
   const words = (text) => text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
   const fits = (item, query) =>
     words(query).every((word) => words(item.title).some((other) => other.startsWith(word)));
@@ -64,7 +68,7 @@
     items = found;
     list.replaceChildren(...items.map((item, position) => {
       const option = make("li", { role: "option", id: `palette-${position}`, "aria-selected": "false" },
-        make("span", {}, item.title), make("span", { class: "facts" }, item.kind));
+        make("span", {}, item.title), make("span", { class: "facts" }, ...(item.store ? [badge(item.store)] : []), item.kind));
       option.addEventListener("click", () => go(item));
       option.addEventListener("mousemove", () => position !== selected && select(position));
       return option;
@@ -89,7 +93,7 @@
     if (number !== latest || !dialog.open) return;
     const found = records.slice(0, 8).map((record) => ({
       title: record.title, kind: record.category.replace("_", " "),
-      address: record.address,
+      address: record.address, store: record.store,
     }));
     show([...near.slice(0, 4), ...found, ...items.filter((item) => item.kind === "search")]);
   };

@@ -62,7 +62,7 @@
     list.replaceChildren(...offers.map(({ value, label, note }, position) => {
       const option = make("li", { role: "option", id: `pick-${position}`, "aria-selected": "false" },
         make("span", {}, ...bold(label, typed)));
-      if (note) option.append(make("span", { class: "facts" }, ...bold(note, typed)));
+      if (note) option.append(make("span", { class: "facts" }, note));
       option.addEventListener("click", () => take(position));
       return option;
     }));
