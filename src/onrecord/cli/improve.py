@@ -130,13 +130,13 @@ def _with_judged(
     return list(by_path.values())
 
 
-def _judged(record: Memory, feedback: Feedback) -> Reason:
+def _judged(record: Memory, judgement: Feedback) -> Reason:
     """Return the reason that a person gave, and what to do."""
-    if feedback.wrong:
+    if judgement.wrong:
         fix = f"correct it: onrecord edit {record.id}; or: onrecord retire {record.id} --reason 'no longer true'"
-        return Reason("feedback", f"you called it wrong {plural(feedback.wrong, 'time')}", fix, _WRONG)
+        return Reason("feedback", f"you called it wrong {plural(judgement.wrong, 'time')}", fix, _WRONG)
     fix = f"say where it belongs, in its triggers or its scope: onrecord edit {record.id}"
-    message = f"you called it not relevant {plural(feedback.not_relevant, 'time')}"
+    message = f"you called it not relevant {plural(judgement.not_relevant, 'time')}"
     return Reason("feedback", message, fix, _NOT_RELEVANT)
 
 

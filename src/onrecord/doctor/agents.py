@@ -305,22 +305,28 @@ def _skills() -> Iterator[Finding]:
             yield Finding("warning", "agents", what, f"onrecord connect {setup.host} --yes")
 
 
-def _connected_agent(setup: HostSetup, state: ConnectionState) -> Iterator[Finding]:
+def _connected_agent(setup: HostSetup, connection_state: ConnectionState) -> Iterator[Finding]:
     host, title = setup.host, table.BY_NAME[setup.host].title
     fix = f"onrecord connect {setup.host} --yes"
-    if state.entrance == UNREADABLE:
-        yield Finding("warning", host, f"{title}: {state.flaw}", "correct it by hand")
-    elif OUTDATED in (state.entrance, state.server):
+    if connection_state.entrance == UNREADABLE:
+        yield Finding("warning", host, f"{title}: {connection_state.flaw}", "correct it by hand")
+    elif OUTDATED in (connection_state.entrance, connection_state.server):
         missing = _missing_launchers(setup)
         if missing:
             what = f"{title} is set up to start {missing[0]}, which does not exist, so it gets no memory"
             yield Finding("error", host, what, fix)
         else:
             yield Finding("warning", host, f"{title}: its entries were written by another version", fix)
-    elif host != "claude-code" or state.entrance != PLUGIN:
-        how = "by the plugin" if state.entrance == PLUGIN else "over MCP only" if state.entrance != CURRENT else ""
+    elif host != "claude-code" or connection_state.entrance != PLUGIN:
+        how = (
+            "by the plugin"
+            if connection_state.entrance == PLUGIN
+            else "over MCP only"
+            if connection_state.entrance != CURRENT
+            else ""
+        )
         yield Finding("ok", host, f"{title} is connected{f' {how}' if how else ''}")
-    if host == "codex" and state.entrance in (CURRENT, OUTDATED):
+    if host == "codex" and connection_state.entrance in (CURRENT, OUTDATED):
         yield from _codex_trust(setup)
 
 
