@@ -241,7 +241,7 @@ def _of_agents() -> list[Need]:
     if not present:
         return []
     sentence = f"{', '.join(present[:MAX_SUBJECTS])}: {'it is' if len(present) == 1 else 'they are'} shown nothing."
-    return [Need(AGENT, "no coding agent is connected", sentence, "onrecord connect --list", _SETTINGS)]
+    return [Need(AGENT, "no coding agent is connected", sentence, "onrecord connect --list", f"{_SETTINGS}#agents")]
 
 
 def _of_store(project: Project, store_ref: StoreRef, patience: float) -> list[Need]:

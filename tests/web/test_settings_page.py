@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from onrecord import paths
+from onrecord.hosts import connection, table
 from onrecord.setting_table import SETTINGS
 from onrecord.settings import load_settings
 
@@ -82,3 +83,18 @@ def test_every_setting_has_a_control_for_what_it_may_be(browser, save):
             assert re.findall(r"<option[^>]*>(true|false)</option>", row) == ["true", "false"]
         elif has_control and isinstance(setting.default, (int, float)):
             assert 'type="number"' in row
+
+
+def test_an_agent_is_connected_and_disconnected_with_one_button(browser, save, project):
+    """The list of what needs a person led to a page without a button for it."""
+    save()
+    Path(os.environ["HOME"], ".codex").mkdir(exist_ok=True)
+    offered = browser.get("/settings").text
+
+    connected = browser.post("/do/connect", subject="codex")
+    is_connected = connection.state(table.setup("codex")).is_connected
+    browser.post("/do/disconnect", subject="codex")
+
+    assert 'id="agents"' in offered and 'name="subject" value="codex"' in offered
+    assert "Connected. Start the agent again." in connected.text and is_connected
+    assert not connection.state(table.setup("codex")).is_connected

@@ -113,6 +113,8 @@ _BUTTONS = {
     attention.CORRECTED: "Improve",
     attention.CONTRADICTED: "Look",
     attention.SETTING: "Settings",
+    attention.NOT_USED: "Settings",
+    attention.AGENT: "Connect",
 }
 _ICONS = {
     attention.DRAFT: "inbox",

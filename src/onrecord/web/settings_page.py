@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Iterator
 from itertools import groupby
 
 from starlette.requests import Request
@@ -14,6 +15,7 @@ from starlette.routing import Route
 from onrecord import detached, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, OnrecordError
+from onrecord.hosts import connection, table
 from onrecord.setting_table import SETTINGS, Setting
 from onrecord.settings import Settings, off_switches
 from onrecord.web import view
@@ -35,11 +37,28 @@ _HEADINGS = {
 }
 """Headings of the groups of settings whose name does not say enough."""
 
-_TIMEOUT_SECONDS = 60.0
+_TIMEOUT_SECONDS = 150.0
+"""Connecting an agent may start that agent's own program."""
 
+_STATES = {
+    connection.CURRENT: "connected",
+    connection.OUTDATED: "connected by an earlier version: connect it again",
+    connection.PLUGIN: "connected by its plugin",
+    connection.MISSING: "not connected",
+}
 _PROGRAM = "from onrecord.cli import main; raise SystemExit(main())"
 
 _MAX_ARGUMENT_CHARS = 200
+
+
+class AgentRow(NamedTuple):
+    """A coding agent that is on this machine, or connected."""
+
+    name: str
+    title: str
+    state: str
+    """The state of its connection, in words."""
+    is_connected: bool
 
 
 class SettingControl(NamedTuple):
@@ -93,7 +112,17 @@ def show(request: Request) -> Response:
         changed=sum(1 for row in rows if row.source),
         problems=[f"{problem.file}: {problem.key} {problem.message}" for problem in settings.problems],
         own_file=own_config(),
+        agents=list(_agents()),
     )
+
+
+def _agents() -> Iterator[AgentRow]:
+    for setup in table.setups():
+        state = connection.state(setup)
+        if state.is_connected or connection.installed(setup).is_there:
+            is_server_only = state.is_connected and state.entrance == connection.MISSING
+            words = "only its MCP server is connected" if is_server_only else state.flaw or _STATES[state.entrance]
+            yield AgentRow(setup.host, table.BY_NAME[setup.host].title, words, state.is_connected)
 
 
 def _place(setting_row: SettingRow) -> int:
@@ -155,6 +184,10 @@ COMMANDS = {
     "begin": PageCommand(("init",), "The memory is made. Save a first decision, or import what is written down.", "/"),
     "import": PageCommand(("import",), "Drafts are made of the documents. Accept what is right.", "/inbox"),
     "trust": PageCommand(("trust",), "Agents are shown the records of this repository."),
+    "connect": PageCommand(("connect", "--yes"), "Connected. Start the agent again.", has_subject=True),
+    "disconnect": PageCommand(
+        ("connect", "--remove", "--yes"), "Disconnected. Start the agent again.", has_subject=True
+    ),
     "sync": PageCommand(("sync",), "Synced.", has_subject=True),
     "set": PageCommand(("config", "set"), "Changed.", has_subject=True, has_value=True),
     "unset": PageCommand(("config", "unset"), "Back to the default.", has_subject=True),

@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from onrecord import timestamps
 from onrecord.audit import effect
 from onrecord.audit.effect import MIN_HOLDOUT_SESSIONS, MIN_SESSIONS, Effect, HoldoutEffect, RecordEffect
 from onrecord.audit.session_facts import ReadLimits
@@ -32,7 +33,7 @@ _WIDTH, _ROW = 400, 22
 
 _WEEKS = 12
 _MAX_SHOWN = 60
-_PLOT_HEIGHT, _BAR_WIDTH, _BAR_DISTANCE = 120, 16, 60
+_PLOT_HEIGHT, _BAR_WIDTH, _BAR_DISTANCE = 130, 22, 80
 """Sizes in the plot, in units of the SVG."""
 
 
@@ -136,6 +137,8 @@ class WeekBar(NamedTuple):
     """The counts of one week, and the position and height of its bars in the plot."""
 
     week: str
+    label: str
+    """Its first day in a few letters."""
     shown: int
     opened: int
     x: int
@@ -177,7 +180,8 @@ def _bars(weeks: list[tuple[str, Counts]]) -> list[WeekBar]:
     bars = []
     for position, (week, count) in enumerate(weeks):
         heights = (_PLOT_HEIGHT * number // highest for number in (count.injected, count.opened))
-        bars.append(WeekBar(week, count.injected, count.opened, position * _BAR_DISTANCE, *heights))
+        label = f"{int(week[8:10])} {timestamps.MONTHS[int(week[5:7]) - 1][:3]}"
+        bars.append(WeekBar(week, label, count.injected, count.opened, position * _BAR_DISTANCE, *heights))
     return bars
 
 
