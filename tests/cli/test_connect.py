@@ -745,6 +745,7 @@ def test_an_agent_without_mcp_says_so_if_it_was_named(home, onrecord, monkeypatc
     (home / ".pi" / "agent").mkdir(parents=True)
 
     assert onrecord("connect", "--mcp", "--yes").code == 0
+    assert "the program `claude` was not found" in onrecord("connect", "claude-code", "--mcp", "--yes").err
     assert onrecord("connect", "pi", "--mcp", "--yes").err.startswith("BAD_INPUT: pi cannot be given the MCP server")
 
 

@@ -217,6 +217,15 @@ def test_claude_code_connected_by_its_settings_misses_no_plugin(tmp_path, home, 
     assert examine(tmp_path) == [Finding("ok", "claude-code", "Claude Code is connected")]
 
 
+def test_who_has_another_agent_and_no_claude_code_misses_no_plugin(tmp_path, home, monkeypatch):
+    monkeypatch.setenv("PATH", os.path.dirname(sys.executable))
+    assert "plugin" in {finding.check for finding in agents.examine_claude_code(str(tmp_path))}
+
+    connect("codex")
+
+    assert "plugin" not in {finding.check for finding in agents.examine_claude_code(str(tmp_path))}
+
+
 def test_the_program_is_typed_by_its_name_only_where_a_shell_finds_this_one(tmp_path, monkeypatch):
     program = host_files.program()[0]
     for folder, target in (("ours", program), ("another", shutil.which("git"))):

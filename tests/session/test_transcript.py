@@ -33,8 +33,10 @@ def test_the_last_prompt_is_the_one_before_the_current_one(tmp_path):
     assert transcript.last_prompt(path, " prompt 4\n") == "prompt 3"
 
 
-def test_a_turn_of_a_human_is_one_of_the_user(tmp_path):
-    turns = [{**user(words), "type": "human"} for words in ("where are sessions kept?", "and for how long?")]
+@pytest.mark.parametrize("role", ["user", "human"])
+def test_a_turn_of_a_human_is_one_of_the_user(tmp_path, role):
+    prompts = ("where are sessions kept?", "and for how long?")
+    turns = [{"type": "human", "message": {"role": role, "content": words}} for words in prompts]
     path = write(tmp_path / "t.jsonl", turns[0], assistant(text("In rows.")), turns[1])
 
     assert transcript.last_prompt(path, "and for how long?") == "where are sessions kept?"

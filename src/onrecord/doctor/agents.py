@@ -96,8 +96,11 @@ def examine_claude_code(project: str) -> Iterator[Finding]:
     own = next((plugin for plugin in plugins if plugin.is_ours), None)
     transcripts = [claude_code.transcript(path) for path in claude_code.sessions(project)]
     last_session = next(iter(transcript.recent_sessions(transcripts, 1)), None)
-    is_connected = connection.state(table.setup("claude-code")).entrance in (connection.CURRENT, connection.OUTDATED)
-    if own or not is_connected:
+    setup = table.setup("claude-code")
+    is_connected = connection.state(setup).entrance in (connection.CURRENT, connection.OUTDATED)
+    # A machine with another agent and no Claude Code lacks nothing.
+    is_missed = bool(connection.installed(setup).program or last_session) or not _others_connected()
+    if own or (not is_connected and is_missed):
         yield from _plugin(own, last_session)
     yield from _switches(settings)
     launcher = os.path.join(own.folder, "src", "onrecord", *LAUNCHER.split("/")) if own else ""
@@ -108,13 +111,19 @@ def examine_claude_code(project: str) -> Iterator[Finding]:
     yield from _other_hooks(others, settings, has_plugin=bool(own and own.is_enabled))
 
 
+def _others_connected() -> bool:
+    others = (setup for setup in table.setups() if setup.host != "claude-code")
+    return any(connection.state(setup).is_connected for setup in others)
+
+
 def _plugin(own: Plugin | None, last_session: Session | None) -> Iterator[Finding]:
     clone = _clone()
     by_plugin = f"claude plugin marketplace add {clone}; then: claude plugin install {PLUGIN_NAME}"
     install = by_plugin if clone else "onrecord connect claude-code --yes"
     if own is None:
         is_missed = last_session is not None and not ledger.exists(last_session.name)
-        what = "the plugin is not installed in Claude Code, so no hook runs (unless it was started with --plugin-dir)"
+        no_plugin = "the plugin is not installed in Claude Code, so no hook runs there"
+        what = f"{no_plugin} (unless it was started with --plugin-dir)"
         yield Finding("warning" if is_missed else "note", "plugin", what, install)
     elif not own.exists:
         fix = f"claude plugin uninstall {own.key}; then: {install}"

@@ -105,7 +105,7 @@ def mangled(path: str) -> str:
 
 
 def _may_be_typed(raw_line: bytes) -> bool:
-    return b'"user"' in raw_line and b"tool_result" not in raw_line
+    return (b'"user"' in raw_line or b'"human"' in raw_line) and b"tool_result" not in raw_line
 
 
 def messages(raw_line: bytes) -> Iterator[Message]:

@@ -147,6 +147,9 @@ def _server(setup: HostSetup, project: str, *, is_wanted: bool) -> tuple[list[Pa
         return ([part], []) if is_wanted or part.state != MISSING else ([], [])
     commands = _claude_server_commands(setup, is_removal=False)
     if is_wanted and not commands:
+        if setup.host == "claude-code":
+            fix = "put claude on your PATH, or leave out --mcp"
+            raise BadInput("the program `claude` was not found, and it is what adds the MCP server", fix=fix)
         what = f"{setup.host} cannot be given the MCP server by this command"
         raise BadInput(what, fix="leave out --mcp; what each agent has: onrecord docs agents/README")
     state = _claude_server_state(setup)
