@@ -43,6 +43,7 @@ SAMPLES = {
     "_user_flag(self.file)": "",
     "shlex.quote(check_text)": "'{\"on\": \"command\", \"starts\": \"npm\"}'", "silence": "",
     "setup.host": "codex", "trial.host": "codex",
+    "shlex.quote(args.id)": "first", "args.verdict": "helped",
     "shlex.quote(prompt)": "'the first'",
     "successor": "second", "before.id": "second", "context": "c", "flags": "--related code.py",
     "paths.store_flag(store_ref.prefix)": "", "paths.store_flag(prefix)": "", "subjects[0].name": "first",

@@ -30,6 +30,7 @@ PIECES = [
 READERS = {
     "text.sentences": text_module.sentences,
     "text.escape": text_module.escape,
+    "text.escape_line": text_module.escape_line,
     "text.first_few": lambda text: text_module.first_few(text.split(" ")),
     "text.flat": text_module.flat,
     "text.escape_for_agent": text_module.escape_for_agent,

@@ -20,7 +20,9 @@ FAMILIES = {
     "log": {"log", "undo"},
     "retire": {"retire", "restore", "archive", "unarchive", "supersede"},
     "review": {"review", "inbox"},
+    "stats": {"stats", "feedback"},
     "update": {"update", "edit"},
+    "why": {"why", "recall"},
     "": {"version"},
 }
 """The commands that share a module, which is named after one of them; `version` has none."""

@@ -27,7 +27,6 @@ BAD_VALUES = {
     "seconds": ("-3", "many", "nan"),
     "file": ("no-such-file", "."),
     "folder": ("no-such-folder",),
-    "_folder": ("no-such-folder",),
     "present": ("no-such-thing",),
     "category": ("nonsense",),
     "since": ("yesterday", "2026-13-01", "d", "-1d", "3x"),

@@ -154,7 +154,10 @@ def test_a_draft_of_a_shared_store_is_reviewed_there(project, onrecord, shared):
 
     onrecord("share", "jobs-are-rows", "--remote=platform", "--to=other", "--draft", "--yes")
 
-    assert "1 draft is waiting: onrecord review --remote other\n" in onrecord("list", "--remote=other").err
+    assert onrecord("list", "--remote=other").err == (
+        "no records yet; `onrecord save --remote other` creates one;"
+        " 1 draft is waiting in other: onrecord review --remote other\n"
+    )
 
 
 def test_what_was_pulled_is_in_the_index_before_a_hook_needs_it(project, onrecord, other, shared):

@@ -79,7 +79,7 @@ class _Watched:
         self._event_read, self._names = event, names
 
     def __getattr__(self, name: str) -> Any:
-        self._names |= {name} - {"name", "host", "skill"}  # a skill is named after the host alone
+        self._names |= {name} - {"name", "host", "skill", "is_held_out"}  # methods: of a host's name, and of the session
         return getattr(self._event_read, name)
 
 

@@ -171,6 +171,8 @@ def test_the_commands_of_the_buttons():
         "sync": ("sync",),
         "set": ("config", "set"),
         "unset": ("config", "unset"),
+        "connect": ("connect", "--yes"),
+        "disconnect": ("connect", "--remove", "--yes"),
     }
 
 

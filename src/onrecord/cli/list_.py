@@ -128,7 +128,8 @@ def _items(listed_records: list[Listed], by: str | None, hidden: Mapping[str, st
 def _empty_note(store: Store) -> str:
     if next(record_names.paths(store.root), ""):
         return "no record matches these options"
-    return "no records yet; `onrecord save` creates one"
+    where = paths.store_flag(paths.prefix_of(store.root))
+    return f"no records yet; `onrecord save {where}".rstrip() + "` creates one"
 
 
 def _brief(store: Store, list_item: _ListItem, by: str | None) -> dict[str, Any]:

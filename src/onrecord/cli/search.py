@@ -215,6 +215,7 @@ def _match_data(search: _HubSearch, server_match: ServerMatch) -> dict[str, Any]
         "status": "superseded" if record.superseded_by else record.record_status,
         "hidden_by": search.hidden_by(server_match),
         "out_of_scope": "",
+        "is_accepted": True,
         "via": None,
         "team": server_match.team,
         "has_all_words": server_match.has_all,

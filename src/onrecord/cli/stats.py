@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from typing import Any
 
 from onrecord import timestamps
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     if args.command == "feedback" and author.detect().origin == author.AGENT:
-        fix = "ask the user to run: onrecord feedback"
+        fix = f"ask the user to run: onrecord feedback {shlex.quote(args.id)} {args.verdict}"
         raise BadInput("only a person may say whether a record helped", fix=fix)
     store = arguments.existing_store(args)
     if args.command == "feedback":

@@ -59,6 +59,7 @@ def test_what_the_server_finds_has_the_form_of_any_search(acme, onrecord):
         "status": "active",
         "hidden_by": "",
         "out_of_scope": "",
+        "is_accepted": True,
         "via": None,
         "team": "platform",
         "has_all_words": True,
