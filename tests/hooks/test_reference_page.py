@@ -79,7 +79,8 @@ class _Watched:
         self._event_read, self._names = event, names
 
     def __getattr__(self, name: str) -> Any:
-        self._names |= {name} - {"name", "host", "skill", "is_held_out"}  # methods: of a host's name, and of the session
+        # What is left out are methods, of a host's name and of the session.
+        self._names |= {name} - {"name", "host", "skill", "is_held_out"}
         return getattr(self._event_read, name)
 
 

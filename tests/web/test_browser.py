@@ -144,10 +144,10 @@ def test_the_inbox_by_keyboard_and_undo(ferry):
 
     page.keyboard.press("j")
     page.keyboard.press("a")
-    expect(page.get_by_role("status")).to_contain_text("Saved:")
+    expect(page.get_by_role("status").first).to_contain_text("Saved:")
     assert len(Inbox(ferry.project.store.root).names()) == len(before) - 1
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("status")).to_contain_text("Undone")
+    expect(page.get_by_role("status").first).to_contain_text("Undone")
 
     assert Inbox(ferry.project.store.root).names() == before
 
@@ -165,7 +165,7 @@ def test_a_record_is_retired_and_brought_back_without_any_script(ferry):
     expect(page.get_by_text("we hash them now", exact=True)).to_be_visible()
     page.get_by_role("button", name="Restore").click()
 
-    expect(page.get_by_role("status")).to_contain_text("Back in use.")
+    expect(page.get_by_role("status").first).to_contain_text("Back in use.")
     assert ferry.project.get("never-log-a-session-id").memory.record_status == "active"
 
 
