@@ -661,6 +661,14 @@ def endless_git(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
 
 
+@pytest.fixture
+def interruptible():
+    """Take Ctrl-C as a terminal's program does: a shell's job in the background ignores it, and so do its children."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a program that is a script")
 def test_a_start_of_git_that_is_interrupted_leaves_none_behind(endless_git, tmp_path, monkeypatch):
     started, start = [], subprocess.Popen._execute_child
@@ -679,7 +687,7 @@ def test_a_start_of_git_that_is_interrupted_leaves_none_behind(endless_git, tmp_
 
 
 @pytest.mark.skipif(not hasattr(subprocess, "_fork_exec") or not hasattr(os, "pidfd_open"), reason="Linux, Python 3.11")
-def test_a_signal_that_arrives_before_the_process_is_known_ends_it(endless_git, tmp_path, monkeypatch):
+def test_a_signal_that_arrives_before_the_process_is_known_ends_it(endless_git, interruptible, tmp_path, monkeypatch):
     started, start = [], subprocess._fork_exec
 
     def interrupted(*words):
