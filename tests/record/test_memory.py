@@ -1,16 +1,22 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import onrecord
 from onrecord.errors import BadRecord, OnrecordError
 from onrecord.record import memory, schema
 from onrecord.record.memory import Anchor, HistoryEntry, Memory
 from onrecord.scopes import Scope
 from tests.records import CONTENT, NOW, any_json, raw, sample, valid_records
+
+_FROM_SOURCE = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.dirname(onrecord.__file__))!r}); "
 
 EARLIER = b"""{
   "schema_version": "1.0",
@@ -250,3 +256,14 @@ def test_content_as_text_and_lines(value, text, lines):
 
 def test_a_field_that_is_not_there_has_no_text():
     assert (sample().text("nowhere"), sample().lines("nowhere")) == ("", ())
+
+
+def test_a_record_is_read_where_the_working_directory_was_deleted(tmp_path):
+    """The process that completes an index failed at one record there, on Python 3.13.0 alone."""
+    script = (
+        f"import os; os.rmdir({str(tmp_path)!r}); from onrecord.record import memory; memory.decode(b'{{}}', 'file')"
+    )
+
+    done = subprocess.run([sys.executable, "-S", "-E", "-c", _FROM_SOURCE + script], cwd=tmp_path, check=False)
+
+    assert done.returncode == 0

@@ -259,7 +259,7 @@ def _rendered(raw: dict[str, Any]) -> str:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        raw = json.loads(files.read_inside(*os.path.split(path), _MAX_BYTES).decode("utf-8-sig"))
+        raw = json.loads(files.read_inside(*os.path.split(path), _MAX_BYTES).decode().removeprefix("\ufeff"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:

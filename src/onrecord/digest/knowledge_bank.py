@@ -171,7 +171,7 @@ def _read(path: str, within: str) -> str:
         data = files.read(path, MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise ValueError(f"larger than {MAX_BYTES:,} bytes")
-        return data.decode("utf-8-sig", "replace")
+        return data.decode("utf-8", "replace").removeprefix("\ufeff")
     except (OSError, ValueError) as error:
         state_file.log_failure("knowledge bank", f"{path}: {error}")
         return ""

@@ -341,7 +341,7 @@ def _pages(folder: str) -> Iterator[tuple[str, MarkdownPage, str]]:
     for path in full:
         if paths.is_within(folder, path):
             try:
-                text = files.read(path, markdown.MAX_CHARACTERS).decode("utf-8-sig", "replace")
+                text = files.read(path, markdown.MAX_CHARACTERS).decode("utf-8", "replace").removeprefix("\ufeff")
                 changed = timestamps.from_seconds(os.stat(path).st_mtime)
             except OSError as error:
                 raise BadInput(f"cannot read {path!r}: {error}", fix="check its type and permissions") from error

@@ -124,7 +124,8 @@ def decode(data: bytes, where: str) -> Any:
         reason = f"larger than {MAX_FILE_BYTES:,} bytes"
     else:
         try:
-            value = _loads(data.decode("utf-8-sig"))
+            # Not by the codec utf-8-sig: Python 3.13.0 cannot look up a codec in a working directory that was deleted.
+            value = _loads(data.decode().removeprefix("\ufeff"))
         except UnicodeDecodeError as error:
             reason = f"not UTF-8 (byte {error.start})"
         except RecursionError:
