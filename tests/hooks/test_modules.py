@@ -15,6 +15,7 @@ import pytest
 
 from onrecord import paths
 from onrecord.project import Project
+from onrecord.search import index
 from onrecord.shared import remotes
 from tests.hooks.hook_process import ROOT
 
@@ -86,9 +87,12 @@ def foreign(modules: set[str]) -> list[str]:
 
 @pytest.fixture
 def settled(project: Project) -> Project:
-    """Create a project that was not changed just now: a fresh folder is checked again, which loads more modules."""
+    """Create a project that was not changed just now and whose index is complete: to check a fresh folder again, and to
+    index what an earlier hook had no time for, loads more modules.
+    """
     for folder, _, _ in os.walk(project.root):
         os.utime(folder, (time.time() - 3_600,) * 2)
+    index.open(project.store.root).close()
     return project
 
 

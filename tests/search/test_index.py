@@ -251,13 +251,24 @@ def test_a_huge_store_is_indexed_in_slices_by_hooks(root, monkeypatch):
     monkeypatch.setattr("onrecord.search.indexing.time.monotonic", lambda: next(ticks))
     monkeypatch.setattr("onrecord.search.indexing.time.monotonic", lambda: next(ticks))
 
+    assert _sizes_after_hooks(root, 5) == [11, 22, 33, 33, 33]
+
+
+@pytest.mark.parametrize("limit", ["HOOK_SECONDS", "HOOK_CPU_SECONDS"])
+def test_a_hook_that_has_no_time_left_indexes_one_record(root, monkeypatch, limit):
+    monkeypatch.setattr(refresh, limit, -1.0)
+
+    assert _sizes_after_hooks(root, 4) == [1, 2, 3, 3]
+
+
+def _sizes_after_hooks(root, count):
+    """Return how many records are indexed after each of `count` hooks."""
     sizes = []
-    for _ in range(5):
+    for _ in range(count):
         opened = index.open(root, hook=True)
         sizes.append(opened._connection.execute("SELECT count(*) FROM record").fetchone()[0])
         opened.close()
-
-    assert sizes == [10, 20, 30, 33, 33]
+    return sizes
 
 
 def test_several_processes_may_build_it_at_once(root):

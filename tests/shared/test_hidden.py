@@ -170,10 +170,11 @@ def test_what_cannot_be_checked_against_the_users_own_store_is_not_shown(project
 
 
 def test_what_cannot_be_checked_while_the_projects_store_is_not_indexed_is_not_shown(project, replaced, monkeypatch):
+    project.save("decision", {**DECISION, "title": "The first to be indexed"})
     index.open(paths.accepted("platform").root).close()
     monkeypatch.setattr(refresh, "HOOK_CPU_SECONDS", -1.0)
 
-    assert _from_hook(project) == []
+    assert [name for name in _from_hook(project) if name.startswith("platform")] == []
 
 
 def test_a_hook_knows_at_once_that_a_record_of_a_large_store_replaces_a_shared_one(project, share, run, monkeypatch):
