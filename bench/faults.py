@@ -15,13 +15,14 @@ ROOT = Path(__file__).parents[1]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--step", type=int, default=1, help="try one fault in so many (default: all, about an hour)")
+    parser.add_argument("--step", type=int, default=1, help="try one fault in so many (default: all)")
+    parser.add_argument("--first", type=int, default=0, help="begin with this fault, to try others (default: 0)")
 
 
 def run(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="onrecord-faults-") as folder:
         totals = Path(folder, "totals.json")
-        words = ["--step", str(options.step), "--json", str(totals)]
+        words = ["--step", str(options.step), "--first", str(options.first), "--json", str(totals)]
         done = subprocess.run([sys.executable, "-m", "tests.faults", *words], cwd=ROOT, check=False)
         if totals.exists():
             results.save("faults", json.loads(totals.read_text(encoding="utf-8")))

@@ -11,7 +11,7 @@ import pytest
 
 import onrecord
 from onrecord.cli.commands import COMMANDS
-from tests.faults import commands, workbench
+from tests.faults import __main__, commands, workbench
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="SIGKILL"),
@@ -182,3 +182,10 @@ def test_what_is_only_needed_to_say_the_result_cannot_end_in_a_bug(bench):
 
     assert len(faults) > 30
     assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []
+
+
+def test_the_processes_together_try_each_fault_of_the_sample_once():
+    shares = __main__._shares("", (), first=5, step=7)
+    numbers = sorted(number for share in shares for number in range(share.first, 1_000, share.step))
+
+    assert numbers == list(range(5, 1_000, 7))
