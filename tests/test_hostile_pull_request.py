@@ -187,9 +187,13 @@ def test_a_second_file_with_the_id_of_a_successor_is_not_shown_for_what_that_rep
         [f"{letter}*" for letter in "abcdefghijklmnopqrstuvwxyzRMU.QZ"],
     ],
 )
-@pytest.mark.parametrize("field", ["related_files", "scope"])
+@pytest.mark.parametrize("field", ["related_files", "scope", "both"])
 def test_a_pattern_for_every_file_fires_at_no_file(project: Project, patterns: list[str], field: str) -> None:
-    where = {"related_files": patterns} if field == "related_files" else {"scope": {"paths": patterns}}
+    where = {
+        "related_files": {"related_files": patterns},
+        "scope": {"scope": {"paths": patterns}},
+        "both": {"related_files": patterns[::2], "scope": {"paths": patterns[1::2]}},
+    }[field]
     _commit(project, id="everywhere", title="Everywhere", content=_policy(), **where)
     for name in ("src/a.py", "b.py", "README.md"):
         file = Path(project.root) / name
@@ -233,17 +237,23 @@ def test_no_more_of_a_file_is_used_than_may_be_written(project: Project, fields:
     assert any(flaw.startswith(name) for flaw in record.flaws_in_file)
 
 
+_PROGRAMS = ("git", "npm", "ls", "cd", "make", "python3", "pytest", "cargo", "docker", "cat")
+
+
 @pytest.mark.parametrize(
-    "one",
+    "checks",
     [
-        {"on": "command", "has": ["-", "git", "npm", "run", "test", "s", "."]},
-        {"on": "command", "starts": ["git", "npm", "ls", "cd", "make", "python3", "pytest", "cargo", "docker", "cat"]},
-        {"on": "edit", "has": ["(", "=", ":", ".", "-", "{", "}"]},
-        {"on": ["edit", "write"], "paths": ["**"], "has": ["e", "(", ":", "=", ";", "a", "."]},
+        [{"on": "command", "has": ["-", "git", "npm", "run", "test", "s", "."]}],
+        [{"on": "command", "starts": list(_PROGRAMS)}],
+        [{"on": "command", "starts": list(_PROGRAMS[start::4])} for start in range(4)],
+        [{"on": "edit", "has": ["(", "=", ":", ".", "-", "{", "}"]}],
+        [{"on": "edit", "has": [text]} for text in ("(", "=", ":", ".", "-", "{", "}", "/")],
+        [{"on": "edit", "paths": ["*.*"]}],
+        [{"on": ["edit", "write"], "paths": ["**"], "has": ["e", "(", ":", "=", ";", "a", "."]}],
     ],
 )
-def test_a_check_that_everything_breaks_is_not_carried_out(project: Project, one: dict[str, Any]) -> None:
-    _commit(project, id="always", title=MARK, checks=[one], content=_policy())
+def test_a_check_that_everything_breaks_is_not_carried_out(project: Project, checks: list[dict[str, Any]]) -> None:
+    _commit(project, id="always", title=MARK, checks=checks, content=_policy())
     event = {"session_id": "s", "cwd": project.root, "tool_name": "Bash", "tool_input": {"command": "git status -s"}}
 
     assert MARK not in run_hook("pre_tool_use", event).context

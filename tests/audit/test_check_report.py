@@ -54,6 +54,14 @@ def test_odd_checks_are_named(project, checks, message):
     assert bool(odd) is bool(message)
 
 
+def test_checks_that_everything_breaks_together_are_named(project):
+    by_character = record("one", *({"on": "edit", "has": [text]} for text in ("(", "=", ":", ".")))
+
+    odd = check_report.find_odd([by_character], str(project.root))
+
+    assert odd["one"].startswith("has checks that are not carried out: they would together be broken by ordinary")
+
+
 @pytest.mark.parametrize(
     ("first", "second", "is_named"),
     [

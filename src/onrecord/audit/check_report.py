@@ -244,8 +244,10 @@ def find_odd(records: Sequence[Memory], project: str) -> dict[str, str]:
             problem = next(check.problems(one), None)
             if problem:
                 odd.setdefault(record.id, f"has a check that is not carried out: {problem.where} {problem.message}")
-            else:
-                rules.append(RecordCheck(record.id, record.title, record.path, one))
+        sound = check.sound(record.checks)
+        if not sound and record.id not in odd and (together := check.problem_together(record.checks)):
+            odd[record.id] = f"has checks that are not carried out: they {together}"
+        rules += [RecordCheck(record.id, record.title, record.path, one) for one in sound]
     sample = _sample(project) if rules else []
     for rule in rules:
         message = _width(rule.check, sample)

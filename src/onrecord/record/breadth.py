@@ -7,12 +7,11 @@ pattern with a meaning reaches, so that `*.*`, or one pattern for each letter, i
 from __future__ import annotations
 
 from onrecord import globs
+from onrecord.record.check import COMMAND, EDIT, WRITE, Check, breaks_command, breaks_example
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from onrecord.record.check import Check
+    from collections.abc import Callable, Sequence
 
 _PATHS = (
     "README.md",
@@ -94,17 +93,29 @@ def broad_patterns(patterns: Sequence[str]) -> list[str]:
     return wild if len(together) > limit else alone
 
 
-def breaks_nearly_everything(check: Check) -> bool:
-    """True if ordinary commands or changes break a check, whatever they are about."""
-    from onrecord.record import check as checks
+def break_nearly_everything(checks: Sequence[Check]) -> bool:
+    """True if ordinary commands or changes break these checks of a record, one or another, whatever they are about."""
+    by_command = [one for one in checks if COMMAND in one.on]
+    by_change = [one for one in checks if EDIT in one.on or WRITE in one.on]
+    by_line = [one for one in by_change if one.texts]
+    by_path = [pattern for one in by_change if not one.texts for pattern in one.paths]
+    return (
+        _share(_COMMANDS, by_command, breaks_command) > _MAX_CHECK_SHARE
+        or _share(_LINES, _everywhere(by_line), _breaks_line) > _MAX_CHECK_SHARE
+        or bool(broad_patterns(by_path))
+    )
 
-    if checks.COMMAND in check.on:
-        broken = sum(checks.breaks_command(check, command) for command in _COMMANDS)
-        if broken > _MAX_CHECK_SHARE * len(_COMMANDS):
-            return True
-    is_change = checks.EDIT in check.on or checks.WRITE in check.on
-    if not is_change or not check.texts or (check.paths and not broad_patterns(check.paths)):
-        return False
-    anywhere = check._replace(paths=())
-    broken = sum(checks.breaks_example(anywhere._replace(on=(checks.WRITE,)), line) for line in _LINES)
-    return broken > _MAX_CHECK_SHARE * len(_LINES)
+
+def _share(samples: Sequence[str], checks: Sequence[Check], breaks: Callable[[Check, str], bool]) -> float:
+    return sum(any(breaks(one, sample) for one in checks) for sample in samples) / len(samples)
+
+
+def _everywhere(checks: Sequence[Check]) -> Sequence[Check]:
+    """Return the checks that are about nearly every file, alone or together with others."""
+    if broad_patterns([pattern for one in checks for pattern in one.paths]):
+        return checks
+    return [one for one in checks if not one.paths]
+
+
+def _breaks_line(check: Check, line: str) -> bool:
+    return breaks_example(check._replace(on=(WRITE,)), line)

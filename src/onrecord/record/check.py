@@ -39,6 +39,7 @@ _TIMEOUT_OPTIONS = frozenset(("-k", "-s", "--kill-after", "--signal"))
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash"))
 _ENDINGS = (".exe", ".cmd", ".bat")
 _EVERYWHERE = frozenset(("*", "**", "**/*"))
+_ORDINARY = "ordinary commands or changes, whatever they are about"
 
 
 class CheckExamples(NamedTuple):
@@ -201,17 +202,32 @@ def problems(check: Check) -> Iterator[CheckProblem]:
                 yield CheckProblem(name, "must be texts of one line")
             elif not text.strip():
                 yield CheckProblem(name, "must be texts that are not blank")
-    yield from _impossible(check)
+    impossible = list(_impossible(check))
+    yield from impossible
     from onrecord.record import breadth
 
-    if breadth.breaks_nearly_everything(check):
-        yield CheckProblem("", "would be broken by ordinary commands or changes, whatever they are about")
+    if not impossible and breadth.break_nearly_everything([check]):
+        yield CheckProblem("", f"would be broken by {_ORDINARY}")
     for number, example in enumerate(check.examples.breaks):
         if not breaks_example(check, example):
             yield CheckProblem(f"examples.breaks[{number}]", f"does not break the check: {_short(example)!r}")
     for number, example in enumerate(check.examples.fits):
         if breaks_example(check, example):
             yield CheckProblem(f"examples.fits[{number}]", f"breaks the check: {_short(example)!r}")
+
+
+def problem_together(checks: Sequence[Check]) -> str:
+    """Return why checks of one record, each without a problem, may not be saved together; empty if they may."""
+    from onrecord.record import breadth
+
+    are_broad = len(checks) > 1 and breadth.break_nearly_everything(checks)
+    return f"would together be broken by {_ORDINARY}" if are_broad else ""
+
+
+def sound(checks: Sequence[Check]) -> list[Check]:
+    """Return those of a record's checks that are carried out: without a problem, alone and together."""
+    alone = [one for one in checks[:MAX_CHECKS] if not any(problems(one))]
+    return [] if problem_together(alone) else alone
 
 
 def _impossible(check: Check) -> Iterator[CheckProblem]:

@@ -303,16 +303,21 @@ def flaws(value: object) -> Iterator[Flaw]:
 
 
 def _broad_patterns(value: Mapping[str, Any]) -> Iterator[Flaw]:
-    """Yield the patterns of files that fit every file."""
-    scope = value.get("scope")
-    for where, patterns in (
-        ("related_files", value.get("related_files")),
-        ("scope.paths", scope.get("paths") if isinstance(scope, dict) else None),
-    ):
+    """Yield the patterns of files that fit every file, alone or with the record's others."""
+    by_field: dict[str, list[str]] = {}
+    for where in _PATTERNS:
+        holder: Any = value if len(where) == 1 else value.get(where[0])
+        patterns = holder.get(where[-1]) if isinstance(holder, dict) else None
         texts = [pattern for pattern in patterns if isinstance(pattern, str)] if isinstance(patterns, list) else []
-        for pattern in breadth.broad_patterns(texts[:_MAX_PATTERNS]):
-            message = "fits nearly every file, alone or with the others, and so counts for none: name files or folders"
-            yield Flaw(where, f"{shorten(pattern)!r} {message}")
+        by_field[".".join(where)] = texts[:_MAX_PATTERNS]
+    broad = set(breadth.broad_patterns([pattern for patterns in by_field.values() for pattern in patterns]))
+    for field, patterns in by_field.items():
+        for pattern in patterns:
+            if pattern in broad:
+                message = (
+                    "fits nearly every file, alone or with the others, and so counts for none: name files or folders"
+                )
+                yield Flaw(field, f"{shorten(pattern)!r} {message}")
 
 
 def check_flaws(checks: object) -> Iterator[Flaw]:
@@ -323,9 +328,14 @@ def check_flaws(checks: object) -> Iterator[Flaw]:
 
 def _check_flaws(raw_checks: Sequence[Mapping[str, Any]]) -> Iterator[Flaw]:
     """Yield the checks that can never be broken, always are, or disagree with their own examples."""
-    for number, raw in enumerate(raw_checks):
-        for problem in check.problems(check.parse(raw)):
+    checks = [check.parse(raw) for raw in raw_checks]
+    by_check = [list(check.problems(one)) for one in checks]
+    for number, problems in enumerate(by_check):
+        for problem in problems:
             yield Flaw(f"checks[{number}]" + (f".{problem.where}" if problem.where else ""), problem.message)
+    together = "" if any(by_check) else check.problem_together(checks)
+    if together:
+        yield Flaw("checks", together)
 
 
 def check_fields(fields: tuple[Field, ...], raw: Mapping[str, Any], prefix: str) -> Iterator[Flaw]:
@@ -449,13 +459,16 @@ def within(raw: Mapping[str, Any]) -> dict[str, Any]:
     bounded = _bounded_object(RECORD, raw)
     if isinstance(raw.get("content"), dict) and raw.get("category") in FOLDERS:
         bounded["content"] = _bounded_object(content_fields(raw["category"]), raw["content"], is_prose=True)
-    for where in _PATTERNS:
-        holder: dict[str, Any] = bounded if len(where) == 1 else bounded.get(where[0]) or {}
-        patterns = holder.get(where[-1])
-        if patterns:
-            broad = breadth.broad_patterns(patterns)
-            holder[where[-1]] = [pattern for pattern in patterns if pattern not in broad]
+    _drop_broad_patterns(bounded)
     return bounded
+
+
+def _drop_broad_patterns(bounded: dict[str, Any]) -> None:
+    holders = [(bounded if len(where) == 1 else bounded.get(where[0]) or {}, where[-1]) for where in _PATTERNS]
+    broad = breadth.broad_patterns([pattern for holder, key in holders for pattern in holder.get(key) or ()])
+    for holder, key in holders if broad else ():
+        if holder.get(key):
+            holder[key] = [pattern for pattern in holder[key] if pattern not in broad]
 
 
 def _bounded_object(fields: tuple[Field, ...], raw: Mapping[str, Any], *, is_prose: bool = False) -> dict[str, Any]:

@@ -221,13 +221,12 @@ def places(memory: Memory) -> list[tuple[str, str, int]]:
 def checks(memory: Memory) -> list[tuple[str, int, str]]:
     """Return the sound checks of an active record: a word of which an action must have one, 1 if firm, and the check.
 
-    One that could never be broken, or disagrees with its own examples, is left out: a hand may have written it.
+    One that could never be broken, always is, or disagrees with its examples is left out: a hand may have written it.
     """
     if memory.record_status != "active":
         return []
     is_firm = int(memory.content.get("status") != "proposed")
-    sound = [one for one in memory.checks[: check.MAX_CHECKS] if not any(check.problems(one))]
-    return [(word, is_firm, check.pack(one)) for one in sound for word in check.key_words(one)]
+    return [(word, is_firm, check.pack(one)) for one in check.sound(memory.checks) for word in check.key_words(one)]
 
 
 def snippet(root: str, path: str, query_terms: frozenset[str], mark: tuple[str, str]) -> str:
