@@ -83,3 +83,17 @@ def test_doctor_and_audit_find_what_was_insisted_on(project, onrecord):
         outcome = onrecord(command)
         assert f"is {SECRET[:4]}…" in outcome.out
         assert SECRET not in outcome.out + outcome.err
+
+
+@pytest.mark.parametrize("whose", [(), ("--user",)])
+def test_a_setting_takes_no_credential(project, onrecord, home, whose):
+    onrecord("init")
+    onrecord("init", "--user")
+
+    outcome = onrecord("config", "set", *whose, "categories.decision.description", SENTENCE)
+
+    assert outcome.err.startswith("SECRET_FOUND: categories.decision.description carries ")
+    assert FIX in outcome.err
+    assert SECRET not in outcome.out + outcome.err
+    configs = [*project.rglob("memory-config.json"), *home.rglob("memory-config.json")]
+    assert not any(SECRET in path.read_text() for path in configs)

@@ -13,9 +13,9 @@ from onrecord import earlier_config, files, paths, setting_table
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, table, wrap
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput
+from onrecord.errors import BadInput, SecretFound
 from onrecord.recall import selection
-from onrecord.record import author
+from onrecord.record import author, secrets
 from onrecord.setting_table import SETTINGS, Setting, setting
 from onrecord.settings import Settings, flattened, load_settings
 from onrecord.store.store import Store
@@ -131,7 +131,7 @@ def _value(settings: Settings, key: str) -> Any:
 
 
 def _parsed(key: str, text: str, *, trusted: bool) -> object:
-    """Return the typed value if the setting accepts it. Raises BadInput."""
+    """Return the typed value if the setting accepts it. Raises BadInput, or SecretFound for a credential."""
     try:
         value = text if isinstance(_declared(key).default, str) else json.loads(text)
     except (ValueError, RecursionError):
@@ -146,6 +146,9 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
         is_for_user = (_declared(key).user_only or problem.is_refusal) and not trusted
         fix = f"onrecord config set --user {key} {shlex.quote(text)}" if is_for_user else f"onrecord config {key}"
         raise BadInput(f"{key} {reason}", fix=fix)
+    leak = next(secrets.find_leaks(value, key), None)
+    if leak:
+        raise SecretFound(str(leak), fix="write where the secret is kept (a variable, a vault), not the secret")
     return value
 
 
