@@ -102,32 +102,56 @@ def test_the_merge_driver_and_the_attribute_are_replaced_by_the_printed_line(
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "fix"),
+    ("file", "text", "named", "fix"),
     [
         (
             ".codex/hooks.json",
             '{"command": "sh /x/launch stop codex || : recollect"}',
+            "{path}",
             "remove the entries of",
         ),
-        (".codex/config.toml", "[mcp_servers.recollect]\n", "remove the entries of"),
-        (".claude/settings.json", '{"enabledPlugins": {"memory@recollect": true}}', "claude plugin uninstall memory@r"),
+        (".codex/config.toml", "[mcp_servers.recollect]\n", "{path}", "remove the entries of"),
+        (
+            ".claude/settings.json",
+            '{"enabledPlugins": {"memory@recollect": true}}',
+            "memory@recollect in {path}",
+            "claude plugin uninstall memory@recollect",
+        ),
+        (
+            ".codex/config.toml",
+            '[plugins."memory@recollect"]\nenabled = true\n',
+            "memory@recollect in {path}",
+            "codex plugin remove memory@recollect",
+        ),
+        (
+            ".codex/hooks.json",
+            '{"hooks": {"Stop": [{"hooks": [{"command": "sh /x/launch stop codex || : recollect"}]}]}}',
+            "{path}",
+            "onrecord connect codex --yes",
+        ),
         (
             ".copilot/hooks/recollect.json",
             '{"command": "sh /x/launch || : recollect"}',
+            "{path}",
             "remove the entries of recollect",
         ),
-        (".agents/skills/memory-save/SKILL.md", "<!-- Written by `recollect connect` -->", "rm "),
+        (
+            ".agents/skills/memory-save/SKILL.md",
+            "<!-- Written by `recollect connect` -->",
+            "{home}/.agents/skills",
+            "rm {path}",
+        ),
     ],
 )
-def test_files_of_agents(project: GitProject, home: Path, file: str, text: str, fix: str):
+def test_files_of_agents(project: GitProject, home: Path, file: str, text: str, named: str, fix: str):
     path = home / file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 
     what, printed = only_finding(project)
 
-    assert what == f"left of the old name recollect: {path}"
-    assert printed.startswith(fix)
+    assert what == f"left of the old name recollect: {named.format(path=path, home=home)}"
+    assert printed.startswith(fix.format(path=path))
     assert path.read_text() == text
 
 

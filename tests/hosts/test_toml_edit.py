@@ -151,3 +151,11 @@ def test_any_text_is_read_or_refused(text):
         if tomllib:
             with pytest.raises(tomllib.TOMLDecodeError):
                 tomllib.loads(text)
+
+
+def test_a_table_gets_another_name_with_its_sub_tables_and_nothing_else_changes():
+    before = '[ a.old ] # mine\nkey = "old"\n\n[[a.old."x]y"]]\n[a.older]\n[b.old]\n'
+
+    after = toml_edit.rename(before, ("a", "old"), "new")
+
+    assert after == '[ a.new ] # mine\nkey = "old"\n\n[[a.new."x]y"]]\n[a.older]\n[b.old]\n'

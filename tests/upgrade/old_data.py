@@ -92,3 +92,18 @@ OWN_SETTINGS: dict[str, Any] = {
         }
     }
 }
+
+AGENT_FILES: dict[str, str] = {
+    ".claude/settings.json": '{"model": "opus", "hooks": {"Stop": [{"hooks": [{"command": "beep"}]}]}}\n',
+    ".cline/.keep": "",
+    ".codex/config.toml": 'model = "small"\n\n[mcp_servers.tickets]\ncommand = "tickets"\n',
+    ".config/opencode/opencode.jsonc": '{\n  // mine\n  "theme": "dark"\n}\n',
+    ".copilot/mcp-config.json": '{\n  "mcpServers": {\n    "tickets": {"command": "tickets"}\n  }\n}\n',
+    ".cursor/hooks.json": '{\n  "version": 1,\n  "hooks": {"stop": [{"command": "beep"}]}\n}\n',
+    ".cursor/mcp.json": '{"mcpServers": {"tickets": {"command": "tickets"}}}\n',
+    ".factory/.keep": "",
+    ".gemini/settings.json": '{\n  "theme": "dark"\n}\n',
+    ".pi/agent/.keep": "",
+    ".qwen/.keep": "",
+}
+"""What a user had written for agents before they were connected, by the path in the home folder."""

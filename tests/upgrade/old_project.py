@@ -53,6 +53,9 @@ class OldVersion(NamedTuple):
         subprocess.run(["tar", "-x", "-C", str(folder)], input=archive.stdout, check=True, timeout=120)
 
 
+AGENTS = Path(__file__).with_name("0.2.0-agents.json")
+"""A home folder with the agents that 0.2.0 has connected."""
+
 VERSIONS = (OldVersion("0.1.0", "e07d194", "max_offers"), OldVersion("0.2.0", "9d02e7de", "max_suggestions"))
 
 
@@ -99,18 +102,26 @@ class OldProject(NamedTuple):
         """Run a command of the earlier version."""
         return self._run(sys.executable, str(self.old_program), *words, given=given)
 
+    def connect(self, *words: str) -> str:
+        """Run `connect` of this version where no program of an agent is found."""
+        return self._run(sys.executable, str(NEW_PROGRAM), "connect", *words, programs="")
+
+    def old_connect(self, *words: str) -> str:
+        """The same of the earlier version."""
+        return self._run(sys.executable, str(self.old_program), "connect", *words, programs="")
+
     def shell(self, line: str) -> str:
         """Run a line that a person pastes."""
         return self._run("sh", "-c", line)
 
-    def _run(self, *command: str, given: str = "") -> str:
-        done = self._start(command, given)
+    def _run(self, *command: str, given: str = "", programs: str = os.environ["PATH"]) -> str:
+        done = self._start(command, given, {**self.environment(), "PATH": programs})
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
         return done.stdout
 
-    def _start(self, command: Sequence[str], given: str) -> subprocess.CompletedProcess[str]:
+    def _start(self, command: Sequence[str], given: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
         streams: Any = {"capture_output": True, "text": True, "check": False}
-        return subprocess.run(command, input=given, cwd=self.project, env=self.environment(), timeout=60, **streams)
+        return subprocess.run(command, input=given, cwd=self.project, env=env, timeout=60, **streams)
 
 
 def _git_of_clone(*words: str) -> subprocess.CompletedProcess[bytes]:
@@ -155,6 +166,21 @@ def _write_settings(made: OldProject, version: OldVersion) -> None:
     (made.home / UNDERSTOOD).write_text(made.old_command("config", "--json"), encoding="utf-8")
 
 
+def make_agents(root: Path) -> OldProject:
+    """Let the checkout of 0.2.0 below `root` connect all agents of a user who had files of their own."""
+    made = OldProject(root)
+    made.project.mkdir(parents=True)
+    for path, text in old_data.AGENT_FILES.items():
+        write(made.home / path, text)
+    made.old_connect("--mcp", "--yes")
+    return made
+
+
+def write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode("utf-8"))
+
+
 def pack(made: OldProject) -> Packed:
     """Return the files of the stores and of the project, without anything that only this machine has."""
     packed = {}
@@ -171,9 +197,7 @@ def unpack(packed: Packed, root: Path) -> OldProject:
     made.project.mkdir(parents=True)
     made.git("init", "-q", "-b", "main")
     for path, text in packed.items():
-        file = root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.replace(_ROOT, str(root.resolve())).encode("utf-8"))
+        write(root / path, text.replace(_ROOT, str(root.resolve())))
     made.git("add", "-A")
-    made.git("commit", "-qm", "Remember")
+    made.git("commit", "--allow-empty", "-qm", "Remember")
     return made

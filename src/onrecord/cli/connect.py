@@ -72,10 +72,13 @@ def run(args: argparse.Namespace) -> CommandResult:
         return _list(project)
     if args.check:
         return _check(args.hosts, args.project)
-    setups = _setups(args.hosts, project, is_removal=args.remove)
+    retired = connection.retired_plan(project, is_removal=args.remove)
+    needs_retired = not args.hosts and not retired.is_empty
+    setups = _setups(args.hosts, project, is_removal=args.remove, may_be_none=needs_retired)
     plans = [_plan(setup, project, is_named=bool(args.hosts), is_removal=args.remove, mcp=args.mcp) for setup in setups]
     if not project:
         plans += connection.skills(setups, is_removal=args.remove)
+    plans += [retired] if needs_retired else []
     needed = [plan for plan in plans if not plan.is_empty]
     if needed and not args.dry_run:
         if not args.yes:
@@ -142,14 +145,14 @@ def _trial_outcome(trial: HookTrial, prompt: str) -> str:
     return "its hook starts, and has nothing to reply: no record is in use here; onrecord save --help"
 
 
-def _setups(names: Sequence[str], project: str, *, is_removal: bool) -> list[HostSetup]:
+def _setups(names: Sequence[str], project: str, *, is_removal: bool, may_be_none: bool) -> list[HostSetup]:
     """Return the agents in `names`; without names those found here, or for a removal those that are connected."""
     if names:
         return _in_scope(list(dict.fromkeys(map(_setup, names))), project, is_named=True)
     if is_removal:
         return [setup for setup in hosts.setups() if connection.state(setup, project).is_connected]
     setups = [setup for setup in hosts.setups() if connection.installed(setup).is_there]
-    if not setups:
+    if not setups and not may_be_none:
         raise BadInput("no agent was found on this machine", fix="name one, such as: onrecord connect codex --yes")
     return _in_scope(setups, project, is_named=False)
 
@@ -177,7 +180,7 @@ def _mcp_only(title: str, file: str, member: str) -> BadInput:
 
 def _in_scope(setups: list[HostSetup], project: str, *, is_named: bool) -> list[HostSetup]:
     """Return the agents that can be connected in a project, if `project` is given. Raises BadInput."""
-    if not project:
+    if not project or not setups:
         return setups
     user_only = [setup for setup in setups if not setup.project_folder]
     if user_only and is_named:

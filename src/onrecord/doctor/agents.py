@@ -211,7 +211,7 @@ def _other_hooks(plugins: Sequence[Plugin], settings: Sequence[SettingsFile], *,
             yield Finding("note", "others", f"the plugin {plugin.key} also has a hook on every prompt")
     for file in settings:
         for command in file.commands("UserPromptSubmit"):
-            if host_files.HOOK_MARK in command and not has_plugin:
+            if host_files.is_our_command(command) and not has_plugin:
                 continue
             if LAUNCHER in command or "onrecord" in command:
                 fix = f"remove it from {file.path}: the plugin has its own hooks"

@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from onrecord import files, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.doctor import Finding
 from onrecord.errors import OnrecordError
 from onrecord.git import git_files
-from onrecord.hosts import table
+from onrecord.hosts import connection, host_files, table
+from onrecord.hosts.config_file import OLD_NAME as NAME
+from onrecord.hosts.host_files import HostSetup, Part
 
-NAME = "recollect"
 _VARIABLE = f"{NAME.upper()}_"
-_OLD_PROGRAM = re.compile(rb'["/@.:] ?recollect\b')
+_PLUGIN = f"memory@{NAME}"
+_OLD_PROGRAM = re.compile(r'["/@.:`] ?recollect\b')
 """The old name in a config file: a server's key, a plugin's marketplace, a program, or the end of a hook command."""
 
-_OWN_FILE = b"Written by `recollect connect"
 _ATTRIBUTE = re.compile(rb"\bmerge=recollect\b")
 _MAX_CONFIG_BYTES = 1_000_000
 
@@ -67,15 +68,66 @@ def _git(project: str) -> Iterator[Leftover]:
 
 
 def _hosts() -> Iterator[Leftover]:
-    """Yield the files of hosts that start the old program."""
-    for path in _host_files():
-        data = _read(path)
-        if _OWN_FILE in data:
-            yield Leftover(path, _line("rm", path))
-        elif f"memory@{NAME}".encode() in data:
-            yield Leftover(path, f"claude plugin uninstall memory@{NAME}")
-        elif _OLD_PROGRAM.search(data):
+    """Yield the files of hosts that start the old program: `connect` replaces what it wrote there."""
+    setups = table.setups()
+    files_of = {setup.host: _files_with_old_parts(setup) for setup in (*setups, connection.CURSOR)}
+    hosts = [setup.host for setup in setups if files_of[setup.host]]
+    named = " ".join(["onrecord connect", *hosts, "--yes"])
+    for host, paths_there in files_of.items():
+        for path in paths_there:
+            yield Leftover(path, named if host in hosts else "onrecord connect --yes")
+    for setup in setups:
+        yield from _others(setup)
+    yield from _skills(named if any(setup.reads_skills for setup in setups if setup.host in hosts) else "")
+
+
+def _files_with_old_parts(setup: HostSetup) -> list[str]:
+    """Return the files of a host, or folders of its skills, in which something of ours has the old name."""
+    found = [part.path for part in _parts(setup) if _is_old(part)]
+    if setup.own_skills and any(map(_is_old, host_files.skills(setup.path(setup.own_skills)))):
+        found.append(setup.path(setup.own_skills))
+    return list(dict.fromkeys(found))
+
+
+def _parts(setup: HostSetup) -> list[Part]:
+    """Return all parts of a host but its skills, under the old name and the new one."""
+    server = host_files.server(setup)
+    return [host_files.entrance(setup), *host_files.old_files(setup), *([server] if server else [])]
+
+
+def _is_old(host_part: Part) -> bool:
+    """True if a part is in its file and names the old program."""
+    text = _text(host_part.path)
+    return len(_OLD_PROGRAM.findall(text)) > len(_OLD_PROGRAM.findall(_without(text, [host_part])))
+
+
+def _others(setup: HostSetup) -> Iterator[Leftover]:
+    """Yield the files of a host in which the old name is elsewhere than in our parts: a plugin, or edited entries."""
+    parts = _parts(setup)
+    for path in dict.fromkeys(part.path for part in parts):
+        text = _without(_text(path), [part for part in parts if part.path == path])
+        if _PLUGIN in text:
+            yield Leftover(f"{_PLUGIN} in {path}", connection.old_plugin_removal(setup))
+        elif _OLD_PROGRAM.search(text):
             yield Leftover(path, advice=f"remove the entries of {NAME} from {path}")
+
+
+def _without(text: str, parts: Iterable[Part]) -> str:
+    """Return a text without what is ours in it; as it is if it cannot be read."""
+    try:
+        for part in parts:
+            text = part.drop(text)
+    except ValueError:
+        pass
+    return text
+
+
+def _skills(command: str) -> Iterator[Leftover]:
+    """Yield the skills that hosts share, with the command that replaces them, if a host gets them anew by it."""
+    old = [part.path for part in host_files.skills() if _is_old(part)]
+    if old:
+        folder = os.path.dirname(os.path.dirname(old[0]))
+        yield Leftover(folder, command or _line("rm", *old))
 
 
 def _variables() -> Iterator[Leftover]:
@@ -84,30 +136,15 @@ def _variables() -> Iterator[Leftover]:
             yield Leftover(name, advice=f"rename {name} to ONRECORD_{name[len(_VARIABLE) :]} where it is set")
 
 
-def _host_files() -> list[str]:
-    """Return the paths of all files that Onrecord writes for hosts, under its old name and its new one."""
-    names = []
-    for setup in table.setups():
-        own = (setup.hooks and setup.hooks.file, setup.shim_file, setup.server and setup.server.file)
-        for file in filter(None, own):
-            names += [setup.path(file), setup.path(file.replace("onrecord", NAME))]
-    skills = os.path.join(os.path.expanduser("~"), ".agents", "skills")
-    names += [os.path.join(skills, name, "SKILL.md") for name in _names(skills)]
-    return [path for path in dict.fromkeys(names) if os.path.isfile(path)]
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return sorted(name for name in os.listdir(folder) if name.startswith("memory-"))
-    except OSError:
-        return []
-
-
 def _read(path: str) -> bytes:
     try:
         return files.read(path, _MAX_CONFIG_BYTES)
     except OSError:
         return b""
+
+
+def _text(path: str) -> str:
+    return _read(path).decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def _line(*words: str) -> str:

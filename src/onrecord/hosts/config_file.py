@@ -22,8 +22,13 @@ _OWN_BYTES = 20_000
 """More than all of our entries in a file take."""
 
 _MANY_LINES = 1_000
+OLD_NAME = "recollect"
+"""The name of this program up to 0.2.0."""
+
 OWN_FILE = "Written by `onrecord connect"
 """A mark in every file that is ours as a whole."""
+
+_OLD_OWN_FILE = f"Written by `{OLD_NAME} connect"
 
 _BOM = "\ufeff"
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[\w.+/=-]+|[^\S\n]+|[\s\S]')
@@ -43,7 +48,7 @@ class FileChange(NamedTuple):
     @property
     def is_own_file(self) -> bool:
         """True if the file is ours as a whole."""
-        return OWN_FILE.encode() in (self.after or self.before or b"")
+        return is_own_text((self.after or self.before or b"").decode("utf-8", "replace"))
 
     def diff(self) -> str:
         """Return only the parts that differ, without the rest of a line, which may be a secret."""
@@ -56,6 +61,11 @@ class FileChange(NamedTuple):
                 old, new = _differing("".join(before[first:last]), "".join(after[start:end]))
                 lines += [f"@@ line {first + 1} @@", *(f"-{line}" for line in old), *(f"+{line}" for line in new)]
         return "".join(f"{line}\n" for line in lines)
+
+
+def is_own_text(text: str) -> bool:
+    """True if a text is that of a file which this version or an earlier one wrote as a whole."""
+    return OWN_FILE in text or _OLD_OWN_FILE in text
 
 
 def read(path: str, inside: str = "") -> bytes | None:
@@ -81,7 +91,8 @@ def edited(path: str, edit: Callable[[str], str], inside: str = "") -> FileChang
     """Return the change that `edit` makes to the text of a file; an empty file is removed. Raises BadInput."""
     before = read(path, inside)
     # What could be connected can be disconnected, too.
-    spare = _OWN_BYTES if b"onrecord" in (before or b"") else 0
+    is_connected = any(name in (before or b"") for name in (b"onrecord", OLD_NAME.encode()))
+    spare = _OWN_BYTES if is_connected else 0
     if len(before or b"") > MAX_EDITED_BYTES + spare:
         fix = "make the file smaller, or add the entry by hand; nothing was written; how: onrecord docs agents/README"
         raise BadInput(f"{path} is larger than {MAX_EDITED_BYTES:,} bytes", fix=fix)

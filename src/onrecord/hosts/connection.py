@@ -16,16 +16,27 @@ from onrecord import files, paths, state_file
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, OnrecordError
 from onrecord.hosts import config_file, host_files, json_edit, table, toml_edit
-from onrecord.hosts.config_file import FileChange
-from onrecord.hosts.host_files import HOOK_SECONDS, HostSetup, Part
+from onrecord.hosts.config_file import OLD_NAME, FileChange
+from onrecord.hosts.host_files import HOOK_SECONDS, Hooks, HostSetup, Part, ServerEntry
 
 _MARKETPLACE = "onrecord"
 _PLUGIN = f"memory@{_MARKETPLACE}"
+_OLD_PLUGIN = f"memory@{OLD_NAME}"
 _LAUNCHER = ("src", "onrecord", "hooks", "launch")
 """Path of the launcher in our plugin."""
 
 _SKILL_SIGNS = {"codex": "$", "pi": "/skill:"}
 """What precedes the name of a skill where a person types it; a slash in all others."""
+
+CURSOR = HostSetup(
+    "cursor",
+    ("cursor", "cursor-agent"),
+    ".cursor",
+    hooks=Hooks("hooks.json", (), fields=(("version", 1),)),
+    server=ServerEntry("mcp.json", "mcpServers"),
+    project_folder=".cursor",
+)
+"""What 0.2.0 wrote for Cursor, whose hooks this version does not use."""
 
 MISSING, CURRENT, OUTDATED, PLUGIN, UNREADABLE = "missing", "current", "outdated", "plugin", "unreadable"
 
@@ -101,7 +112,9 @@ def state(setup: HostSetup, project: str = "") -> ConnectionState:
     try:
         entrance = host_files.entrance(setup, project).state
         server = host_files.server(setup, project)
-        entrance = PLUGIN if entrance == MISSING and not project and has_plugin(setup) else entrance
+        if entrance == MISSING and not project:
+            is_old = has_old_plugin(setup) or any(part.state != MISSING for part in host_files.old_files(setup))
+            entrance = PLUGIN if has_plugin(setup) else OUTDATED if is_old else MISSING
         return ConnectionState(entrance, server.state if server else _claude_server_state(setup))
     except BadInput as error:
         return ConnectionState(UNREADABLE, MISSING, error.message)
@@ -115,7 +128,8 @@ def is_named_in(setup: HostSetup, project: str) -> bool:
         data = config_file.read(host_files.entrance(setup, project).path, inside=project) or b""
     except OnrecordError:
         return False
-    return any(mark.encode() in data for mark in (host_files.HOOK_MARK, config_file.OWN_FILE))
+    text = data.decode("utf-8", "replace")
+    return host_files.is_our_command(text) or config_file.is_own_text(text)
 
 
 def can_have_server(setup: HostSetup) -> bool:
@@ -132,12 +146,34 @@ def plan(setup: HostSetup, project: str, *, wants_server: bool) -> Plan:
     entrance = host_files.entrance(setup, project)
     is_by_plugin = not project and has_plugin(setup)
     plugin_commands = [] if project or is_by_plugin else _plugin_commands(setup)
-    if not is_by_plugin and not plugin_commands:
+    if project:
         changes = host_files.changes([entrance, *server], is_removal=False, inside=project)
         return Plan(setup.host, changes, commands, project=project)
-    changes = host_files.changes([entrance], is_removal=True) + host_files.changes(server, is_removal=False)
-    notes = [f"to use entries instead of the plugin: {setup.plugin.removal}"] if is_by_plugin and setup.plugin else []
+    old_files, notes = host_files.old_files(setup), _old_plugin_notes(setup)
+    commands += _plugin_removal(setup, OLD_NAME) if has_old_plugin(setup) else []
+    if not is_by_plugin and not plugin_commands:
+        changes = host_files.changes([*old_files, entrance, *server], is_removal=False)
+        return Plan(setup.host, changes, commands, notes)
+    changes = host_files.changes([*old_files, entrance], is_removal=True)
+    changes += host_files.changes(server, is_removal=False)
+    notes += [f"to use entries instead of the plugin: {setup.plugin.removal}"] if is_by_plugin and setup.plugin else []
     return Plan(setup.host, changes, [*plugin_commands, *commands], notes, why_empty="connected by its plugin")
+
+
+def _old_plugin_notes(setup: HostSetup) -> list[str]:
+    """Return how to remove the plugin of 0.2.0, which answers beside this version, where no command here does it."""
+    if not has_old_plugin(setup) or _plugin_removal(setup, OLD_NAME):
+        return []
+    return [f"the plugin of 0.2.0 is still there, so every hook runs twice; to remove it: {old_plugin_removal(setup)}"]
+
+
+def retired_plan(project: str, *, is_removal: bool) -> Plan:
+    """Return the plan that takes out what 0.2.0 wrote for Cursor, which this version gives its MCP server only."""
+    hooks, server = host_files.entrance(CURSOR, project), host_files.server(CURSOR, project)
+    changes = host_files.changes([hooks], is_removal=True, inside=project)
+    if server and server.state != MISSING:
+        changes += host_files.changes([server], is_removal=is_removal, inside=project)
+    return Plan(CURSOR.host, changes, project=project)
 
 
 def _server(setup: HostSetup, project: str, *, is_wanted: bool) -> tuple[list[Part], list[list[str]]]:
@@ -161,13 +197,16 @@ def _server(setup: HostSetup, project: str, *, is_wanted: bool) -> tuple[list[Pa
 def removal(setup: HostSetup, project: str) -> Plan:
     """Return the plan that removes a host's connection."""
     server = host_files.server(setup, project)
-    parts = [host_files.entrance(setup, project), *([server] if server else [])]
+    old_files = [] if project else host_files.old_files(setup)
+    parts = [*old_files, host_files.entrance(setup, project), *([server] if server else [])]
     changes = host_files.changes(parts, is_removal=True, inside=project)
     if project:
         return Plan(setup.host, changes, project=project)
     plugin = setup.plugin if has_plugin(setup) else None
-    commands = _plugin_removal(setup) if plugin else []
+    commands = _plugin_removal(setup, _MARKETPLACE) if plugin else []
     notes = [f"to remove it: {plugin.removal}"] if plugin and not commands else []
+    commands += _plugin_removal(setup, OLD_NAME) if has_old_plugin(setup) else []
+    notes += _old_plugin_notes(setup)
     if _claude_server_state(setup) != MISSING:
         commands += _claude_server_commands(setup, is_removal=True)
     return Plan(setup.host, changes, commands, notes, why_empty="connected by its plugin" if notes else "")
@@ -202,16 +241,30 @@ def _skills(name: str, parts: Sequence[Part], *, is_removal: bool) -> Plan:
 
 def has_plugin(setup: HostSetup) -> bool:
     """True if a host has our plugin installed and enabled; False if its files cannot be read."""
-    form = setup.plugin.form if setup.plugin else ""
+    return _has_plugin(setup, _MARKETPLACE)
+
+
+def has_old_plugin(setup: HostSetup) -> bool:
+    """True if a host has the plugin of 0.2.0 or 0.1.0 installed and enabled; False if its files cannot be read."""
+    return _has_plugin(setup, OLD_NAME)
+
+
+def old_plugin_removal(setup: HostSetup) -> str:
+    """Return the command that removes the plugin of 0.2.0 from a host."""
+    return setup.plugin.removal.replace(_PLUGIN, _OLD_PLUGIN) if setup.plugin else ""
+
+
+def _has_plugin(setup: HostSetup, name: str) -> bool:
+    form, plugin = setup.plugin.form if setup.plugin else "", f"memory@{name}"
     try:
         if form == "toml":
-            return toml_edit.texts(_text(setup, "config.toml"), ("plugins", _PLUGIN)).get("enabled") == "true"
+            return toml_edit.texts(_text(setup, "config.toml"), ("plugins", plugin)).get("enabled") == "true"
         if form == "folder":
-            return os.path.isdir(setup.path("extensions/memory/src/onrecord"))
+            return os.path.isdir(setup.path(f"extensions/memory/src/{name}"))
         if form == "registry":
-            entry = json_edit.get(_text(setup, "plugins/installed_plugins.json"), ("plugins", _PLUGIN))
-            return bool(entry) and _enabled_plugins(setup).get(_PLUGIN) is not False
-        return form == "marketplace" and any(map(_is_our_marketplace, _marketplaces(setup)))
+            entry = json_edit.get(_text(setup, "plugins/installed_plugins.json"), ("plugins", plugin))
+            return bool(entry) and _enabled_plugins(setup).get(plugin) is not False
+        return form == "marketplace" and any(_is_marketplace(name, *each) for each in _marketplaces(setup))
     except (BadInput, ValueError):
         return False
 
@@ -235,43 +288,50 @@ def _plugin_commands(setup: HostSetup) -> list[list[str]]:
     return [[program, "plugin", "marketplace", "add", paths.clone()], [program, "plugin", "install", _PLUGIN]]
 
 
-def _plugin_removal(setup: HostSetup) -> list[list[str]]:
-    """Return the commands that undo `_plugin_commands`."""
+def _plugin_removal(setup: HostSetup, name: str) -> list[list[str]]:
+    """Return the commands that remove our plugin, and the marketplace `name` that it came from."""
     program = shutil.which(setup.programs[0])
     if not program or setup.host != "claude-code":
         return []
     try:
-        is_known = json_edit.get(_text(setup, "plugins/known_marketplaces.json"), (_MARKETPLACE,)) is not None
+        is_known = json_edit.get(_text(setup, "plugins/known_marketplaces.json"), (name,)) is not None
     except (BadInput, ValueError):
         is_known = False
-    marketplace = [[program, "plugin", "marketplace", "remove", _MARKETPLACE]] if is_known else []
-    return [[program, "plugin", "uninstall", _PLUGIN], *marketplace]
+    marketplace = [[program, "plugin", "marketplace", "remove", name]] if is_known else []
+    return [[program, "plugin", "uninstall", f"memory@{name}"], *marketplace]
 
 
 def _claude_server_state(setup: HostSetup) -> str:
-    """Return the state of our MCP server in Claude Code: missing, current, or outdated if its program is gone."""
+    """Return the state of our MCP server in Claude Code: outdated if 0.2.0 added it, or if its program is gone."""
+    entries = _claude_servers(setup)
+    programs = [entry.get("command") for entry in entries.values() if isinstance(entry, dict)]
+    is_gone = any(isinstance(name, str) and os.path.isabs(name) and not files.is_file(name) for name in programs)
+    return OUTDATED if OLD_NAME in entries or is_gone else CURRENT if entries else MISSING
+
+
+def _claude_servers(setup: HostSetup) -> dict[str, Any]:
+    """Return the entries of our MCP server in Claude Code by their names: that of this version, and that of 0.2.0."""
     if setup.host != "claude-code":
-        return MISSING
+        return {}
     # Only Claude Code writes this file, so it is no part of the setup.
     elsewhere = os.environ.get(setup.variable[0], "")
     path = os.path.join(elsewhere or os.path.expanduser("~"), ".claude.json")
     try:
         text = (config_file.read(path) or b"").decode("utf-8").removeprefix("\ufeff")
-        entry = json_edit.get(text, ("mcpServers", "onrecord"))
+        entries = {name: json_edit.get(text, ("mcpServers", name)) for name in ("onrecord", OLD_NAME)}
     except (BadInput, ValueError):
-        return MISSING
-    program = entry.get("command") if isinstance(entry, dict) else None
-    is_gone = isinstance(program, str) and os.path.isabs(program) and not files.is_file(program)
-    return MISSING if entry is None else OUTDATED if is_gone else CURRENT
+        return {}
+    return {name: entry for name, entry in entries.items() if entry is not None}
 
 
 def _claude_server_commands(setup: HostSetup, *, is_removal: bool) -> list[list[str]]:
-    """Return the command that adds our MCP server to Claude Code, or removes it."""
+    """Return the command that adds our MCP server to Claude Code, or those that remove it."""
     program = shutil.which(setup.programs[0])
     if setup.host != "claude-code" or not program:
         return []
-    add = ["add", "--scope", "user", "onrecord", "--", *host_files.program(), "mcp"]
-    return [[program, "mcp", *(["remove", "--scope", "user", "onrecord"] if is_removal else add)]]
+    if is_removal:
+        return [[program, "mcp", "remove", "--scope", "user", name] for name in _claude_servers(setup)]
+    return [[program, "mcp", "add", "--scope", "user", "onrecord", "--", *host_files.program(), "mcp"]]
 
 
 def _marketplaces(setup: HostSetup) -> list[tuple[str, Any]]:
@@ -282,9 +342,8 @@ def _marketplaces(setup: HostSetup) -> list[tuple[str, Any]]:
     return [(name, json_edit.get(text, ("extraKnownMarketplaces", name, "source", "path"))) for name in names]
 
 
-def _is_our_marketplace(marketplace: tuple[str, Any]) -> bool:
-    name, folder = marketplace
-    return name == _MARKETPLACE or (isinstance(folder, str) and os.path.isdir(os.path.join(folder, "src", "onrecord")))
+def _is_marketplace(name: str, marketplace: str, folder: Any) -> bool:
+    return marketplace == name or (isinstance(folder, str) and os.path.isdir(os.path.join(folder, "src", name)))
 
 
 def _enabled_plugins(setup: HostSetup) -> dict[str, Any]:

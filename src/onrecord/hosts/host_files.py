@@ -19,7 +19,7 @@ from onrecord import files, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 from onrecord.hosts import config_file, json_edit, toml_edit
-from onrecord.hosts.config_file import OWN_FILE, FileChange
+from onrecord.hosts.config_file import OLD_NAME, OWN_FILE, FileChange
 
 HOOK_SECONDS = 5
 """Time limit that a host is given for a hook of ours; the hook itself stops after three seconds."""
@@ -28,6 +28,9 @@ HOOK_MARK = "|| : onrecord"
 """The end of every hook command of ours. With it the command succeeds even if this installation is gone: a host may
 take a failing hook as a veto."""
 
+_HOOK_MARKS = (HOOK_MARK, f"|| : {OLD_NAME}")
+_SERVER = "onrecord"
+_PROGRAMS = (_SERVER, f"{_SERVER}.exe", OLD_NAME, f"{OLD_NAME}.exe")
 _SESSION_END_SECONDS = 3
 """Time limit of the hook for the end of a session: one host allows no more."""
 
@@ -174,6 +177,20 @@ def entrance(setup: HostSetup, project: str = "") -> Part:
     )
 
 
+def old_files(setup: HostSetup) -> list[Part]:
+    """Return parts for the files of a host that only 0.2.0 wrote: to put one in is to remove it, too."""
+    hooks, files = setup.hooks, []
+    if hooks and (path := setup.path(_old_path(hooks.file))) != setup.path(hooks.file):
+        files.append(Part(path, lambda text: _drop_hooks(text, hooks), lambda text: _drop_hooks(text, hooks)))
+    if setup.shim:
+        files.append(Part(setup.path(_old_path(setup.shim_file)), _drop_own, _drop_own))
+    return files
+
+
+def _old_path(file: str) -> str:
+    return file.replace("onrecord", OLD_NAME)
+
+
 def server(setup: HostSetup, project: str = "") -> Part | None:
     """Return the part for our MCP server; None if the host has no config file for it."""
     entry = setup.server
@@ -182,7 +199,7 @@ def server(setup: HostSetup, project: str = "") -> Part | None:
     file = setup.path(entry.file, project)
     commented = file.removesuffix(".json") + ".jsonc"
     file = commented if entry.form == "list" and files.is_there(commented) else file
-    path, form = (entry.key, "onrecord"), entry.form
+    path, form = (entry.key, _SERVER), entry.form
     if form == "toml":
         return Part(file, lambda text: _put_table(text, path), lambda text: _drop_table(text, path))
     return Part(file, lambda text: _put_server(text, path, form), lambda text: _drop_server(text, path))
@@ -199,11 +216,15 @@ def own_file(path: str, content: str) -> Part:
     """Return the part for a file that is ours as a whole."""
 
     def put(text: str) -> str:
-        if text.strip() and OWN_FILE not in text:
+        if text.strip() and not config_file.is_own_text(text):
             raise ValueError("it is not a file that Onrecord wrote")
         return content
 
-    return Part(path, put, lambda text: "" if OWN_FILE in text else text)
+    return Part(path, put, _drop_own)
+
+
+def _drop_own(text: str) -> str:
+    return "" if config_file.is_own_text(text) else text
 
 
 def shim_text(name: str) -> str:
@@ -225,7 +246,7 @@ def launchers(setup: HostSetup) -> list[str]:
         match = _LAUNCHER.search(text)
         return [json.loads(match[1])] if match else []
     entries = [entry for event in _events(text) for entry in json_edit.items(text, ("hooks", event))]
-    ours = [command for entry in entries for command in commands(entry) if HOOK_MARK in command]
+    ours = [command for entry in entries for command in commands(entry) if is_our_command(command)]
     return list(dict.fromkeys(filter(None, map(_launcher, ours))))
 
 
@@ -240,7 +261,12 @@ def _launcher(command: str) -> str:
 
 def is_ours(item: Any) -> bool:
     """True if an entry in a list of hooks has only commands of ours."""
-    return bool(commands(item)) and all(HOOK_MARK in command for command in commands(item))
+    return bool(commands(item)) and all(map(is_our_command, commands(item)))
+
+
+def is_our_command(command: str) -> bool:
+    """True if a hook command is ours, whichever version wrote it."""
+    return any(mark in command for mark in _HOOK_MARKS)
 
 
 def commands(item: Any) -> list[str]:
@@ -315,9 +341,12 @@ def _put_server(text: str, keys: tuple[str, str], form: str) -> str:
     Raises ValueError if another server has its name.
     """
     json_edit.check(text)
-    entry = json_edit.get(text, keys)
+    entry, old_keys = json_edit.get(text, keys), _old_server(keys)
     if entry is not None and not _is_our_server(entry):
         _refuse_server(keys)
+    old_entry = json_edit.get(text, old_keys)
+    old_entry = old_entry if _is_our_server(old_entry) else None
+    entry = old_entry if entry is None else entry
     first, *rest = [*program(), "mcp"]
     forms: Mapping[str, dict[str, Any]] = {
         "command": {"command": first, "args": rest},
@@ -327,15 +356,23 @@ def _put_server(text: str, keys: tuple[str, str], form: str) -> str:
     }
     fields = entry if isinstance(entry, dict) else {}
     by_user = {key: fields[key] for key in ("tools", "enabled") if key in fields}
-    return json_edit.put(text, keys, {**fields, **forms[form], **by_user})
+    text = json_edit.put(text, keys, {**fields, **forms[form], **by_user})
+    return json_edit.drop(text, old_keys) if old_entry is not None else text
 
 
 def _drop_server(text: str, keys: tuple[str, str]) -> str:
-    return json_edit.drop(text, keys) if _is_our_server(json_edit.get(text, keys)) else text
+    for path in (_old_server(keys), keys):
+        text = json_edit.drop(text, path) if _is_our_server(json_edit.get(text, path)) else text
+    return text
+
+
+def _old_server(keys: tuple[str, str]) -> tuple[str, str]:
+    """Return the keys of the entry that 0.2.0 wrote for its server."""
+    return keys[0], OLD_NAME
 
 
 def _is_our_server(entry: Any) -> bool:
-    """True if an entry starts our server, whichever installation of ours it names."""
+    """True if an entry starts our server, whichever installation or version of ours it names."""
     fields = entry if isinstance(entry, dict) else {}
     command, arguments = fields.get("command"), fields.get("args")
     words = [
@@ -343,7 +380,7 @@ def _is_our_server(entry: Any) -> bool:
         *(arguments if isinstance(arguments, list) else []),
     ]
     names = [os.path.basename(word.replace("\\", "/")) for word in words if isinstance(word, str)]
-    return names[-1:] == ["mcp"] and any(name in ("onrecord", "onrecord.exe") for name in names)
+    return names[-1:] == ["mcp"] and any(name in _PROGRAMS for name in names)
 
 
 def _refuse_server(keys: tuple[str, str]) -> NoReturn:
@@ -351,7 +388,9 @@ def _refuse_server(keys: tuple[str, str]) -> NoReturn:
 
 
 def _drop_table(text: str, keys: tuple[str, str]) -> str:
-    return toml_edit.drop(text, keys) if _is_our_table(text, keys) else text
+    for path in (_old_server(keys), keys):
+        text = toml_edit.drop(text, path) if _is_our_table(text, path) else text
+    return text
 
 
 def _is_our_table(text: str, keys: tuple[str, str]) -> bool:
@@ -367,6 +406,10 @@ def _is_our_table(text: str, keys: tuple[str, str]) -> bool:
 def _put_table(text: str, keys: tuple[str, str]) -> str:
     if toml_edit.has(text, keys) and not _is_our_table(text, keys):
         _refuse_server(keys)
+    old_keys = _old_server(keys)
+    if _is_our_table(text, old_keys):
+        is_new = not toml_edit.has(text, keys)
+        text = toml_edit.rename(text, old_keys, keys[-1]) if is_new else toml_edit.drop(text, old_keys)
     first, *rest = [*program(), "mcp"]
     return toml_edit.put(text, keys, {"command": first, "args": rest})
 

@@ -85,6 +85,16 @@ def drop(text: str, name: Sequence[str]) -> str:
     return text
 
 
+def rename(text: str, name: Sequence[str], last: str) -> str:
+    """Return `text` with the table `name`, and its sub-tables, under another last name."""
+    for table in reversed(tables(text)):
+        if table.name[: len(name)] == tuple(name):
+            start = _key_start(text, table.start)
+            new_name = (*name[:-1], last, *table.name[len(name) :])
+            text = text[:start] + _rendered_key(new_name) + text[_key(text, start)[1] :]
+    return text
+
+
 def has(text: str, name: Sequence[str]) -> bool:
     """True if `text` has the table `name`."""
     return _table(text, name) is not None
@@ -115,12 +125,15 @@ def _table(text: str, name: Sequence[str]) -> Table | None:
 def _append(text: str, name: Sequence[str], values: Values) -> str:
     """Return `text` with a new table at its end; without a final line break if `text` has none."""
     newline = _newline(text)
-    header = ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else _render(part) for part in name)
-    lines = [f"[{header}]", *(f"{key} = {_render(value)}" for key, value in values.items())]
+    lines = [f"[{_rendered_key(name)}]", *(f"{key} = {_render(value)}" for key, value in values.items())]
     block = newline.join(lines)
     if not text:
         return block + newline
     return f"{text}{newline}{block}{newline}" if text.endswith("\n") else f"{text}{newline}{newline}{block}"
+
+
+def _rendered_key(name: Sequence[str]) -> str:
+    return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else _render(part) for part in name)
 
 
 def _remove(text: str, toml_table: Table) -> str:
@@ -147,11 +160,16 @@ def _skip(text: str, position: int) -> int:
 
 def _header(text: str, position: int) -> tuple[tuple[str, ...], int]:
     """Return the name in a header, and the position of the next line."""
-    name, end = _key(text, _spaces(text, position + (2 if text.startswith("[[", position) else 1)))
+    name, end = _key(text, _key_start(text, position))
     close = _CLOSE.match(text, end)
     if not close:
         _fail(text, position, "the header of a table does not end")
     return name, close.end()
+
+
+def _key_start(text: str, position: int) -> int:
+    """Return the position of the name in the header at `position`."""
+    return _spaces(text, position + (2 if text.startswith("[[", position) else 1))
 
 
 def _assignment(text: str, position: int) -> tuple[Assignment, int]:
