@@ -25,12 +25,15 @@ from bench.reach import Reach
 from bench.sandbox import Outcome, Sandbox
 
 PROJECT = Path(__file__).parents[1]
-BUDGET = 60.0
-"""Seconds of tests for one mutant: all the tests of most blocks; where more reach it, the quickest."""
+BUDGET = 20.0
+"""Seconds of tests for one mutant: all the tests of most blocks; where more reach it, those that reach little else."""
 
-PATIENCE = 5.0
-STARTUP = 60.0
+PATIENCE = 20.0
+STARTUP = 120.0
 """A run may take this many times its usual seconds, and this long to start, on a busy machine."""
+
+IN_MEMORY = Path("/dev/shm")
+"""Where there is one, tests write there: most of their time goes to files."""
 
 
 class Result(NamedTuple):
@@ -118,13 +121,13 @@ def _choose(chance: random.Random, mutants: Sequence[Mutant]) -> Mutant:
 
 def measure(project: Path, options: argparse.Namespace) -> list[Result]:
     """Try a sample of mutants, some at once, each worker in a copy of its own."""
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mutants-", dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
         sandboxes = [Sandbox(project, Path(folder, str(number))) for number in range(options.jobs)]
         root = sandboxes[0].root
         files = sorted(path for path in root.glob("src/**/*.py"))
         sources = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in files}
         print("finding out which tests run which code", flush=True)
-        reached = reach.find(project / ".bench-cache", sandboxes, sources)
+        reached = reach.find(project / ".bench-cache" / "reach", sandboxes, sources)
         wanted = {path: sources[path] for path in sources if any(_is_in(path, part) for part in options.paths)}
         trial = Trial(reached, sources, sandboxes, read_equivalent(options.known_equivalent))
         with ThreadPoolExecutor(options.jobs) as pool:
@@ -141,7 +144,8 @@ class Trial:
     def __init__(
         self, reached: Reach, sources: dict[str, str], sandboxes: Sequence[Sandbox], equivalent: set[Key]
     ) -> None:
-        self._reached = reached
+        self._seconds = reached.seconds
+        self._order = reach.Order(reached)
         self._sources = sources
         self._equivalent = equivalent
         self._broken: set[str] = set()
@@ -153,7 +157,7 @@ class Trial:
 
     def run(self, mutant: Mutant) -> Result:
         started = time.monotonic()
-        tests = self._reached.tests(mutant.path, mutant.block, BUDGET)
+        tests = self._order.tests(mutant.path, mutant.block, BUDGET)
         sandbox = self._free.get()
         try:
             killer = self._killer(sandbox, mutant, tests)
@@ -191,5 +195,5 @@ class Trial:
 
     def _test(self, sandbox: Sandbox, tests: Sequence[str]) -> Outcome:
         files = list(dict.fromkeys(name.split("::")[0] for name in tests))
-        timeout = STARTUP + PATIENCE * sum(self._reached.seconds[name] for name in tests)
+        timeout = STARTUP + PATIENCE * sum(self._seconds[name] for name in tests)
         return sandbox.test(files, order=tests, timeout=timeout)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
@@ -54,27 +55,41 @@ class Reach(NamedTuple):
     seconds: dict[str, float]
     blocks: dict[str, list[str]]
 
+    def sizes(self) -> Counter[str]:
+        """How many blocks each test reaches."""
+        return Counter(name for names in self.blocks.values() for name in names)
+
+
+class Order:
+    """Chooses the tests for a block: first those that reach little else, since they are about it, and are quick."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+        self._by_module: dict[str, set[str]] = defaultdict(set)
+        for key, names in reach.blocks.items():
+            self._by_module[key.rpartition(":")[0]].update(names)
+        sizes = reach.sizes()
+        self._ranks = {name: (sizes[name], seconds) for name, seconds in reach.seconds.items()}
+
     def tests(self, path: str, block: int, budget: float) -> list[str]:
-        """Tests that reach a block, then others of files that do so outside of tests, quick ones first.
+        """Return tests that reach a block, then others of files that do so outside of tests.
 
-        Code outside of functions runs once in a process, when imported: any test of such a file may notice it.
+        Code outside of functions runs once in a process, when imported: any test that reaches the module may notice it.
         """
-        names = set(self.blocks.get(f"{path}:{block}", ()))
-        if not block:
-            names.update(name for key in self.blocks if key.startswith(f"{path}:") for name in self.blocks[key])
-        files = {name if block else name.split("::")[0] for name in names}
-        ranked = sorted(self.seconds, key=lambda name: (name not in names, self.seconds[name]))
-        return _within((name for name in ranked if name in names or name.split("::")[0] in files), self.seconds, budget)
+        names = set(self._reach.blocks.get(f"{path}:{block}", ()))
+        if not block or any("::" not in name for name in names):
+            names |= self._by_module[path]
+        files = {name for name in names if "::" not in name}
+        tests = [name for name in self._ranks if name in names or name.split("::")[0] in files]
+        tests.sort(key=lambda name: (name not in names, self._ranks[name]))
+        return list(_within(tests, self._reach.seconds, budget))
 
 
-def _within(names: Iterable[str], seconds: dict[str, float], budget: float) -> list[str]:
-    result = []
+def _within(names: Iterable[str], seconds: dict[str, float], budget: float) -> Iterator[str]:
     for name in names:
-        budget -= seconds[name]
-        if budget < 0:
-            break
-        result.append(name)
-    return result
+        if seconds[name] <= budget:
+            budget -= seconds[name]
+            yield name
 
 
 def mark(path: str, source: str) -> str:
@@ -103,39 +118,68 @@ def _must_lead(node: ast.stmt) -> bool:
 
 
 def find(cache: Path, sandboxes: Sequence[Sandbox], sources: dict[str, str]) -> Reach:
-    """The reach of the tests, read from the cache where neither tests nor sources have changed."""
+    """Return the reach of the tests.
+
+    A test file runs again when it, the modules beside the tests, or a source that it reaches has changed.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
     root = sandboxes[0].root
-    digest = hashlib.sha256(PROBE_SOURCE.encode())
-    for path in sorted(path for path in (*root.glob("src/**/*"), *root.glob("tests/**/*")) if path.is_file()):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    store = cache / f"reach-{digest.hexdigest()[:16]}.json"
-    if not store.exists():
-        reach = _measure(sandboxes, sources)
-        cache.mkdir(exist_ok=True)
-        for outdated in cache.glob("reach-*.json"):
-            outdated.unlink()
-        store.write_text(json.dumps(reach), encoding="utf-8")
-    return Reach(*json.loads(store.read_text(encoding="utf-8")))
+    maps = [FileReach(path, root, cache, sources) for path in sorted(root.glob("tests/**/test_*.py"))]
+    _measure(sandboxes, sources, [each for each in maps if not each.is_current])
+    result = Reach({}, {})
+    for each in maps:
+        reach = each.read()
+        result.seconds.update(reach.seconds)
+        for block, names in reach.blocks.items():
+            result.blocks.setdefault(block, []).extend(names)
+    return result
 
 
-def _measure(sandboxes: Sequence[Sandbox], sources: dict[str, str]) -> Reach:
-    """Run every test file once, in trees with markers."""
-    files = sorted(
-        path.relative_to(sandboxes[0].root).as_posix() for path in sandboxes[0].root.glob("tests/**/test_*.py")
-    )
-    reach = Reach({}, {})
+class FileReach:
+    """What the tests of one file reach, kept in the cache."""
+
+    def __init__(self, path: Path, root: Path, cache: Path, sources: dict[str, str]) -> None:
+        self.name = path.relative_to(root).as_posix()
+        self._sources = sources
+        self._store = cache / f"{self.name.replace('/', '.')}.json"
+        beside = (other for other in sorted(root.glob("tests/**/*.py")) if not other.name.startswith("test_"))
+        self._key = _digest(PROBE_SOURCE, *(each.read_text(encoding="utf-8") for each in (path, *beside)))
+
+    @property
+    def is_current(self) -> bool:
+        if not self._store.exists():
+            return False
+        key, digests, _ = json.loads(self._store.read_text(encoding="utf-8"))
+        return bool(key == self._key and digests == self._digests(digests))
+
+    def read(self) -> Reach:
+        return Reach(*json.loads(self._store.read_text(encoding="utf-8"))[2])
+
+    def write(self, reach: Reach) -> None:
+        digests = self._digests(key.rpartition(":")[0] for key in reach.blocks)
+        self._store.write_text(json.dumps([self._key, digests, reach]), encoding="utf-8")
+
+    def _digests(self, paths: Iterable[str]) -> dict[str, str]:
+        return {path: _digest(self._sources.get(path, "")) for path in paths}
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def _measure(sandboxes: Sequence[Sandbox], sources: dict[str, str], maps: Sequence[FileReach]) -> None:
+    """Run test files once, in trees with markers."""
     free: SimpleQueue[Sandbox] = SimpleQueue()
-    for sandbox in sandboxes:
+    for sandbox in sandboxes if maps else ():
         free.put(sandbox)
         _write(sandbox, {path: mark(path, source) for path, source in sources.items()})
         log = f"LOG = {str(sandbox.root / LOG)!r}\n"  # tests may copy the sources to other folders
         (sandbox.root / "src" / f"{PROBE}.py").write_text(log + PROBE_SOURCE, encoding="utf-8")
     with ThreadPoolExecutor(len(sandboxes)) as pool:
-        list(pool.map(lambda name: _measure_file(free, reach, name), files))
-    for sandbox in sandboxes:
+        list(pool.map(lambda each: _measure_file(free, each), maps))
+    for sandbox in sandboxes if maps else ():
         _write(sandbox, sources)
         (sandbox.root / "src" / f"{PROBE}.py").unlink()
-    return reach
 
 
 def _write(sandbox: Sandbox, sources: dict[str, str]) -> None:
@@ -143,18 +187,23 @@ def _write(sandbox: Sandbox, sources: dict[str, str]) -> None:
         sandbox.write(path, source)
 
 
-def _measure_file(free: SimpleQueue[Sandbox], reach: Reach, name: str) -> None:
+def _measure_file(free: SimpleQueue[Sandbox], file: FileReach) -> None:
+    """Note what the tests of a file reach; a test that fails without any change can notice none."""
     sandbox = free.get()
     try:
         log = sandbox.root / LOG
         log.write_text("", encoding="utf-8")
-        outcome = sandbox.test([name], timeout=SLOWEST_FILE)
-        reach.seconds.update(outcome.seconds)
-        context = name
+        outcome = sandbox.test([file.name], timeout=SLOWEST_FILE)
+        seconds = {name: value for name, value in outcome.seconds.items() if name not in outcome.failures}
+        blocks: dict[str, set[str]] = defaultdict(set)
+        context = file.name
         for line in log.read_text(encoding="utf-8").splitlines():
             if line.startswith("> "):
-                context = line[2:] or name
-            elif context not in (tests := reach.blocks.setdefault(line, [])):
-                tests.append(context)
+                context = line[2:] or file.name
+            elif context == file.name or context in seconds:
+                blocks[line].add(context)
+        for name in outcome.failures:
+            print(f"fails without a change: {name}", flush=True)
+        file.write(Reach(seconds, {line: sorted(names) for line, names in blocks.items()}))
     finally:
         free.put(sandbox)

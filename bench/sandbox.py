@@ -16,13 +16,21 @@ from typing import NamedTuple
 
 from bench.mutant_plugin import PLAN
 
+SLOWEST_TEST = 60.0
+"""Seconds for one test, in place of the time limit of the suite: a mutant that waits for ever is noticed then."""
+
 
 class Outcome(NamedTuple):
-    """The exit code of pytest (None when it ran out of time), the first failed test, and seconds by test."""
+    """The exit code of pytest (None when it ran out of time), the tests that failed, and seconds of CPU by test."""
 
     code: int | None
-    failed: str
+    failures: list[str]
     seconds: dict[str, float]
+
+    @property
+    def failed(self) -> str:
+        """The first test that failed."""
+        return self.failures[0] if self.failures else ""
 
     @property
     def is_failure(self) -> bool:
@@ -73,16 +81,19 @@ class Sandbox:
         search = (self.root / "src", self.root, Path(__file__).parents[1])
         environment = {**os.environ, PLAN: str(plan), "HOME": str(home), "TMPDIR": str(temporary)}
         environment["PYTHONPATH"] = os.pathsep.join(map(str, search))
+        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # plugins nobody needs here are half of a short run
+        environment["ONRECORD_TEST_SECONDS"] = str(SLOWEST_TEST)
         code = _run([*_pytest(), *(["-x"] if order else []), *paths], self.root, environment, timeout)
-        result = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {"failed": "", "seconds": {}}
+        result = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {"failed": [], "seconds": {}}
         return Outcome(code, result["failed"], result["seconds"])
 
 
 def _pytest() -> list[str]:
     options = ["-q", "-m", "not heavy and not client"]
-    plugins = ["-p", "no:cacheprovider", "-p", "no:rerunfailures", "-p", "bench.mutant_plugin"]
-    seed = ["--hypothesis-seed=0"] if importlib.util.find_spec("hypothesis") else []
-    return [sys.executable, "-m", "pytest", *options, *plugins, *seed]
+    plugins = ["-p", "no:cacheprovider", "-p", "bench.mutant_plugin"]
+    if importlib.util.find_spec("hypothesis"):
+        plugins += ["-p", "_hypothesis_pytestplugin", "--hypothesis-seed=0"]
+    return [sys.executable, "-m", "pytest", *options, *plugins]
 
 
 def _run(command: list[str], folder: Path, environment: dict[str, str], timeout: float) -> int | None:

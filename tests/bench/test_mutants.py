@@ -104,15 +104,38 @@ def test_markers_stand_in_every_block_and_leave_what_must_lead_in_place():
     compile(marked, "marked", "exec")
 
 
-def test_tests_that_reach_a_block_come_first_quick_ones_before_slow_ones():
-    seconds = {"t.py::slow": 2.0, "t.py::quick": 1.0, "t.py::other": 0.1, "u.py::far": 0.1}
-    reached = reach.Reach(seconds, {"m.py:3": ["t.py::slow", "t.py::quick"], "m.py:9": ["t.py"]})
+def test_tests_that_reach_little_else_come_first_and_quick_ones_before_slow_ones():
+    seconds = {"t.py::slow": 2.0, "t.py::quick": 1.0, "t.py::wide": 0.1, "t.py::other": 0.1, "u.py::far": 0.1}
+    blocks = {"m.py:3": ["t.py::wide", "t.py::slow", "t.py::quick"], "m.py:9": ["t.py"], "n.py:1": ["t.py::wide"]}
+    order = reach.Order(reach.Reach(seconds, blocks))
 
-    assert reached.tests("m.py", 3, 60) == ["t.py::quick", "t.py::slow"]
-    assert reached.tests("m.py", 3, 2.5) == ["t.py::quick"]
-    assert reached.tests("m.py", 9, 60) == ["t.py::other", "t.py::quick", "t.py::slow"]
-    assert reached.tests("m.py", 0, 60) == ["t.py::quick", "t.py::slow", "t.py::other"]
-    assert reached.tests("m.py", 5, 60) == []
+    assert order.tests("m.py", 3, 60) == ["t.py::quick", "t.py::slow", "t.py::wide"]
+    assert order.tests("m.py", 3, 1.5) == ["t.py::quick", "t.py::wide"]
+    assert order.tests("m.py", 9, 60) == ["t.py::quick", "t.py::slow", "t.py::wide", "t.py::other"]
+    assert order.tests("m.py", 0, 60) == ["t.py::quick", "t.py::slow", "t.py::wide", "t.py::other"]
+    assert order.tests("m.py", 5, 60) == []
+
+
+def test_a_test_file_runs_again_when_what_it_reaches_has_changed(tmp_path: Path):
+    sources = {"src/fare.py": "A = 1\n", "src/toll.py": "B = 1\n"}
+    path = tmp_path / "tests" / "test_fare.py"
+    path.parent.mkdir()
+    path.write_text("import fare\n")
+
+    def file(**changed: str) -> reach.FileReach:
+        return reach.FileReach(path, tmp_path, tmp_path, {**sources, **changed})
+
+    assert not file().is_current
+    file().write(reach.Reach({"tests/test_fare.py::test_a": 0.1}, {"src/fare.py:0": ["tests/test_fare.py"]}))
+
+    assert file().is_current
+    assert file(**{"src/toll.py": "B = 2\n"}).is_current
+    assert not file(**{"src/fare.py": "A = 2\n"}).is_current
+    (path.parent / "conftest.py").write_text("")
+    assert not file().is_current
+    (path.parent / "conftest.py").unlink()
+    path.write_text("import toll\n")
+    assert not file().is_current
 
 
 def test_a_sample_is_repeatable_and_takes_from_each_module_by_its_length():
@@ -173,10 +196,7 @@ def test_that_always_fails():
 """
 
 
-def test_a_strong_test_kills_and_a_weak_one_lets_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    # Plugins that happen to be installed are three quarters of the time of a run.
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setenv("PYTEST_PLUGINS", "_hypothesis_pytestplugin")
+def test_a_strong_test_kills_and_a_weak_one_lets_live(tmp_path: Path):
     files = {"src/ferry/__init__.py": "", "src/ferry/fare.py": SOURCE, "tests/test_fare.py": TESTS}
     files["pyproject.toml"] = "[tool.pytest.ini_options]\npythonpath = ['src']\n"
     for name, text in files.items():
