@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from onrecord.shared.replicas import SyncState
     from onrecord.usage.usage_log import Corrections
 
+    Comparison = Callable[[str], "ChangedFiles"]
+
 UNREADABLE, BROKEN, OFF, CONFLICT = "unreadable", "broken", "off", "conflict"
 TRUST, AGENT, SYNC, REFUSED = "trust", "agent", "sync", "refused"
 DRAFT, SHARED_DRAFT, CORRECTED, CHANGED = "draft", "shared_draft", "corrected", "changed"
@@ -113,13 +115,18 @@ class Need(NamedTuple):
         return f"{', '.join(first)}{more}" if first else ""
 
 
-def needs(project: Project, *, patience: float = PATIENCE) -> list[Need]:
+def needs(project: Project, *, compare: Comparison | None = None, patience: float = PATIENCE) -> list[Need]:
     """Return what needs a person in a project, the most important first.
 
-    What cannot be read is a need itself. `patience` limits the seconds for git, which says whether files changed.
+    What cannot be read is a need itself. `compare` says of a store which of its files changed, if somebody has compared
+    them already; else `changed_files` does, for which `patience` limits the seconds of git.
     """
     all_needs: list[Need] = []
-    for part, step in _parts(project, patience):
+
+    def compare_here(store_root: str) -> ChangedFiles:
+        return changed_files(store_root, patience, is_quick=project.is_quick)
+
+    for part, step in _parts(project, compare or compare_here):
         all_needs += _attempted(part, step)
     rank = {kind: number for number, kind in enumerate(KINDS)}
     return sorted(all_needs, key=lambda need: rank[need.kind])
@@ -166,7 +173,7 @@ def _attempted(part: str, step: Callable[[], list[Need]]) -> list[Need]:
         return [Need(UNREADABLE, f"{part} cannot be read", f"{type(error).__name__}: {error}", _DOCTOR, _HEALTH)]
 
 
-def _parts(project: Project, patience: float) -> Iterator[tuple[str, Callable[[], list[Need]]]]:
+def _parts(project: Project, compare: Comparison) -> Iterator[tuple[str, Callable[[], list[Need]]]]:
     """Yield the parts to look at, each with its name."""
     yield "the settings", lambda: list(_of_settings(project.settings))
     yield "the agents of this machine", _of_agents
@@ -174,7 +181,7 @@ def _parts(project: Project, patience: float) -> Iterator[tuple[str, Callable[[]
     yield "the list of stores", lambda: _collect(project, refs)
     for store_ref in refs:
         store = f"the store {_own_or(paths.store_name(store_ref.prefix))}"
-        yield store, lambda store_ref=store_ref: _of_store(project, store_ref, patience)  # type: ignore[misc]
+        yield store, lambda store_ref=store_ref: _of_store(project, store_ref, compare)  # type: ignore[misc]
     yield "the shared stores", lambda: _of_shared_stores(project)
 
 
@@ -244,13 +251,13 @@ def _of_agents() -> list[Need]:
     return [Need(AGENT, "no coding agent is connected", sentence, "onrecord connect --list", f"{_SETTINGS}#agents")]
 
 
-def _of_store(project: Project, store_ref: StoreRef, patience: float) -> list[Need]:
+def _of_store(project: Project, store_ref: StoreRef, compare: Comparison) -> list[Need]:
     """Return the needs of one store that a person looks after."""
     store_needs = queues(store_ref.root, store_ref.prefix)
     store_needs += _broken_records(project, store_ref)
     store_needs += _contradicted(project, store_ref)
     store_needs += _corrected(store_ref)
-    return [*store_needs, *_changed(project, store_ref, patience)]
+    return [*store_needs, *_changed(store_ref, compare)]
 
 
 def _broken_records(project: Project, store_ref: StoreRef) -> list[Need]:
@@ -364,8 +371,8 @@ def changed_files(store_root: str, patience: float = PATIENCE, *, is_quick: bool
     return ChangedFiles(ids, len(records), listing.count_anchored(store_index), unchecked)
 
 
-def _changed(project: Project, store_ref: StoreRef, patience: float) -> Iterator[Need]:
-    changed, prefix = changed_files(store_ref.root, patience, is_quick=project.is_quick), store_ref.prefix
+def _changed(store_ref: StoreRef, compare: Comparison) -> Iterator[Need]:
+    changed, prefix = compare(store_ref.root), store_ref.prefix
     if changed.ids:
         some = f", of the {changed.checked:,} newest that name files" if changed.checked < changed.anchored else ""
         title = f"{plural(len(changed.ids), 'record')} {_say('{is} about files that changed since', changed.ids)}{some}"

@@ -14,11 +14,14 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra web is not installed")
 
+from onrecord import attention
+from onrecord.attention import ChangedFiles
 from onrecord.project import Project
 from onrecord.record import compose
 from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
 from onrecord.web import access, live, server
+from tests.git_project import GitProject
 
 SECONDS = 20
 CONTENT = {"context": "pip is slow", "decision": "uv installs everything", "rationale": ["seconds"]}
@@ -183,3 +186,28 @@ def test_every_page_knows_the_version_and_what_is_due(browser, save, draft):
 
     assert f'data-version="{browser.site.live.version()}"' in text
     assert re.search(r'href="/inbox"[^>]*>.*?<span class="count due">1</span>', text, re.DOTALL)
+
+
+def test_start_and_the_map_compare_the_files_of_a_store_once(browser, save, project, monkeypatch):
+    """Start compared them twice, for what needs a person and for its small map, and the page of the map again."""
+    repository = GitProject(Path(project.root))
+    repository.write("src/session.py", "EXPIRY = 14\n")
+    repository.commit()
+    save(related_files=["src/session.py"])
+    repository.write("src/session.py", "EXPIRY = 30\n")
+    compared = []
+
+    def count(store_root: str, *arguments: Any, **options: Any) -> ChangedFiles:
+        compared.append(store_root)
+        return changed_files(store_root, *arguments, **options)
+
+    changed_files = attention.changed_files
+    monkeypatch.setattr(attention, "changed_files", count)
+    start, the_map = browser.get("/").text, browser.get("/map").text
+    before = compared.count(project.store.root)
+    save("Another decision")
+    browser.get("/")
+
+    assert "1 record is about files that changed since" in start
+    assert "src/session.py, changed since, 1 record" in the_map
+    assert (before, compared.count(project.store.root)) == (1, 2)

@@ -148,7 +148,7 @@ def home(request: Request) -> Response:
         return view.page(request, "begin.html", title="Begin", documents=_documents(project))
     index = view.open_index(project)
     newest, total = listing.read(index, listing.ListingFilter(status="active"), _MAX_NEWEST)
-    project_map = map_page.read(project, is_static=site.is_static)
+    project_map = map_page.read(site, project)
     values = {} if site.is_static else _for_the_user(project, site)
     return view.page(
         request,

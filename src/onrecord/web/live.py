@@ -13,13 +13,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from onrecord import attention, paths
-from onrecord.attention import Need
+from onrecord.attention import ChangedFiles, Need
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.errors import OnrecordError
@@ -37,7 +38,7 @@ _HEARTBEAT_SECONDS = 20.0
 
 _RETRY_MILLISECONDS = 4_000
 _KEPT_SECONDS = 30.0
-"""Time for which what needs a person is kept if no store changed: the project's files are not watched."""
+"""Time for which what was looked at is kept if no store changed: the project's files are not watched."""
 
 _PATIENCE = 1.0
 """Seconds for git, which says whether files of records changed."""
@@ -58,9 +59,11 @@ class Live:
     def __init__(self, project_dir: str) -> None:
         self._project_dir = project_dir
         self._lock = threading.Lock()
-        self._needs: list[Need] = []
-        self._needs_of = ("", -_KEPT_SECONDS)
-        """The version of the stores, and the moment, for which the needs were found."""
+        self._needs: list[Need] | None = None
+        self._changed: dict[str, ChangedFiles] = {}
+        """The records whose files changed, of the stores whose files were compared."""
+        self._looked_at = ("", -_KEPT_SECONDS)
+        """The version of the stores, and the moment, that the needs and the changed files are of."""
         self._streams: set[asyncio.Queue[News | None]] = set()
         self._watcher: asyncio.Task[None] | None = None
         self._is_closed = False
@@ -71,13 +74,30 @@ class Live:
 
     def needs(self) -> list[Need]:
         """Return what needs a person; it is looked for again if a store changed, or after half a minute."""
+        with self._renewed():
+            if self._needs is None:
+                self._needs = attention.needs(Project(self._project_dir), compare=self._compare)
+            return list(self._needs)
+
+    def changed_files(self, store_root: str) -> ChangedFiles:
+        """Return which records of a store are about files that changed, as the needs have it."""
+        with self._renewed():
+            return self._compare(store_root)
+
+    @contextmanager
+    def _renewed(self) -> Iterator[None]:
+        """Take the lock, and forget what was found before a store changed, or half a minute ago."""
         version, now = self.version(), time.monotonic()
         with self._lock:
-            last_version, at = self._needs_of
+            last_version, at = self._looked_at
             if last_version != version or now - at > _KEPT_SECONDS:
-                self._needs = attention.needs(Project(self._project_dir), patience=_PATIENCE)
-                self._needs_of = (version, time.monotonic())
-            return list(self._needs)
+                self._needs, self._changed, self._looked_at = None, {}, (version, now)
+            yield
+
+    def _compare(self, store_root: str) -> ChangedFiles:
+        if store_root not in self._changed:
+            self._changed[store_root] = attention.changed_files(store_root, _PATIENCE)
+        return self._changed[store_root]
 
     def news(self) -> News:
         """Return the state of the stores now."""

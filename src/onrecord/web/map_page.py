@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from onrecord import attention
 from onrecord.audit import outcomes
 from onrecord.coldstart import NamedTuple
 from onrecord.project import Project
@@ -20,7 +19,7 @@ from onrecord.search.listing import Listed, ListingFilter
 from onrecord.web import coverage, tree_map, view
 from onrecord.web.coverage import Area, Coverage, RecordedFiles
 from onrecord.web.tree_map import Cell
-from onrecord.web.view import ListItem
+from onrecord.web.view import ListItem, Site
 
 WIDTH, HEIGHT = 720, 470
 """Size of the drawing, in units of the SVG."""
@@ -39,9 +38,6 @@ _COUNT_ROOM = 12
 _MAX_TAGS = 40
 _MAX_STATIC_FOLDERS = 300
 """Folders that have a page on a static site: the largest ones."""
-
-_GIT_PATIENCE = 1.0
-"""Seconds for git, which says whether files changed; what it has no time for counts as unchanged."""
 
 WORDS = {
     coverage.CORRECTED: "agent was corrected",
@@ -97,21 +93,20 @@ class ProjectMap(NamedTuple):
         return address(area.path) if area.children or area.below or self.coverage.numbers_about(area) else ""
 
 
-def read(project: Project, *, is_static: bool) -> ProjectMap:
-    """Return the map of a project."""
+def read(site: Site, project: Project) -> ProjectMap:
+    """Return the map of the site's project, which the caller has read."""
     index = view.open_index(project)
     records, _ = listing.read(index, ListingFilter(status="active"), _MAX_RECORDS)
-    states = _states(project, index)
+    states = _states(site, index)
     recorded = [RecordedFiles(record.files, states.get(record.path, coverage.COVERED)) for record in records]
     measured = coverage.measure(coverage.tracked_files(project.root), recorded)
-    folders = frozenset(largest_folders(measured, _MAX_STATIC_FOLDERS)) if is_static else None
+    folders = frozenset(largest_folders(measured, _MAX_STATIC_FOLDERS)) if site.is_static else None
     return ProjectMap(records, measured, folders)
 
 
-def _states(project: Project, index: Index) -> dict[str, str]:
+def _states(site: Site, index: Index) -> dict[str, str]:
     """Return the paths of the records that were corrected in the last weeks, or whose files changed."""
-    changed = attention.changed_files(index.root, _GIT_PATIENCE, is_quick=project.is_quick)
-    ids = frozenset(changed.ids)
+    ids = frozenset(site.live.changed_files(index.root).ids)
     rows, _ = listing.read(index, ListingFilter(status="active"), _MAX_RECORDS) if ids else ([], 0)
     states = {row.path: coverage.CHANGED for row in rows if row.id in ids}
     return {**states, **dict.fromkeys(outcomes.lately_corrected(index.root), coverage.CORRECTED)}
@@ -165,7 +160,7 @@ def _listed(project_map: ProjectMap, area: Area) -> list[int]:
 
 def show(request: Request) -> Response:
     site = view.site_of(request)
-    project_map = read(site.project_for_search(), is_static=site.is_static)
+    project_map = read(site, site.project_for_search())
     path = request.query_params.get("folder", "").strip("/")
     area = project_map.coverage.area(path) or project_map.coverage.root
     tags = Counter(tag for record in project_map.records for tag in record.tags).most_common(_MAX_TAGS)

@@ -42,7 +42,7 @@ def write(project_dir: str, folder: str, watch_rows: Callable[[Iterable[Listed]]
     _claim(folder)
     records, _ = listing.read(index.open(store.root), ListingFilter(order="created"), None)
     site = view.Site(project_dir, Access(0), is_static=True)
-    folders = map_page.read(Project(project_dir), is_static=True).static_folders or ()
+    folders = map_page.read(site, Project(project_dir)).static_folders or ()
     timelines = range(1, 2 + len(records) // timeline_page.TIMELINE_PAGE_SIZE)
     pages = chain(
         _PAGES,
