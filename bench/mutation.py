@@ -66,7 +66,7 @@ class Mutant(NamedTuple):
 def mutants(path: str, source: str) -> list[Mutant]:
     """Every mutant of a module; none of a module without functions, which holds data."""
     tree = ast.parse(source)
-    if not any(isinstance(node, _FUNCTIONS) for node in ast.walk(tree)):
+    if not has_functions(tree):
         return []
     lines = source.encode().split(b"\n")
     starts = [0]
@@ -81,6 +81,10 @@ def mutants(path: str, source: str) -> list[Mutant]:
         change = f"{' '.join(old.split())} -> {new}"
         result.append(Mutant(path, node.lineno, block, operator, text, change, start, end, new))
     return result
+
+
+def has_functions(tree: ast.AST) -> bool:
+    return any(isinstance(node, _FUNCTIONS) for node in ast.walk(tree))
 
 
 def blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:

@@ -93,8 +93,13 @@ def _within(names: Iterable[str], seconds: dict[str, float], budget: float) -> I
 
 
 def mark(path: str, source: str) -> str:
-    """The source with a marker at the start of every block in a function, and one for the module."""
+    """The source with a marker at the start of every block in a function, and one for the module.
+
+    A module without functions has no mutants and stays: it may be the script that makes the package importable.
+    """
     tree = ast.parse(source)
+    if not mutation.has_functions(tree):
+        return source
     _mark(tree, is_inside=False)
     start = ast.parse(f"from {PROBE} import marker as _marker\n_reached = _marker({path!r})\n_reached(0)").body
     place = next((n for n, node in enumerate(tree.body) if not _must_lead(node)), len(tree.body))
@@ -188,22 +193,21 @@ def _write(sandbox: Sandbox, sources: dict[str, str]) -> None:
 
 
 def _measure_file(free: SimpleQueue[Sandbox], file: FileReach) -> None:
-    """Note what the tests of a file reach; a test that fails without any change can notice none."""
+    """Note what the tests of a file reach. One that fails here may do so because of the markers, and stays."""
     sandbox = free.get()
     try:
         log = sandbox.root / LOG
         log.write_text("", encoding="utf-8")
         outcome = sandbox.test([file.name], timeout=SLOWEST_FILE)
-        seconds = {name: value for name, value in outcome.seconds.items() if name not in outcome.failures}
         blocks: dict[str, set[str]] = defaultdict(set)
         context = file.name
         for line in log.read_text(encoding="utf-8").splitlines():
             if line.startswith("> "):
                 context = line[2:] or file.name
-            elif context == file.name or context in seconds:
+            elif context == file.name or context in outcome.seconds:
                 blocks[line].add(context)
         for name in outcome.failures:
-            print(f"fails without a change: {name}", flush=True)
-        file.write(Reach(seconds, {line: sorted(names) for line, names in blocks.items()}))
+            print(f"fails with markers: {name}", flush=True)
+        file.write(Reach(outcome.seconds, {line: sorted(names) for line, names in blocks.items()}))
     finally:
         free.put(sandbox)

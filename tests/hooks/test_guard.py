@@ -119,6 +119,18 @@ def test_two_here_documents_in_a_row_each_end_for_themselves():
     assert forbids(f"{free}\nrm .claude/memory/x")
 
 
+@pytest.mark.parametrize("program", ["python", "python3.12", "/usr/bin/perl5.36", "ruby", "node", "bash", "python.exe"])
+def test_an_interpreter_may_read_records_but_its_code_may_not_write_them(program):
+    assert forbids(f"{program} -c 'f.write()' .claude/memory/decisions/x.json")
+    assert not forbids(f"{program} -c 'f.read()' .claude/memory/decisions/x.json")
+    assert not forbids(f"{program} -m onrecord update x --hash 'write' .claude/memory/decisions/x.json")
+
+
+def test_a_program_is_no_interpreter_because_its_name_begins_like_one():
+    assert forbids("shred .claude/memory/decisions/x.json")
+    assert not forbids("shasum .claude/memory/decisions/x.json > /tmp/sums; mv a b")
+
+
 def test_powershell_paths_have_backslashes():
     assert forbids(tool="powershell", command="Set-Content .claude\\memory\\decisions\\x.json '{}'")
     assert not forbids(tool="powershell", command="Get-Content .claude\\memory\\decisions\\x.json")

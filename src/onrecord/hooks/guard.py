@@ -32,7 +32,7 @@ _WRITERS = frozenset(
     " set-content add-content clear-content out-file remove-item move-item rename-item new-item ri mi del erase".split()
 )
 _COPIERS = frozenset("cp install rsync ln scp copy-item ci copy".split())
-_INTERPRETERS = ("python", "node", "perl", "ruby", "php", "sh", "bash", "zsh", "pwsh", "deno", "bun")
+_INTERPRETERS = frozenset("python node nodejs perl ruby php sh bash dash ksh zsh fish pwsh powershell deno bun".split())
 _WRITING_CODE = (
     "'w", '"w', "'a'", '"a"', "write", "dump(", "unlink", "remove", "rename", "replace(", "rmtree", "copy",
     "> ", ">>", " rm ", "mv ", "-i ", "-pi",
@@ -126,7 +126,7 @@ def _part_writes(words: list[str], folders: _GuardedFolders, runs_code: bool, ha
         return False
     program, arguments = shell_words.program_name(words[first]), words[first + 1 :]
     is_touched = is_piped or any(folders.may_have(word) for word in arguments)
-    if program.startswith(_INTERPRETERS) and "onrecord" not in " ".join(arguments[:3]):
+    if _without_version(program) in _INTERPRETERS and "onrecord" not in " ".join(arguments[:3]):
         return runs_code and (is_touched or has_document)
     if program in _COPIERS:
         return is_piped or (bool(arguments) and folders.may_have(arguments[-1]))
@@ -137,6 +137,11 @@ def _part_writes(words: list[str], folders: _GuardedFolders, runs_code: bool, ha
     if program == "git":
         return is_touched and arguments[:1] in (["rm"], ["mv"])
     return program in _WRITERS and is_touched
+
+
+def _without_version(program: str) -> str:
+    """Return `python` for `python3.12` and for `python.exe`."""
+    return program.removesuffix(".exe").rstrip("0123456789.")
 
 
 def check_written(root: str, file: str = "", now: float | None = None) -> list[str]:
