@@ -24,6 +24,9 @@ USER_PREFIX = "~/.claude/memory/"
 _SHARED_MARK = ":"
 """Separates the name of a shared store from a path in it: `platform:decisions/use-uv.json`."""
 
+OLD_NAME = "recollect"
+"""The name of this program up to 0.2.0."""
+
 CONFIG = "memory-config.json"
 INDEX_MD = "index.md"
 INBOX = "inbox"

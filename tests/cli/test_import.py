@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from tests.git_project import GitProject
 from tests.importers.test_adr import MADR, NYGARD
 
 from .test_try import tree
@@ -118,6 +120,27 @@ def test_a_document_that_changed_is_proposed_as_a_change(ferry, onrecord):
     assert onrecord("review", "--accept", NATS).code == 0
     record = json.loads(onrecord("show", NATS, "--json").out)["record"]
     assert record["content"]["decision"] == "Kafka."
+
+
+@pytest.mark.parametrize("inner", ["", "services/ferry"])
+def test_what_a_colleague_imported_edited_and_committed_is_not_proposed_again(
+    ferry, onrecord, tmp_path, monkeypatch, inner
+):
+    clone = GitProject(tmp_path / "clone")
+    shutil.copytree(ferry, clone.root / inner, dirs_exist_ok=True)
+    monkeypatch.chdir(clone.root / inner)
+    onrecord("import", "--accept")
+    onrecord("update", NATS, "--set", "decision=NATS, in our own words.", "--yes")
+    clone.commit()
+    monkeypatch.setenv("ONRECORD_STATE_DIR", str(tmp_path / "state of a colleague"))
+
+    unchanged = json.loads(onrecord("import", "--json").out)
+    file = clone.root / inner / "docs/adr/0007-use-nats.md"
+    file.write_text(MADR.replace('option: "NATS JetStream"', 'option: "Kafka"'))
+    changed = json.loads(onrecord("import", "--json").out)
+
+    assert (unchanged["drafts"], unchanged["unchanged"]) == (0, 2)
+    assert [proposal["updates"] for file in changed["files"] for proposal in file["proposed"]] == [NATS]
 
 
 def test_what_only_an_agent_can_read_is_listed_until_it_was_read(ferry, onrecord):

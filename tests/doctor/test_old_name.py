@@ -60,6 +60,17 @@ def test_folders(project: GitProject, bases: Path):
     )
 
 
+def test_the_log_of_imports_is_kept_because_it_is_read(project: GitProject, bases: Path):
+    state = bases / "state" / "recollect"
+    for name in ("imports", "sessions", "usage"):
+        (state / name).mkdir(parents=True)
+
+    assert only_finding(project)[1] == f"rm -r {state}/sessions {state}/usage"
+    for name in ("sessions", "usage"):
+        (state / name).rmdir()
+    assert examine(project) == []
+
+
 def test_folders_of_the_home(project: GitProject, home: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     (home / ".cache" / "recollect").mkdir(parents=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,15 +12,20 @@ from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.cli.terminal import Progress, watched
 from onrecord.errors import BadInput
+from onrecord.git import changes, repository
 from onrecord.hosts import connection
 from onrecord.importers import import_log, proposals, sources, trigger_request
+from onrecord.importers.import_log import ImportedDocument
 from onrecord.importers.proposals import FileReport, Proposal
+from onrecord.importers.sources import Source
 from onrecord.project import Project
 from onrecord.record.drafts import Draft
 from onrecord.store.inbox import Inbox
+from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 from onrecord.text import plural
 
+_GIT_SECONDS = 5
 _PATHS_HELP = "files or folders (default: the project's decision records, and documents for an agent to read)"
 _ACCEPT_HELP = "make them records at once, also drafts that an earlier import left in the inbox"
 _PENDING_HELP = "list the documents and sections that only an agent can read, and change nothing"
@@ -68,11 +74,32 @@ def _reports(writer: Writer, root: str, names: Sequence[str], *, again: bool) ->
             f"nothing to import in {root}",
             fix="name files or folders; to write a record yourself: onrecord save --help",
         )
-    entries = watched(writer.store.entries(), "reading records") if writer.store.exists else ()
-    existing = [entry.memory for entry in entries]
-    imported = {} if again else import_log.read(writer.store.root)
+    entries = list(watched(writer.store.entries(), "reading records")) if writer.store.exists else []
+    imported = {} if again else _imported(writer.store.root, root, documents, entries)
     with Progress(f"reading {plural(len(documents), 'file')}"):
-        return proposals.gather(root, documents, writer.now, existing, imported)
+        return proposals.gather(root, documents, writer.now, [entry.memory for entry in entries], imported)
+
+
+def _imported(
+    store_root: str, root: str, documents: Sequence[Source], entries: Sequence[Entry]
+) -> dict[str, ImportedDocument]:
+    """Return the documents that were imported before, on this machine or in a commit that added their record."""
+    imported = import_log.read(store_root)
+    repo = repository.find(root)
+    others = {source.path for source in documents if source.kind in ("decision", "page")}.difference(imported)
+    if repo is None or not others:
+        return imported
+    inner = repo.inner(root)
+    files_of = {
+        f"{repo.inner(store_root)}{entry.path}": f"{inner}{document}"
+        for entry in entries
+        if entry.memory.origin == "import" and (document := proposals.file_of(entry.memory)) in others
+    }
+    texts = changes.texts_at_addition(repo, files_of, time.monotonic() + _GIT_SECONDS)
+    for path, text in texts.items():
+        document = path[len(inner) :]
+        imported[document] = ImportedDocument(document, import_log.text_hash(sources.decoded(text)))
+    return imported
 
 
 def _draft(writer: Writer, proposal: Proposal) -> Draft:

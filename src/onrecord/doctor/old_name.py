@@ -13,8 +13,8 @@ from onrecord.doctor import Finding
 from onrecord.errors import OnrecordError
 from onrecord.git import git_files
 from onrecord.hosts import connection, host_files, table
-from onrecord.hosts.config_file import OLD_NAME as NAME
 from onrecord.hosts.host_files import HostSetup, Part
+from onrecord.paths import OLD_NAME as NAME
 
 _VARIABLE = f"{NAME.upper()}_"
 _PLUGIN = f"memory@{NAME}"
@@ -22,6 +22,7 @@ _OLD_PROGRAM = re.compile(r'["/@.:`] ?recollect\b')
 """The old name in a config file: a server's key, a plugin's marketplace, a program, or the end of a hook command."""
 
 _ATTRIBUTE = re.compile(rb"\bmerge=recollect\b")
+_IMPORTS = "imports"
 _MAX_CONFIG_BYTES = 1_000_000
 
 
@@ -45,9 +46,14 @@ def examine(project: str) -> Iterator[Finding]:
 
 def _folders() -> Iterator[Leftover]:
     data = paths.standard_dir("data", NAME)
-    for folder in (paths.standard_dir("cache", NAME), paths.standard_dir("state", NAME)):
-        if os.path.isdir(folder) and folder != data:
-            yield Leftover(folder, _line("rm", "-r", folder))
+    cache, state = paths.standard_dir("cache", NAME), paths.standard_dir("state", NAME)
+    if os.path.isdir(cache) and cache != data:
+        yield Leftover(cache, _line("rm", "-r", cache))
+    # The log of imports is still read: without it, what was rejected would be proposed again.
+    names = _names(state)
+    unused = [os.path.join(state, name) for name in names if name != _IMPORTS] if _IMPORTS in names else [state]
+    if os.path.isdir(state) and state != data and unused:
+        yield Leftover(state, _line("rm", "-r", *unused))
     if os.path.isdir(data):
         yield Leftover(data, advice=f"delete {data} unless shared stores in it have changes that were not pushed")
 
@@ -141,6 +147,13 @@ def _read(path: str) -> bytes:
         return files.read(path, _MAX_CONFIG_BYTES)
     except OSError:
         return b""
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
 
 
 def _text(path: str) -> str:

@@ -8,7 +8,7 @@ from onrecord.git.repository import LOG, MAX_LISTING_BYTES, NO_GIT, Repository, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from onrecord.git.process import ProcessResult
 
@@ -35,6 +35,9 @@ _STAGED = (
 )  # fmt: skip
 _FILE_LOG = (*LOG, "-1", "--no-renames", "--format=%H%x00%an%x00%aI%x00%s")
 _SHORT = 10
+_AT_ONCE = 8
+"""Processes of git at a time."""
+
 BASES = (
     "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
     "refs/heads/master", "refs/heads/trunk", "refs/heads/develop",
@@ -206,6 +209,32 @@ def provenance(repository: Repository, path: str, deadline: float) -> Provenance
     if last and last[0] != brought_by.commit:
         brought_by = brought_by._replace(changed_in=last[0], changed_by=last[1])
     return _compared_with_base(repository, brought_by, deadline)
+
+
+def texts_at_addition(repository: Repository, files_of: Mapping[str, str], deadline: float) -> dict[str, bytes]:
+    """Return what files contained in the commits that added other files.
+
+    `files_of` has, by the path of an added file, the path of the file whose content is wanted; both are relative to the
+    root of the repository. The result is by the second one; what git does not know is not in it.
+    """
+    words = (*LOG, "--no-renames", "--diff-filter=A", "--name-only", "-z", "--format=%x01%H%x02", "--", *files_of)
+    log = repository.run(*words, deadline=deadline)
+    if not files_of or not log.is_good:
+        return {}
+    blobs: dict[str, str] = {}
+    # Newest first: of a file that was added again, the last time counts.
+    for commit in log.output.decode("utf-8", "replace").split(_SUBJECT)[1:]:
+        name, _, added = commit.partition(_NAMES)
+        for path in filter(files_of.__contains__, added.lstrip("\0\n").split("\0")):
+            blobs.setdefault(files_of[path], name)
+    results: dict[str, bytes] = {}
+    others = list(blobs)
+    for first in range(0, len(others), _AT_ONCE):
+        few = others[first : first + _AT_ONCE]
+        commands = [(("cat-file", "blob", f"{blobs[other]}:{other}"), False) for other in few]
+        outputs = repository.run_all(commands, deadline)
+        results.update((other, output.output) for other, output in zip(few, outputs) if output.is_good)
+    return results
 
 
 def _compared_with_base(repository: Repository, provenance: Provenance, deadline: float) -> Provenance:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from onrecord import files
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, OnrecordError, Unwritable
+from onrecord.paths import OLD_NAME
 
 MAX_BYTES = 4_000_000
 """The largest config file that is read; the largest that we saw had 60 kB."""
@@ -22,9 +23,6 @@ _OWN_BYTES = 20_000
 """More than all of our entries in a file take."""
 
 _MANY_LINES = 1_000
-OLD_NAME = "recollect"
-"""The name of this program up to 0.2.0."""
-
 OWN_FILE = "Written by `onrecord connect"
 """A mark in every file that is ours as a whole."""
 

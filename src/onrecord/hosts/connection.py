@@ -16,8 +16,9 @@ from onrecord import files, paths, state_file
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, OnrecordError
 from onrecord.hosts import config_file, host_files, json_edit, table, toml_edit
-from onrecord.hosts.config_file import OLD_NAME, FileChange
+from onrecord.hosts.config_file import FileChange
 from onrecord.hosts.host_files import HOOK_SECONDS, Hooks, HostSetup, Part, ServerEntry
+from onrecord.paths import OLD_NAME
 
 _MARKETPLACE = "onrecord"
 _PLUGIN = f"memory@{_MARKETPLACE}"

@@ -19,7 +19,8 @@ from onrecord import files, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 from onrecord.hosts import config_file, json_edit, toml_edit
-from onrecord.hosts.config_file import OLD_NAME, OWN_FILE, FileChange
+from onrecord.hosts.config_file import OWN_FILE, FileChange
+from onrecord.paths import OLD_NAME
 
 HOOK_SECONDS = 5
 """Time limit that a host is given for a hook of ours; the hook itself stops after three seconds."""

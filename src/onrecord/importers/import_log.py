@@ -1,7 +1,7 @@
 """The log of imported documents and what was proposed from them, so that nothing is proposed twice.
 
 It includes proposals that were rejected in review; undoing an import removes its documents. The log belongs to one
-user and is in the state folder: without it, the same drafts are proposed again.
+user and is in the state folder: without it, the same drafts are proposed again. That of 0.2.0 is read too.
 """
 
 from __future__ import annotations
@@ -70,14 +70,16 @@ def proposal_hash(record: Memory) -> str:
     return coldstart.content_hash(wording.encode("utf-8", "replace"))
 
 
-def _file(root: str) -> StateFile:
+def _file(root: str, state_dir: str = "") -> StateFile:
     name = coldstart.content_hash(os.path.realpath(root).encode("utf-8", "surrogatepass"))
-    return StateFile(os.path.join(paths.state_dir(), FOLDER, f"{name}.jsonl"), _MAX_LOG_BYTES, "imports")
+    folder = os.path.join(state_dir or paths.state_dir(), FOLDER)
+    return StateFile(os.path.join(folder, f"{name}.jsonl"), _MAX_LOG_BYTES, "imports")
 
 
 def _lines(root: str) -> list[dict[str, Any]]:
     lines = []
-    for text in _file(root).lines():
+    old_file = _file(root, paths.standard_dir("state", paths.OLD_NAME))
+    for text in (*old_file.lines(), *_file(root).lines()):
         try:
             line = json.loads(text)
         except (ValueError, RecursionError):

@@ -47,7 +47,7 @@ def read_source(project: str, source: Source, now: str) -> Reading:
         if memories.is_database(full):
             database = memories.read_claude_mem(full, source.path, project, now)
             return Reading(source, database.fingerprint, records=database.records, left_out=database.left_out)
-        text = files.read(full, markdown.MAX_CHARACTERS).decode("utf-8", "replace").removeprefix("\ufeff")
+        text = sources.decoded(files.read(full, markdown.MAX_CHARACTERS))
     except OSError as error:
         if files.is_fault(error):
             raise files.unreadable(full, error) from error

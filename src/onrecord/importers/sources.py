@@ -80,6 +80,11 @@ class Passage(NamedTuple):
     reason: str
 
 
+def decoded(data: bytes) -> str:
+    """Return the text of a document, up to the limit for its size."""
+    return data[: markdown.MAX_CHARACTERS].decode("utf-8", "replace").removeprefix("\ufeff")
+
+
 def discover(project: str) -> list[Source]:
     """Return the files of a project that can be imported, those near its root first, each once."""
     candidates = [Source(path, kind) for path in _files(project) if (kind := kind_of(path))]
