@@ -264,6 +264,7 @@ def test_a_record_is_read_where_the_working_directory_was_deleted(tmp_path):
         f"import os; os.rmdir({str(tmp_path)!r}); from onrecord.record import memory; memory.decode(b'{{}}', 'file')"
     )
 
-    done = subprocess.run([sys.executable, "-S", "-E", "-c", _FROM_SOURCE + script], cwd=tmp_path, check=False)
+    command = [sys.executable, "-S", "-E", "-c", _FROM_SOURCE + script]
+    done = subprocess.run(command, cwd=tmp_path, check=False, timeout=600)
 
     assert done.returncode == 0

@@ -238,6 +238,15 @@ def test_no_event_is_lost_between_racing_writers(store):
     }
 
 
+_EMPTY = (0, 0)
+
+
+def _state(path):
+    """Return when a file changed and its size, both zero as long as nothing is in it."""
+    status = os.stat(path) if os.path.exists(path) else None
+    return (status.st_mtime_ns, status.st_size) if status and status.st_size else _EMPTY
+
+
 def test_a_writer_that_is_killed_leaves_a_log_that_can_be_read_and_written(store):
     code = (
         "import sys; from onrecord.usage import Happening, event_log\n"
@@ -248,10 +257,10 @@ def test_a_writer_that_is_killed_leaves_a_log_that_can_be_read_and_written(store
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     for _ in range(5):
-        command = [sys.executable, "-c", code, store]
+        command, before = [sys.executable, "-c", code, store], _state(event_log.log_file(store))
         with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout and process.stdout.readline() == "ready\n"
-            while not os.path.exists(event_log.log_file(store)):
+            while _state(event_log.log_file(store)) in (before, _EMPTY):
                 pass
             process.send_signal(signal.SIGKILL)
             process.wait(60)
