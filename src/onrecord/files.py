@@ -67,6 +67,12 @@ def is_there(path: str) -> bool:
     return _status(path, os.lstat) is not None
 
 
+def is_regular(path: str) -> bool:
+    """True if `path` is a file; a link is followed. Raises Unwritable if that cannot be told."""
+    result = status(path)
+    return result is not None and stat.S_ISREG(result.st_mode)
+
+
 def _status(path: str, ask: Callable[[str], os.stat_result]) -> os.stat_result | None:
     try:
         return ask(path)
@@ -267,6 +273,38 @@ def inside(root: str, path: str) -> str:
 def is_leftover(name: str) -> bool:
     """True for the name of a temporary file, left by a writer that died before it finished."""
     return name.startswith(_TEMPORARY)
+
+
+class temporary_folder:  # noqa: N801
+    """A folder among the system's temporary files, deleted at the end of a `with`, unless it is kept.
+
+    Raises Unwritable. Python calls it not found if the disk is full, or every such folder read-only.
+    """
+
+    def __init__(self, prefix: str, *, is_kept: bool = False) -> None:
+        self._prefix = prefix
+        self._is_kept = is_kept
+        self._folder = ""
+
+    def __enter__(self) -> str:
+        import tempfile
+
+        try:
+            self._folder = tempfile.mkdtemp(prefix=self._prefix)
+        except OSError as error:
+            from onrecord.errors import Unwritable
+
+            fix = "check the disk's space, or set TMPDIR to a folder of yours"
+            raise Unwritable(f"cannot make a temporary folder: {error.strerror or error}", fix=fix) from error
+        return self._folder
+
+    def __exit__(
+        self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        import shutil
+
+        if not self._is_kept:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 class locked:  # noqa: N801

@@ -79,11 +79,16 @@ def test_a_folder_that_is_synced_too_late_leaves_no_half(bench):
 WRITERS = (
     "store",
     "capture/review.py",
-    "hosts/config_file.py",
+    "hosts",
+    "git/git_files.py",
     "cli/init.py",
     "record/drafts.py",
 )
-READ_ONLY = {"nested.py": "finds stores", "record_names.py": "the folder is listed next, which says what is wrong"}
+READ_ONLY = {
+    "nested.py": "finds stores",
+    "opencode.py": "reads sessions",
+    "record_names.py": "the folder is listed next, which says what is wrong",
+}
 
 
 def test_what_is_written_over_is_asked_for_with_functions_that_tell_absent_from_unseen():
@@ -91,10 +96,45 @@ def test_what_is_written_over_is_asked_for_with_functions_that_tell_absent_from_
     package = Path(onrecord.__file__).parent
     files = [[package / name] if "." in name else (package / name).glob("*.py") for name in WRITERS]
     sources = chain.from_iterable(files)
-    asks = re.compile(r"os\.path\.(exists|lexists|isfile)\(")
+    asks = re.compile(r"os\.path\.(exists|lexists|isfile)\(|files\.is_file\(")
     asked = {source.name for source in sources if asks.search(source.read_text(encoding="utf-8"))}
 
     assert asked == set(READ_ONLY)
+
+
+def test_connect_writes_the_same_program_whatever_file_the_disk_did_not_show(bench):
+    """The flaw of 0.3.0-dev: without the status of bin/onrecord, it wrote the script of the environment instead."""
+    case = next(case for case in commands.CASES if case.name == "connect")
+    known = workbench.learn(bench, case)
+    faults = [fault for fault in known.faults() if fault.name == "EIO" and known.kinds[fault.number - 1] == "stat"]
+
+    assert len(faults) > 30
+    assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []
+
+
+def test_a_trial_without_room_for_temporary_files_says_so(bench):
+    """The flaw of 0.3.0-dev: Python calls the folder for them not found, which was taken for a bug: exit 3."""
+    case = next(case for case in commands.CASES if case.name == "try")
+    known = workbench.learn(bench, case)
+    faults = [
+        fault for fault in known.faults() if fault.stays and known.kinds[fault.number - 1] in ("open to write", "mkdir")
+    ]
+    outcomes = []
+    for fault in faults:
+        bench.reset()
+        outcomes.append(bench.run(case.words, fault))
+
+    assert len(outcomes) > 10
+    assert {outcome.status for outcome in outcomes} <= {0, 1}
+    assert any("cannot make a temporary folder: No usable temporary directory" in each.errors for each in outcomes)
+
+
+def test_no_module_makes_temporary_folders_of_its_own():
+    package = Path(onrecord.__file__).parent
+    makes = re.compile(r"tempfile\.\w+\((?!.*\bdir=)")
+    modules = {path.name for path in package.rglob("*.py") if makes.search(path.read_text(encoding="utf-8"))}
+
+    assert modules == {"files.py"}
 
 
 def test_export_writes_over_nothing_that_the_disk_did_not_show(bench):

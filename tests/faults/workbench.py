@@ -12,6 +12,7 @@ import os
 import pkgutil
 import shutil
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Iterator, Sequence
@@ -118,6 +119,8 @@ class Workbench:
         status = 99
         try:
             os.chdir(self.project)
+            # As in a process of its own, which has not looked for a folder for temporary files yet.
+            tempfile.tempdir = None
             self._set_environment()
             for handle, name in ((1, printed), (2, errors)):
                 os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT), handle)

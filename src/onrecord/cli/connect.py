@@ -80,6 +80,8 @@ def run(args: argparse.Namespace) -> CommandResult:
         plans += connection.skills(setups, is_removal=args.remove)
     plans += [retired] if needs_retired else []
     needed = [plan for plan in plans if not plan.is_empty]
+    # Put together before anything is written: a disk that fails here leaves all as it was.
+    steps = _steps(needed, is_removal=args.remove)
     if needed and not args.dry_run:
         if not args.yes:
             flags = [f"--{name}" for name in ("remove", "mcp", "here") if getattr(args, name)]
@@ -88,7 +90,6 @@ def run(args: argparse.Namespace) -> CommandResult:
                 return _result([], [], is_removal=args.remove, dry_run=False)
         connection.write_files(needed)
         _run_commands(needed)
-    steps = _steps(needed, is_removal=args.remove)
     return _result(plans, steps, is_removal=args.remove, dry_run=args.dry_run)
 
 

@@ -9,10 +9,8 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
@@ -131,13 +129,12 @@ def run(args: argparse.Namespace) -> CommandResult:
 @contextmanager
 def sample_project(keep: bool = False) -> Iterator[str]:
     """Make a folder for the sample project, with a home, a cache and a state folder beside it."""
-    folder = tempfile.mkdtemp(prefix="onrecord-demo-")
-    try:
-        with paths.override({name: os.path.join(folder, below) for name, below in _LOCAL.items()}):
-            yield os.path.join(folder, "ferry")
-    finally:
-        if not keep:
-            shutil.rmtree(folder)
+    with files.temporary_folder("onrecord-demo-", is_kept=keep) as folder, paths.override(_local(folder)):
+        yield os.path.join(folder, "ferry")
+
+
+def _local(folder: str) -> dict[str, str]:
+    return {name: os.path.join(folder, below) for name, below in _LOCAL.items()}
 
 
 def session(project: str) -> Iterator[DemoMoment]:

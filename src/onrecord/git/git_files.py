@@ -212,7 +212,7 @@ def is_clone(root: str) -> bool:
     """True if git is installed and `root` is the root of a clone."""
     from onrecord.git import process
 
-    return os.path.exists(os.path.join(root, ".git")) and bool(process.find("git", outside=root))
+    return files.status(os.path.join(root, ".git")) is not None and bool(process.find("git", outside=root))
 
 
 def _ignoring_line(root: str, path: str) -> str:
@@ -257,7 +257,7 @@ def missing_program(command: str) -> str:
     except ValueError:
         return ""
     programs = [word for position, word in enumerate(words[:2]) if position == 0 or os.path.isabs(word)]
-    return next((word for word in programs if not shutil.which(word) and not os.path.exists(word)), "")
+    return next((word for word in programs if not shutil.which(word) and files.status(word) is None), "")
 
 
 def own_command() -> str:
@@ -268,7 +268,7 @@ def own_command() -> str:
     if shutil.which("onrecord"):
         return "onrecord"
     script = os.path.join(paths.clone(), "bin", "onrecord")
-    program = shlex.quote(script) if os.path.exists(script) else "-m onrecord"
+    program = shlex.quote(script) if files.status(script) is not None else "-m onrecord"
     return f"{shlex.quote(sys.executable)} {program}"
 
 

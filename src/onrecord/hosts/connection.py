@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -306,7 +305,7 @@ def _claude_server_state(setup: HostSetup) -> str:
     """Return the state of our MCP server in Claude Code: outdated if 0.2.0 added it, or if its program is gone."""
     entries = _claude_servers(setup)
     programs = [entry.get("command") for entry in entries.values() if isinstance(entry, dict)]
-    is_gone = any(isinstance(name, str) and os.path.isabs(name) and not files.is_file(name) for name in programs)
+    is_gone = any(isinstance(name, str) and os.path.isabs(name) and not files.is_regular(name) for name in programs)
     return OUTDATED if OLD_NAME in entries or is_gone else CURRENT if entries else MISSING
 
 
@@ -416,7 +415,7 @@ def try_hook(setup: HostSetup, project: str, prompt: str) -> HookTrial:
     words = ["sh", launcher, _TRIED_EVENT, setup.host]
     event = {"session_id": "connect-check", "conversation_id": "connect-check", "cwd": project}
     start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="onrecord-check-") as state:
+    with files.temporary_folder("onrecord-check-") as state:
         try:
             result = subprocess.run(
                 words,

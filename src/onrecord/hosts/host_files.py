@@ -440,11 +440,11 @@ def hook_command(event: str, host: str) -> str:
 def program() -> list[str]:
     """Return the words of the command that starts `onrecord` from any folder."""
     script = os.path.join(paths.clone(), "bin", "onrecord")
-    if os.path.exists(script):
+    if files.status(script) is not None:
         return [sys.executable, _usable(script)] if sys.platform == "win32" else [_usable(script)]
     suffix = ".exe" if sys.platform == "win32" else ""
     script = os.path.join(os.path.dirname(sys.executable), f"onrecord{suffix}")
-    return [_usable(script)] if os.path.exists(script) else [_usable(sys.executable), "-m", "onrecord"]
+    return [_usable(script)] if files.status(script) is not None else [_usable(sys.executable), "-m", "onrecord"]
 
 
 def shell_command() -> str:
@@ -457,7 +457,7 @@ def shell_command() -> str:
 
 def is_clone() -> bool:
     """True if this installation is a clone or a plugin: it has the manifest by which hosts install it."""
-    return os.path.exists(os.path.join(paths.clone(), ".claude-plugin", "plugin.json"))
+    return files.status(os.path.join(paths.clone(), ".claude-plugin", "plugin.json")) is not None
 
 
 def _usable(path: str) -> str:

@@ -8,11 +8,10 @@ private.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from onrecord import paths
+from onrecord import files, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.paths import StoreRef
 from onrecord.recall import for_prompt, selection
@@ -111,7 +110,7 @@ def play(
 @contextmanager
 def laid_out(records: Iterable[Memory]) -> Iterator[str]:
     """Yield the root of a temporary store with `records`, for as long as the `with` lasts."""
-    with tempfile.TemporaryDirectory(prefix="onrecord-try-") as folder:
+    with files.temporary_folder("onrecord-try-") as folder:
         root = os.path.join(folder, "memory")
         os.mkdir(root)
         for record in records:
@@ -125,7 +124,7 @@ def laid_out(records: Iterable[Memory]) -> Iterator[str]:
 @contextmanager
 def private_folders() -> Iterator[None]:
     """Put temporary folders in place of the user's cache and state, which stay as they are."""
-    with tempfile.TemporaryDirectory(prefix="onrecord-try-") as folder:
+    with files.temporary_folder("onrecord-try-") as folder:
         names = {"ONRECORD_CACHE_DIR": "cache", "ONRECORD_STATE_DIR": "state"}
         with paths.override({name: os.path.join(folder, below) for name, below in names.items()}):
             yield

@@ -157,14 +157,10 @@ class Store:
         return bool(self._paths_of(record_id))
 
     def has_draft(self, name: str) -> bool:
-        return self._is_file(f"{paths.INBOX}/{name}.json")
+        return files.is_regular(os.path.join(self.root, paths.INBOX, f"{name}.json"))
 
     def _paths_of(self, reference: str) -> list[str]:
-        return [path for path in self._candidates(reference) if self._is_file(path)]
-
-    def _is_file(self, path: str) -> bool:
-        status = files.status(os.path.join(self.root, path))
-        return status is not None and stat.S_ISREG(status.st_mode)
+        return [path for path in self._candidates(reference) if files.is_regular(os.path.join(self.root, path))]
 
     def _candidates(self, reference: str) -> list[str]:
         reference = self._relative(reference)
