@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord import coldstart, state_file, timestamps
+from onrecord import coldstart, paths, state_file, timestamps
 from onrecord import project as projects
 from onrecord.doctor import machine, store_checks
 from onrecord.search import vectors
@@ -278,3 +278,14 @@ def test_a_second_process_finds_what_one_would_find(store, monkeypatch, is_kille
 
     assert list(store_checks._records(entries)) == alone
     assert len(alone) == 6
+
+
+def test_what_the_hooks_remember_and_the_disk_does_not_give_is_said(tmp_path, monkeypatch):
+    """The flaw of 0.3.0-dev: the finding about the Python of the hooks was left out, and nothing was called wrong."""
+    monkeypatch.setenv("ONRECORD_CACHE_DIR", str(tmp_path))
+    os.mkdir(machine.memo_file())
+
+    (finding,) = machine.examine_launcher(paths.launcher())
+
+    assert (finding.severity, finding.check) == ("warning", "python")
+    assert finding.what.startswith(f"cannot read {tmp_path}/python: not a regular file")

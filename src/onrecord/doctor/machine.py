@@ -181,15 +181,24 @@ def memo_file() -> str:
 
 
 def _remembered_python() -> str:
-    """Return the Python that the launcher remembers; empty if it never ran."""
+    """Return the Python that the launcher remembers; empty if it never ran. Raises Unwritable."""
     try:
         return files.read(memo_file(), 4_096).decode("utf-8", "replace").partition("\n")[0]
-    except OSError:
-        return ""
+    except OSError as error:
+        if files.is_absent(error):
+            return ""
+        raise files.unreadable(memo_file(), error) from error
 
 
 def examine_launcher(launcher: str) -> Iterator[Finding]:
     """Yield findings about the Python that `launcher` finds."""
+    try:
+        yield from _examine_launcher(launcher)
+    except Unwritable as error:
+        yield Finding("warning", "python", f"{error.message}, so hooks look for a Python each time", error.fix)
+
+
+def _examine_launcher(launcher: str) -> Iterator[Finding]:
     before = _remembered_python()
     if before and not os.access(before, os.X_OK):
         what = f"hooks remembered {before}, which no longer exists; they will look for another"
@@ -201,8 +210,8 @@ def examine_launcher(launcher: str) -> Iterator[Finding]:
     elif "no Python" in process.stderr:
         fix = "put a python3 of version 3.9 or later on the PATH that Claude Code is started with"
         yield Finding("error", "python", "hooks find no Python 3.9 or later, so memory is off", fix)
-    elif _remembered_python():
-        yield examine_python(_remembered_python())
+    elif python := _remembered_python():
+        yield examine_python(python)
     elif before:
         what = f"hooks ran with {before}, which does not work; the next hook will look for another"
         yield Finding("warning", "python", what, "run it again to see what it finds: onrecord doctor")
