@@ -30,7 +30,7 @@ class Block(NamedTuple):
     kind: str
     text: str
     line: int
-    language: str = ""
+    language: str
     """The language of code, from its fence."""
 
 
@@ -40,7 +40,7 @@ class Section(NamedTuple):
     title: str
     level: int
     line: int
-    above: tuple[str, ...] = ()
+    above: tuple[str, ...]
     source: str = ""
     """The original text below the heading, with comments."""
 

@@ -386,7 +386,7 @@ def save(
     return save_record(writer, record, supersedes=supersedes)
 
 
-def save_record(writer: Writer, record: Memory, *, supersedes: str = "") -> Entry:
+def save_record(writer: Writer, record: Memory, *, supersedes: str) -> Entry:
     """Save a new record in any store; a store that this makes gets its git files."""
     from onrecord.git import git_files
 

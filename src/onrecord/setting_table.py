@@ -34,7 +34,7 @@ class Direction(NamedTuple):
 
     way: str
     """`down`, `up`, `any`, `part` (of a list of names), or `none` for what only the user may set."""
-    refused: str = ""
+    refused: str
     """What the other way would be: more risky, more hidden or more costly."""
     effect: str = ""
     """What a change in the allowed way does: it hides something, adds something, or reorders what is shown."""

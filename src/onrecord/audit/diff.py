@@ -65,7 +65,7 @@ class ChangedFile(NamedTuple):
 class ChangeSet(NamedTuple):
     """The files of a change, and notes on what of it could not be read."""
 
-    files: tuple[ChangedFile, ...] = ()
+    files: tuple[ChangedFile, ...]
     notes: tuple[str, ...] = ()
     is_applied: bool = True
     """False for a diff that may not be in the working tree."""

@@ -58,7 +58,7 @@ class CheckedRecord(NamedTuple):
     created_at: str
     checks: tuple[Check, ...]
     numbers: frozenset[int]
-    counts: Counts = Counts()
+    counts: Counts
     """How often it was shown and opened, as long as that is kept."""
 
     @property
@@ -77,13 +77,13 @@ class RecordEffect(NamedTuple):
     """The sessions that could have broken a rule, before it was on record and since, and those that did."""
 
     record: CheckedRecord
-    before: Share = Share()
-    since: Share = Share()
-    under_way: int = 0
+    before: Share
+    since: Share
+    under_way: int
     """Sessions that were under way when the record was created; they count on neither side."""
-    corrected_before: int = 0
-    corrected_since: int = 0
-    is_in_future: bool = False
+    corrected_before: int
+    corrected_since: int
+    is_in_future: bool
     """True if the record is dated in the future, so that no session can be after it."""
 
     @property

@@ -31,10 +31,10 @@ class WeekOutcome(NamedTuple):
     monday: str
     used: Share
     """The share of the showings that the agent opened. A rule can be followed without being opened."""
-    corrected: int = 0
-    helped: int = 0
-    not_relevant: int = 0
-    wrong: int = 0
+    corrected: int
+    helped: int
+    not_relevant: int
+    wrong: int
 
 
 class CorrectedRecord(NamedTuple):

@@ -52,16 +52,16 @@ class SessionFacts(NamedTuple):
     """The id that hooks got; empty if it is not known."""
     started_at: str
     ended_at: str
-    prompts: int = 0
-    corrections: int = 0
-    correcting_prompts: tuple[str, ...] = ()
-    commands: int = 0
-    failed_commands: int = 0
-    tried: frozenset[int] = frozenset()
+    prompts: int
+    corrections: int
+    correcting_prompts: tuple[str, ...]
+    commands: int
+    failed_commands: int
+    tried: frozenset[int]
     """Numbers of the rules that it could have broken: it ran a command, or changed a file that the check covers."""
-    broken: frozenset[int] = frozenset()
+    broken: frozenset[int]
     """Numbers of the rules that it broke."""
-    is_whole: bool = True
+    is_whole: bool
     """False if only the end of its file was read."""
     relatives: frozenset[str] = frozenset()
     """Ids of the sessions from which it has copied turns; where the host does not say which of two ran a turn, both
@@ -71,11 +71,11 @@ class SessionFacts(NamedTuple):
 class SessionReading(NamedTuple):
     """The sessions that were read, newest first, and how many were not, by the reason."""
 
-    sessions: tuple[SessionFacts, ...] = ()
-    over_limit: int = 0
-    empty: int = 0
+    sessions: tuple[SessionFacts, ...]
+    over_limit: int
+    empty: int
     """Files without a prompt or a tool call: of subagents, of another version, or damaged."""
-    undated: int = 0
+    undated: int
     """Sessions whose time cannot be told, or is in the future."""
 
     @property

@@ -286,7 +286,7 @@ class SaveCandidate(NamedTuple):
     score: float
     core: str
     evidence: tuple[str, ...]
-    around: tuple[str, ...] = ()
+    around: tuple[str, ...]
     is_correction: bool = False
 
 

@@ -76,7 +76,7 @@ class CommandResult(NamedTuple):
         return self._replace(warning="; ".join(filter(None, (self.warning, *warnings))))
 
 
-def emit(command_result: CommandResult, *, as_json: bool, is_paged: bool = False) -> None:
+def emit(command_result: CommandResult, *, as_json: bool, is_paged: bool) -> None:
     """Print the result; flush at once, so that a closed pipe is noticed here."""
     screen = Screen.for_stream(sys.stdout)
     text = to_json(command_result.data) if as_json else command_result.text(screen)

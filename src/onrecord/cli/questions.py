@@ -15,7 +15,7 @@ class Option(NamedTuple):
 
     key: str
     word: str
-    meaning: str = ""
+    meaning: str
     is_exact: bool = False
     """True if the key in the other case may mean something else."""
 
@@ -29,8 +29,8 @@ class Asker(NamedTuple):
     """The person who typed a command, if there is one to ask."""
 
     command: str
-    is_json: bool = False
-    is_dry_run: bool = False
+    is_json: bool
+    is_dry_run: bool
 
     @property
     def can_ask(self) -> bool:

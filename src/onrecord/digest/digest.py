@@ -78,7 +78,7 @@ class Digest(NamedTuple):
     weight: float
     limit: int
     max_tokens: int
-    warnings: Sequence[str] = ()
+    warnings: Sequence[str]
     above: Sequence[Pick] = ()
     """What comes above the map, in full: the session to resume, and what presses on the changed files."""
     pinned: Sequence[Pick] = ()

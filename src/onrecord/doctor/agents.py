@@ -79,7 +79,7 @@ class SettingsFile(NamedTuple):
 
     path: str
     values: Mapping[str, Any]
-    problem: str = ""
+    problem: str
 
     def commands(self, event: str) -> Iterator[str]:
         """Yield the hook commands for `event` in this file."""

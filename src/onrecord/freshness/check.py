@@ -240,7 +240,7 @@ def _key(anchor: IndexedAnchor) -> str:
     return coldstart.content_hash("\0".join(anchor).encode("utf-8", "surrogatepass"))
 
 
-def warning(verdicts: Sequence[Verdict], unchecked: int = 0) -> str:
+def warning(verdicts: Sequence[Verdict], unchecked: int) -> str:
     """Return the warning for a record with these verdicts; empty if all its files are fresh and in place."""
     sentences = [sentence(verdict) for verdict in verdicts if verdict.is_stale or verdict.is_moved]
     unnamed = len(sentences) - _MAX_FILES_NAMED

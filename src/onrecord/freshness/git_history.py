@@ -51,7 +51,7 @@ class Trail(NamedTuple):
 
     commits: tuple[FileCommit, ...]
     path: str
-    is_complete: bool = True
+    is_complete: bool
     """True if the trail starts at the anchor's commit and git answered in time."""
 
     def changes_since(self, blob: str) -> tuple[FileCommit, ...] | None:

@@ -108,7 +108,7 @@ def edited(path: str, edit: Callable[[str], str], inside: str = "") -> FileChang
     return FileChange(path, before, None if before is None and not after else data)
 
 
-def carry_out_all(file_changes: Sequence[FileChange], inside: str = "") -> None:
+def carry_out_all(file_changes: Sequence[FileChange], inside: str) -> None:
     """Write all of these changes; after an error, take back those that are written. Raises Changed and Unwritable."""
     for number, file_change in enumerate(file_changes):
         try:

@@ -153,7 +153,7 @@ _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"))
 class Quotation(NamedTuple):
     """The sentences of a text that were taken, and what was left out."""
 
-    text: str = ""
+    text: str
     rest: tuple[str, ...] = ()
     """The sentences that were left out: those after the first that cannot be read alone or has no room."""
 

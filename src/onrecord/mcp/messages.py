@@ -175,7 +175,7 @@ class RpcRequest(NamedTuple):
 
     id: Id
     method: str
-    params: Mapping[str, Any] = _NOTHING
+    params: Mapping[str, Any]
 
     def text(self, name: str) -> str:
         """Return a parameter that must be a text. Raises Fault."""

@@ -195,8 +195,8 @@ def verdict(
 class PreviewedChecks(NamedTuple):
     """The text and the records that broken checks would show at an action, each with the reason as its caution."""
 
-    text: str = ""
-    candidates: tuple[Candidate, ...] = ()
+    text: str
+    candidates: tuple[Candidate, ...]
 
 
 def preview(stores: Stores, checked_action: CheckedAction, settings: Settings) -> PreviewedChecks:

@@ -238,7 +238,7 @@ class Stores:
             candidates += store.attempt(_search, query, filter, limit, min_probability)
         return distinct(candidates)
 
-    def have_no_match(self, query: Query, settings: Settings, candidates: Sequence[Candidate] = ()) -> bool:
+    def have_no_match(self, query: Query, settings: Settings, candidates: Sequence[Candidate]) -> bool:
         """True if there are records, none matches beside `candidates`, and none that is not in force has the topic."""
         if not query.terms:
             return False

@@ -185,26 +185,26 @@ class CommandTerms(coldstart.NamedTuple):
 
     family: str
     program: tuple[str, ...]
-    subcommands: tuple[str, ...] = ()
-    runner: tuple[str, ...] = ()
-    concepts: tuple[str, ...] = ()
+    subcommands: tuple[str, ...]
+    runner: tuple[str, ...]
+    concepts: tuple[str, ...]
     """Stems of what the command does, in English."""
-    options: tuple[tuple[str, ...], ...] = ()
+    options: tuple[tuple[str, ...], ...]
     """The terms of each long option."""
-    assigned: tuple[tuple[str, ...], ...] = ()
+    assigned: tuple[tuple[str, ...], ...]
     """The terms of each name that is assigned to, as in `make TARGET=x`."""
-    arguments: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
+    arguments: tuple[str, ...]
+    texts: tuple[str, ...]
     """Terms of quoted texts, such as the message of a commit."""
-    sequence: tuple[str, ...] = ()
+    sequence: tuple[str, ...]
     """The terms of all words but texts, in order."""
-    flags: frozenset[str] = frozenset()
+    flags: frozenset[str]
     """Its long options as they are written, without values."""
-    is_ordinary: bool = False
+    is_ordinary: bool
     """True if the program alone says little."""
-    is_inspection: bool = False
+    is_inspection: bool
     """True if the call only looks at something."""
-    is_delivery: bool = False
+    is_delivery: bool
     """True if it hands work over: a commit, a push, a pull request, a release."""
 
     @property

@@ -137,7 +137,7 @@ class Index:
         """Make the index agree with the files, within a hook's time limit or completely; True if it changed."""
         return refresh.refresh(self, hook=hook)
 
-    def reopen(self, *, hook: bool = False) -> None:
+    def reopen(self, *, hook: bool) -> None:
         """Start over with a new file after SQLite found this one damaged."""
         self._connection.close()
         if not self.in_memory:

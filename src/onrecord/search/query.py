@@ -100,11 +100,11 @@ class Query(coldstart.NamedTuple):
     compounds: set[tuple[str, str]]
     intent: str
     """The category that the words point to, or empty."""
-    text: str = ""
+    text: str
     """The part of the text that was read, for its meaning."""
-    filler: float = 0.0
+    filler: float
     """The share of its words that name no topic: about half in a sentence, little in the bare title of a change."""
-    names: Mapping[str, str] = _NO_NAMES
+    names: Mapping[str, str]
     """The joined words of its names, each with its parts: `mysql` with `mi sql` for MySQL."""
     passages: tuple[Query, ...] = ()
     """The passages of a prompt, each asked for itself; none if it is a single one."""

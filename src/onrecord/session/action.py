@@ -36,10 +36,10 @@ _MAX_EDITED_CHARACTERS = 2_000_000
 class FileEdit(coldstart.NamedTuple):
     """A text that an edit takes out of a file, and the text that it puts there."""
 
-    old_text: str = ""
+    old_text: str
     """The text taken out; empty if it only adds, or replaces the file."""
-    new_text: str = ""
-    file: str = ""
+    new_text: str
+    file: str
     """The file, as an absolute path; empty for each file of the tool call."""
     is_everywhere: bool = False
     """True if all places with the old text are replaced, not only the first."""

@@ -197,7 +197,7 @@ class ServerMatches(NamedTuple):
     """The best matches; `is_cut` if too many records match, so that only some were compared."""
 
     hits: tuple[ServerMatch, ...]
-    is_cut: bool = False
+    is_cut: bool
 
 
 def search(

@@ -63,7 +63,7 @@ class TeamAddress(coldstart.NamedTuple):
     """A team of a hub: the address of its database for libpq, and the name of the team."""
 
     database: str
-    team: str = DEFAULT_TEAM
+    team: str
 
 
 def is_planted(project: str) -> bool:

@@ -179,7 +179,7 @@ def conflict_drafts(replica: Replica) -> list[str]:
     return [name[: -len(".json")] for name in names if name.startswith(CONFLICT)]
 
 
-def withdraw(replica: Replica, only_paths: Collection[str] = (), *, as_drafts: bool = False) -> Withdrawn:
+def withdraw(replica: Replica, only_paths: Collection[str], *, as_drafts: bool) -> Withdrawn:
     """Take back all changes that are not pushed, or those of `only_paths`; `undo` brings them back.
 
     With `as_drafts`, a new or changed record becomes a draft, on which the remote's reviewers decide: what was written

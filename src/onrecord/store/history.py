@@ -57,10 +57,10 @@ class LoggedChange(NamedTuple):
     action: str
     by: str
     files: tuple[LoggedFile, ...]
-    is_whole: bool = True
+    is_whole: bool
     """False if it was too large to log the old texts: it cannot be undone."""
 
-    undoes: str = ""
+    undoes: str
     """The id of the change that it undid."""
 
     is_done: bool = False
@@ -147,7 +147,7 @@ class Undone(NamedTuple):
 
     change: LoggedChange
     restored: tuple[LoggedFile, ...]
-    skipped: tuple[LoggedFile, ...] = ()
+    skipped: tuple[LoggedFile, ...]
 
 
 def undo(store: Store, change_id: str = "", *, skip_changed: bool = False) -> Undone:

@@ -46,7 +46,7 @@ class BegunChange(NamedTuple):
     """A change whose files are all written: its id in the history, and what the disk did not confirm."""
 
     id: str
-    warning: str = ""
+    warning: str
 
 
 def begin(root: str, new_texts: NewTexts, action: str, undoes: str = "") -> BegunChange:

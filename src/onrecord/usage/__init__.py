@@ -60,7 +60,7 @@ def count_pointed(store_root: str, paths: list[str], moment: str) -> None:
     happened(store_root, "shown", paths, moment, POINTER)
 
 
-def count_digest(store_root: str, paths: list[str], map_lines: int = 0) -> None:
+def count_digest(store_root: str, paths: list[str], map_lines: int) -> None:
     """Count records as shown in a digest; absolute `paths` outside the store are ignored. Never raises.
 
     `map_lines` is how many lines the map has: it is one showing, and none of a record.

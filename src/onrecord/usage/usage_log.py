@@ -119,7 +119,7 @@ def add_correction(store_root: str, path: str, host: str) -> None:
         _log(store_root).append(f"{timestamps.now()[:10]}\t{_CORRECTED}\t{path}\t1\t{host}\n")
 
 
-def add_feedback(store_root: str, path: str, verdict: str, earlier_verdict: str = "") -> None:
+def add_feedback(store_root: str, path: str, verdict: str, earlier_verdict: str) -> None:
     """Count what a person says about a record, in place of the `earlier_verdict`; empty for none."""
     counts = [(earlier_verdict, "-1"), (verdict, "1")]
     day = timestamps.now()[:10]

@@ -179,7 +179,7 @@ def partial_preview(
     fields: Mapping[str, Any],
     error: OnrecordError,
     *,
-    before: Memory | None = None,
+    before: Memory | None,
 ) -> AgentPreview:
     """Return the preview of a record that cannot be saved yet, with the reasons that an error has."""
     title = naming.clean_title(str(fields.get("title", "")))

@@ -80,7 +80,7 @@ class Coverage(NamedTuple):
     """The repository as a tree, and what was left out of it."""
 
     root: Area
-    is_complete: bool = True
+    is_complete: bool
     """False if there are so many globs or files that some were not looked at."""
 
     def area(self, path: str) -> Area | None:

@@ -35,7 +35,7 @@ class FieldChoice(NamedTuple):
     yours: tuple[MarkedPart, ...]
     choice: str
     own: str
-    options: tuple[str, ...] = ()
+    options: tuple[str, ...]
     """The values that the field can have; empty if it is a text."""
 
     @property

@@ -40,8 +40,8 @@ class InboxPart(NamedTuple):
     Forms send it along as `from`, so that a decision leads back to where it was made.
     """
 
-    store: str = ""
-    page: int = 1
+    store: str
+    page: int
 
     @property
     def query(self) -> str:

@@ -57,7 +57,7 @@ class DrawnCell(NamedTuple):
     """Empty for a file without records, and for a folder without a page."""
     numbers: str
     """The numbers of the records about it in the list, with spaces between them."""
-    number: str = ""
+    number: str
     """How many records are about it, if there is room for that beside its name."""
 
 
@@ -83,7 +83,7 @@ class ProjectMap(NamedTuple):
 
     records: Sequence[Listed]
     coverage: Coverage
-    static_folders: frozenset[str] | None = None
+    static_folders: frozenset[str] | None
     """The folders that have a page on a static site; None where every folder and file has one."""
 
     def address(self, area: Area) -> str:

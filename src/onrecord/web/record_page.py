@@ -66,11 +66,11 @@ class UsageView(NamedTuple):
 
     total: Counts
     weeks: tuple[tuple[str, Counts], ...]
-    broken: str = ""
+    broken: str
     """How often an agent broke it so that the user corrected it, and when last; empty if never."""
-    showings: tuple[Showing, ...] = ()
+    showings: tuple[Showing, ...]
     """When agents were shown it last, and what became of it."""
-    feedback: Feedback = Feedback()
+    feedback: Feedback
 
 
 class RefusedChange(NamedTuple):

@@ -133,9 +133,9 @@ class Results(NamedTuple):
     results: Sequence[Result]
     facets: Sequence[Facet]
     total: int
-    nearest: Sequence[Result] = ()
-    nothing: str = ""
-    is_cut: bool = False
+    nearest: Sequence[Result]
+    nothing: str
+    is_cut: bool
 
 
 def search(request: Request) -> Response:

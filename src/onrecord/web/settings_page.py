@@ -64,7 +64,7 @@ class AgentRow(NamedTuple):
 class SettingControl(NamedTuple):
     """The control that changes a setting."""
 
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...]
     """The values to choose from; none for a number or a text."""
     is_number: bool = False
     minimum: str = ""
