@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # Search, recall and the writer are imported in the methods that need them: a command loads what it uses.
 
 
+NO_RECORDS = "There are no records yet, so there is nothing to find."
 NOTHING_FITS = "Nothing on record is probably about this; try a synonym, the technical term or a name from the code."
 _MAX_NEAREST = 3
 _FEW_TERMS = 3
@@ -92,15 +93,22 @@ class Hit:
 class SearchResults(list[Hit]):
     """The records that probably answer a search, best first; where none does, it is empty and `nearest` has a few."""
 
-    def __init__(self, hits: Sequence[Hit] = (), nearest: Sequence[Hit] = ()) -> None:
+    def __init__(self, hits: Sequence[Hit] = (), nearest: Sequence[Hit] = (), *, is_memory_empty: bool = False) -> None:
         super().__init__(hits)
         self.nearest = list(nearest)
         """The best of the matches that are probably about something else."""
+        self._is_memory_empty = is_memory_empty
 
     @property
     def note(self) -> str:
         """One sentence that says that nothing fits, and what to try; empty if there are results."""
-        return "" if self else NOTHING_FITS
+        return "" if self else self.note_with("")
+
+    def note_with(self, more: str) -> str:
+        """Return the same with one more thing to try, where there is anything to find."""
+        if self._is_memory_empty:
+            return NO_RECORDS
+        return "" if self else f"{NOTHING_FITS.rstrip('.')}{more}."
 
 
 class Found(NamedTuple):
@@ -307,7 +315,10 @@ class Project:
         misfits = [stores.misfit(refs[candidate.prefix], candidate.match.scope) for candidate in first]
         hits = [Hit(candidate, hidden.get(candidate.match.id, ""), misfit) for candidate, misfit in zip(first, misfits)]
         has_answer = bool(summaries) or any(fits(candidate.match, len(search_query.terms)) for candidate in first)
-        return SearchResults(hits) if has_answer else SearchResults(nearest=hits[:_MAX_NEAREST])
+        if has_answer:
+            return SearchResults(hits)
+        is_empty = not hits and not any(next(iter(Store(ref.root).entries()), None) for ref in store_refs)
+        return SearchResults(nearest=hits[:_MAX_NEAREST], is_memory_empty=is_empty)
 
     def _summaries(self, stores: Stores, text: str) -> list[Candidate]:
         """Return the session summaries that answer a question about the work; empty for any other text."""

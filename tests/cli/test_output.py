@@ -3,6 +3,8 @@ from __future__ import annotations
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from onrecord.cli.output import Screen, clean, clean_lines, fit, table, width_of, wrap
 
@@ -65,3 +67,19 @@ def test_a_file_is_never_painted():
 def test_clean_text_has_nothing_invisible():
     assert clean("a\x1b[31m\u202eb\nc") == "a [31mb c"
     assert clean_lines("a\nb\x07\r\nc") == ["a", "b ", "c"]
+
+
+def test_wrap_breaks_japanese_between_characters_and_never_before_a_full_stop():
+    text = "運用は「監視」とPostgreSQLを管理する。次も"
+
+    lines = wrap(text, 12).split("\n")
+
+    assert lines == ["運用は「監", "視」と", "PostgreSQLを", "管理する。次", "も"]
+
+
+@given(st.text("aé、。「」（ー漢字カひx! ", max_size=40), st.integers(4, 30))
+def test_wrap_loses_nothing_of_a_text(text, width):
+    lines = wrap(text, width).split("\n")
+
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert all(width_of(line) <= width or " " not in line for line in lines)

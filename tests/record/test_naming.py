@@ -58,6 +58,24 @@ def test_tags_come_sorted_each_once_and_none_empty():
     assert naming.clean_tags(["b", "A", "a ", "", "#"]) == ("a", "b")
 
 
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("Use Postgres 16", ["Use", "Postgres", "16"]),
+        ("データベースにはPostgreSQL 16を使う", ["データベース", "PostgreSQL", "16"]),
+        ("缓存使用Redis", ["缓存使用", "Redis"]),
+        ("これ", ["これ"]),
+        ("데이터베이스 선택", ["데이터베이스", "선택"]),
+    ],
+)
+def test_words_of_titles(title, words):
+    assert naming.words(title) == words
+
+
+def test_latin_letters_stand_apart_in_the_id_of_a_japanese_title():
+    assert naming.slug("データにはPostgreSQL 16をつかう").startswith("detaniha-postgresql-16-wotukau")
+
+
 @pytest.mark.parametrize("text", ["< <result> memory x>", "<<result>/memory>", "<me<memory>mory>", "##tags:tags:"])
 def test_markup_that_appears_when_markup_is_removed_was_let_through(text):
     clean = naming.clean_title(text)

@@ -261,15 +261,32 @@ def fit(text: str, width: int) -> str:
     return text
 
 
+_OPENING, _CLOSING = (
+    "\u3008\u300a\u300c\u300e\u3010\uff08",
+    "\u3001\u3002\u3009\u300b\u300d\u300f\u3011\u30fc\uff01\uff09\uff0c\uff1a\uff1b\uff1f",
+)
+_BREAKABLE = re.compile(
+    f"[{_OPENING}]*(?:[\u3040-\u30ff\u3400-\u9fff]|[^\u3040-\u30ff\u3400-\u9fff{_OPENING}{_CLOSING}]+|)[{_CLOSING}]*(?<=.)",
+    re.DOTALL,
+)
+"""A stretch of a word that stays on one line: one character of Chinese or Japanese with the marks beside it."""
+
+
 def wrap(text: str, width: int, indent: str = "") -> str:
-    """Return text broken at spaces into lines of at most `width` columns, unless a word is wider."""
+    """Return text broken into lines of at most `width` columns, unless a word is wider.
+
+    Lines are broken at spaces, and within Chinese and Japanese, which have none, between two characters.
+    """
     lines, line = [], ""
     for word in text.split():
-        longer = f"{line} {word}" if line else word
-        if line and width_of(indent) + width_of(longer) > width:
-            lines.append(line)
-            longer = word
-        line = longer
+        gap = " " if line else ""
+        for piece in [word] if word.isascii() else _BREAKABLE.findall(word):
+            if line and width_of(indent) + width_of(line + gap + piece) > width:
+                lines.append(line)
+                line = piece
+            else:
+                line += gap + piece
+            gap = ""
     return "\n".join(indent + part for part in (*lines, line))
 
 

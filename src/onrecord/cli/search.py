@@ -14,7 +14,7 @@ from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Offline
 from onrecord.paths import StoreRef
-from onrecord.project import NOTHING_FITS, Hit, Project
+from onrecord.project import Hit, Project, SearchResults
 from onrecord.recall import trust
 from onrecord.record import summary_line
 from onrecord.search import document, query
@@ -38,6 +38,11 @@ class _Request(NamedTuple):
     categories: Sequence[str]
     tags: Sequence[str]
     include_retired: bool
+
+    @property
+    def more(self) -> str:
+        """One more thing to try where nothing fits, as the end of a sentence."""
+        return "" if self.include_retired else ", or --include-retired"
 
 
 class _HubSearch(NamedTuple):
@@ -99,7 +104,7 @@ def _search_stores(
     listed_paths = [ListedPath(paths.working_root(hit.location[0]), hit.location[1]) for hit in hits or hits.nearest]
 
     def lines(screen: Screen) -> str:
-        head = [] if hits else [_nothing(search_request), *([_NEAREST] if hits.nearest else [])]
+        head = [] if hits else [hits.note_with(search_request.more), *([_NEAREST] if hits.nearest else [])]
         results = hits or hits.nearest
         if not screen.is_terminal:
             return "\n".join([*head, *map(_hit_lines, results)])
@@ -118,13 +123,6 @@ def _search_stores(
         "note": hits.note,
     }
     return CommandResult(data, lines, warning="" if is_accepted else trust.NOTE)
-
-
-def _nothing(search_request: _Request) -> str:
-    """Return one sentence that says that nothing fits, and what to try."""
-    if search_request.include_retired:
-        return NOTHING_FITS
-    return f"{NOTHING_FITS.rstrip('.')}, or --include-retired."
 
 
 def _hit_data(hit: Hit) -> dict[str, Any]:
@@ -194,7 +192,7 @@ def _search_remote(remote: Remote, search_request: _Request, project: Project) -
 
     def lines(screen: Screen) -> str:
         text = "\n".join(line for match in results.hits for line in _match_lines(search, match, screen))
-        return text or wrap(_nothing(search_request), screen.width)
+        return text or wrap(SearchResults().note_with(search_request.more), screen.width)
 
     return CommandResult(data, lines, note=_CUT if results.is_cut else "")
 

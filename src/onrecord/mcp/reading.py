@@ -14,7 +14,7 @@ from onrecord.errors import NotFound
 from onrecord.freshness import anchors
 from onrecord.mcp.tools import MAX_FILES, ToolResult
 from onrecord.paths import PROJECT_PREFIX, prefix_of, store_flag, store_name
-from onrecord.project import NOTHING_FITS, Found, Hit, Project
+from onrecord.project import Found, Hit, Project
 from onrecord.recall import explanation, for_file, for_prompt, selection, trust
 from onrecord.recall.candidate import ASKED, Candidate, Cautions, count_shown, render_block
 from onrecord.recall.for_prompt import Decision, Request
@@ -118,7 +118,7 @@ def search(
     categories, lower_tags = [category] if category else [], [tag.lower() for tag in tags]
     hits = project.search(query, limit, categories=categories, tags=lower_tags, include_retired=include_retired)
     more = "" if include_retired else ", or include_retired for records that are no longer in use"
-    nothing = "" if hits else f"{NOTHING_FITS.rstrip('.')}{more}."
+    nothing = "" if hits else hits.note_with(more)
     data = {"query": query, "results": [_hit(hit) for hit in hits], "nearest": [hit.id for hit in hits.nearest]}
     block = fence({"source": PROJECT_PREFIX}, map(_line, hits or hits.nearest)) if hits or hits.nearest else ""
     text = block if hits else join(join(nothing, _NEAREST if block else ""), block)

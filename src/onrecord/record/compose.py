@@ -154,7 +154,7 @@ def _tags(raw: Mapping[str, Any]) -> list[str]:
     clean = naming.clean_tags(list(tags))
     if clean:
         return list(clean)
-    words = [word for word in naming.without_elisions(raw["title"]).split() if word.lower() not in _COMMON]
+    words = [word for word in naming.words(raw["title"]) if word.lower() not in _COMMON]
     longest = sorted(words or ["untagged"], key=lambda word: (-len(word), word))[:4]
     return list(naming.clean_tags(longest)) or ["untagged"]
 

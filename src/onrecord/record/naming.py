@@ -84,6 +84,10 @@ EVERYDAY = frozenset(
 
 _WORD = re.compile(r"\w+")
 
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_RUN = re.compile("[\u30a1-\u30fa\u30fc]{2,}|[\u3005\u3400-\u9fff]{2,}|[A-Za-z0-9][A-Za-z0-9._+-]*")
+"""A stretch of Katakana, of ideographs, or of Latin letters: a single ideograph and Hiragana are rarely a word."""
+
 _INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 _JOINERS = "\u200c\u200d"
@@ -138,6 +142,14 @@ def without_elisions(text: str) -> str:
 def clean_tags(texts: list[str]) -> tuple[str, ...]:
     """Return valid tags, sorted and unique."""
     return tuple(sorted({clean for clean in map(clean_tag, texts) if clean}))
+
+
+def words(title: str) -> list[str]:
+    """Return the words of a title; Chinese and Japanese, written without spaces, are cut where the script changes."""
+    found: list[str] = []
+    for word in without_elisions(title).split():
+        found += (_RUN.findall(word) or [word]) if _UNSPACED.search(word) else [word]
+    return found
 
 
 def one_line(text: str) -> str:
@@ -263,10 +275,13 @@ def unused_name(name: str, is_taken: Callable[[str], bool]) -> str:
 
 
 def _spell(text: str) -> tuple[list[str], bool]:
-    spelt, lost = [], False
+    spelt, lost, before = [], False, ""
     for char in unicodedata.normalize("NFC", text).lower():
         letters = _latin(char)
-        spelt.append(letters if letters is not None else " ")
+        # Where Latin letters meet a script that is written without spaces, a word ends.
+        is_meeting = (char.isascii() and _UNSPACED.match(before)) or (before.isascii() and _UNSPACED.match(char))
+        spelt.append((" " if is_meeting else "") + (letters if letters is not None else " "))
+        before = char
         lost = lost or letters is None
     return "".join(spelt).split(), lost
 
