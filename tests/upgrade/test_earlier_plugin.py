@@ -1,16 +1,13 @@
 """The way from the earlier plugin and back, with its real program (v6), where a clone of it is at hand.
 
-The clone is named by ONRECORD_TEST_EARLIER_PLUGIN: git clone https://github.com/idnotbe/claude-memory. No part of it is
-in this repository. Its program needs pydantic.
+The clone is named by ONRECORD_TEST_EARLIER_PLUGIN. Its program needs pydantic.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
+import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,11 +18,14 @@ from onrecord.project import Project
 from onrecord.settings import load_settings
 from onrecord.store import index_md
 from tests.known_project import SIX, six_records
+from tests.upgrade import earlier_plugin, old_project
+from tests.upgrade.earlier_plugin import CLONE, EarlierPlugin
 
 pytest.importorskip("pydantic")
-CLONE = os.environ.get("ONRECORD_TEST_EARLIER_PLUGIN", "")
 pytestmark = pytest.mark.skipif(not CLONE, reason="ONRECORD_TEST_EARLIER_PLUGIN names no clone of the earlier plugin")
 DECISION = "decisions/sessions-live-in-postgres-not-redis.json"
+PROMPT = "move the user sessions from postgres to redis"
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 @pytest.fixture
@@ -35,35 +35,18 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
-def earlier(project: Project, script: str, *words: str, event: object = None) -> subprocess.CompletedProcess[str]:
-    """Run a script of the earlier plugin in the project."""
-    return subprocess.run(
-        [sys.executable, str(Path(CLONE, "hooks/scripts", script)), *words],
-        input=json.dumps(event or {}),
-        cwd=project.root,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+@pytest.fixture
+def earlier(project: Project) -> EarlierPlugin:
+    return EarlierPlugin(CLONE, Path(project.root))
 
 
-def retrieved(project: Project) -> str:
-    event = {"user_prompt": "move the user sessions from postgres to redis", "cwd": project.root}
-    return earlier(project, "memory_retrieve.py", event=event).stdout
+def test_it_leaves_the_files_kept_here(tmp_path: Path) -> None:
+    written = old_project.pack(earlier_plugin.make(tmp_path))
+    kept = json.loads(earlier_plugin.KEPT.read_text(encoding="utf-8"))
 
-
-def write(project: Project, record: dict, path: Path) -> subprocess.CompletedProcess[str]:
-    pending = Path("/tmp/.memory-write-pending.json")
-    pending.write_text(json.dumps(record))
-    try:
-        return earlier(
-            project, "memory_write.py", "--action", "update", "--category", record["category"], "--target",
-            os.path.relpath(path, project.root), "--input", str(pending), "--hash",
-            hashlib.md5(path.read_bytes()).hexdigest(),
-        )  # fmt: skip
-    finally:
-        pending.unlink(missing_ok=True)
+    assert {path: _TIME.sub("", text) for path, text in written.items()} == {
+        path: _TIME.sub("", text) for path, text in kept.items()
+    }
 
 
 def test_its_default_config_is_one_note(project: Project) -> None:
@@ -75,19 +58,19 @@ def test_its_default_config_is_one_note(project: Project) -> None:
     assert [key for key in settings.origins if settings.is_from_project(key)] == []
 
 
-def test_it_reads_our_records_once_it_has_made_its_own_index(project: Project) -> None:
+def test_it_reads_our_records_once_it_has_made_its_own_index(project: Project, earlier: EarlierPlugin) -> None:
     page = Path(project.store.root, "index.md")
-    assert "No matching memories" in retrieved(project)
+    assert "No matching memories" in earlier.retrieved(PROMPT)
     page.unlink()
 
-    assert "Sessions live in Postgres, not Redis -> .claude/memory/" in retrieved(project)
-    checked = earlier(project, "memory_index.py", "--validate", "--root", ".claude/memory")
+    assert "Sessions live in Postgres, not Redis -> .claude/memory/" in earlier.retrieved(PROMPT)
+    checked = earlier.run("memory_index.py", "--validate", "--root", ".claude/memory")
     assert checked.stdout == f"Index is valid. {len(SIX)} entries match {len(SIX)} files.\n"
 
 
-def test_it_retires_our_records_and_we_read_that(project: Project) -> None:
+def test_it_retires_our_records_and_we_read_that(project: Project, earlier: EarlierPlugin) -> None:
     path = f".claude/memory/{DECISION}"
-    done = earlier(project, "memory_write.py", "--action", "retire", "--target", path, "--reason", "moved")
+    done = earlier.run("memory_write.py", "--action", "retire", "--target", path, "--reason", "moved")
     assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "retired")
 
     assert project.get("sessions-live-in-postgres-not-redis").memory.record_status == "retired"
@@ -98,15 +81,17 @@ def test_it_retires_our_records_and_we_read_that(project: Project) -> None:
     assert index_md.differences(project.store.root, (entry.memory for entry in project.store.entries())) == []
 
 
-def test_its_updates_refuse_what_it_does_not_know_and_lose_it_if_it_is_left_out(project: Project) -> None:
+def test_its_updates_refuse_what_it_does_not_know_and_lose_it_if_it_is_left_out(
+    project: Project, earlier: EarlierPlugin
+) -> None:
     file = Path(project.store.root, DECISION)
     record = json.loads(file.read_text())
     assert set(record) >= {"triggers", "origin"}
     record["content"]["context"] = "Redis lost sessions on every second failover."
 
-    refused = write(project, record, file)
+    refused = earlier.write("update", DECISION, record)
     known = {key: value for key, value in record.items() if key not in ("triggers", "anchors", "origin")}
-    taken = write(project, known, file)
+    taken = earlier.write("update", DECISION, known)
 
     assert refused.returncode != 0
     assert "triggers" in refused.stdout + refused.stderr
@@ -115,11 +100,11 @@ def test_its_updates_refuse_what_it_does_not_know_and_lose_it_if_it_is_left_out(
     assert (after.content["context"], after.triggers) == ("Redis lost sessions on every second failover.", ())
 
 
-def test_it_knows_no_successors(project: Project) -> None:
+def test_it_knows_no_successors(project: Project, earlier: EarlierPlugin) -> None:
     new = {**SIX["decision"], "title": "Sessions live in SQLite", "triggers": []}
     project.save("decision", new)
     project.writer.supersede("sessions-live-in-postgres-not-redis", "sessions-live-in-sqlite")
-    earlier(project, "memory_index.py", "--rebuild", "--root", ".claude/memory")
+    earlier.run("memory_index.py", "--rebuild", "--root", ".claude/memory")
 
     text = Path(project.store.root, "index.md").read_text()
     assert "Sessions live in Postgres, not Redis" in text
