@@ -209,8 +209,7 @@ def _first_record(project: Project, refs: Sequence[StoreRef]) -> list[Need]:
         return []
     from onrecord.importers import sources
 
-    can_import = any(source.kind in ("decision", "memory") for source in sources.discover(project.root))
-    command = "onrecord import --dry-run" if can_import else "onrecord save --help"
+    command = "onrecord import --dry-run" if sources.become_drafts(project.root) else "onrecord save --help"
     sentence = "Agents are shown nothing yet: import what the project has written down, or save a first decision."
     return [Need(EMPTY, "there are no records yet", sentence, command, "/new/decision", "project")]
 

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.store.inbox import Inbox
 from onrecord.usage import Happening, event_log, usage_log
-from tests.git_project import GitProject
 from tests.web import served
 
 
@@ -86,28 +84,6 @@ def test_a_record_that_is_deleted_stays_in_the_stream_without_a_link(browser, sa
 
     assert f"{entry.path} (deleted)" in _text(shown)
     assert f'href="/record/project/{entry.path}"' not in shown
-
-
-def test_a_project_without_a_memory_begins_with_one_button(browser, project):
-    GitProject(Path(project.root)).commit()
-
-    begun = browser.post("/do/begin")
-
-    assert "The memory is made." in begun.text
-    assert os.path.isfile(os.path.join(project.store.root, "index.md"))
-
-
-def test_decision_records_are_imported_with_one_button(browser, save, project):
-    text = "# Use Postgres\n\n## Status\n\nAccepted\n\n## Context\n\nWe need rows.\n\n## Decision\n\nWe use Postgres.\n"
-    folder = Path(project.root, "docs", "adr")
-    folder.mkdir(parents=True)
-    (folder / "0001-use-postgres.md").write_text(text)
-
-    assert "Import 1 document" in _text(browser.get("/").text)
-    imported = browser.post("/do/import")
-
-    assert "Drafts are made of the documents." in imported.text
-    assert len(Inbox(project.store.root).names()) == 1
 
 
 def test_a_switch_that_hides_everything_is_set_back_with_one_button(browser, save, project):

@@ -125,13 +125,12 @@ def test_a_project_without_a_memory_begins_on_the_page(chromium, tmp_path, monke
     (tmp_path / "ferry").mkdir()
     with served.serving(tmp_path / "ferry") as printed:
         page, root, errors = _opened(chromium, printed)
-        found = {"begin": appearance.faults(page)}
+        found = {"start": appearance.faults(page)}
         page.goto(f"{root}/map")
         found["no memory"] = appearance.faults(page)
-        page.get_by_role("link", name="Make the memory").click()
         page.get_by_role("button", name="Make the memory").click()
         page.get_by_text("The memory is made").wait_for()
-        for path in ("/", "/map", "/search", "/inbox", "/health?all=1", "/usage", "/effect", "/timeline"):
+        for path in ("/", "/map", "/search", "/inbox", "/health?all=1", "/usage", "/effect", "/timeline", "/settings"):
             page.goto(root + path)
             found[path] = appearance.faults(page)
         page.context.close()

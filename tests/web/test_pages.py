@@ -98,14 +98,6 @@ def test_nothing_to_do_is_said(browser, save):
     assert "Nothing to do." in browser.get("/").text
 
 
-def test_a_project_without_a_memory_is_told_what_to_do(browser):
-    response = browser.get("/")
-
-    assert "Make the memory" in response.text
-    assert browser.get("/usage").status_code == 404
-    assert "onrecord init" in browser.get("/usage").text
-
-
 def test_a_search_finds_and_a_part_of_it_is_no_page(browser, save):
     save(triggers=["where do we keep login state?"])
 

@@ -96,6 +96,11 @@ def discover(project: str) -> list[Source]:
     return list(unique.values())[:MAX_FILES]
 
 
+def become_drafts(project: str) -> list[Source]:
+    """Return the files of a project that an import makes drafts of; the others only say what an agent may do."""
+    return [source for source in discover(project) if source.kind in ("decision", "memory")]
+
+
 def from_names(project: str, names: Sequence[str]) -> list[Source]:
     """Return the named files and the readable files in named folders and their subfolders. Raises BadInput."""
     full: list[str] = []

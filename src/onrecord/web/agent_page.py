@@ -62,13 +62,11 @@ class PromptPreview(NamedTuple):
 
 def show(request: Request) -> Response:
     project = view.site_of(request).project_for_search()
-    warning = project.require_a_store()
+    project.require_a_store()
     # Browsers send line ends as CRLF.
     prompt = request.query_params.get("prompt", "").replace("\r\n", "\n")[:_MAX_PROMPT_CHARS]
     preview = _of_prompt(project, prompt) if prompt.strip() else None
-    return view.page(
-        request, "agent.html", title="What would my agent get?", prompt=prompt, warning=warning, preview=preview
-    )
+    return view.page(request, "agent.html", title="What would my agent get?", prompt=prompt, preview=preview)
 
 
 def _of_prompt(project: Project, prompt: str) -> PromptPreview:

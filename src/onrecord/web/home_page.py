@@ -16,7 +16,6 @@ from onrecord.audit.outcomes import Outcomes, StreamedShowing, WeekOutcome
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, OnrecordError
 from onrecord.hosts import table
-from onrecord.importers import sources
 from onrecord.paths import StoreRef
 from onrecord.project import Project
 from onrecord.search import listing
@@ -144,8 +143,6 @@ _LIGHT = (attention.WAITING, attention.SETTING, attention.MISSING, attention.EMP
 def home(request: Request) -> Response:
     site = view.site_of(request)
     project = site.project_for_search()
-    if not site.is_static and not project.store.exists:
-        return view.page(request, "begin.html", title="Begin", documents=_documents(project))
     index = view.open_index(project)
     newest, total = listing.read(index, listing.ListingFilter(status="active"), _MAX_NEWEST)
     project_map = map_page.read(site, project)
@@ -170,11 +167,6 @@ def _small_map(project_map: map_page.ProjectMap) -> list[DrawnCell]:
     return map_page.drawing(project_map, project_map.coverage.root, _MAP_WIDTH, _MAP_HEIGHT, _MAP_CELLS)
 
 
-def _documents(project: Project) -> int:
-    """Return the number of documents that can be imported."""
-    return len(sources.discover(project.root))
-
-
 def _for_the_user(project: Project, site: view.Site) -> dict[str, Any]:
     """Return the values for what is private: a static site has none of it."""
     needs = site.live.needs()
@@ -182,7 +174,6 @@ def _for_the_user(project: Project, site: view.Site) -> dict[str, Any]:
     total = share.total(week.used for week in result.weeks)
     return {
         "needs": need_views(project, needs),
-        "documents": _documents(project) if any(need.kind == attention.EMPTY for need in needs) else 0,
         "shown": stream(project, _MAX_SHOWN),
         "log_switch": log_switch(project),
         "outcomes": result,

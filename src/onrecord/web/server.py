@@ -23,7 +23,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from onrecord.errors import BadInput, OnrecordError
+from onrecord.errors import BadInput, NoStore, OnrecordError
 from onrecord.web import (
     access,
     agent_page,
@@ -185,8 +185,12 @@ def _static(request: Request) -> Response:
 
 
 def _error_page(request: Request, error: Exception) -> Response:
-    """Return the page for an expected error: message and fix."""
+    """Return the page for an expected error: message and fix; without a store, what to do first."""
     assert isinstance(error, OnrecordError)
+    site = view.site_of(request)
+    can_begin = request.method == "GET" and request.url.path in live.PROMISES and not site.is_static
+    if isinstance(error, NoStore) and can_begin and not site.project().store.exists:
+        return view.begin(request)
     return view.page(request, "error.html", title="Error", http_status=_STATUS.get(error.code, 400), error=error)
 
 

@@ -18,6 +18,7 @@ from onrecord.errors import BadInput, OnrecordError
 from onrecord.hosts import connection, table
 from onrecord.setting_table import SETTINGS, Setting
 from onrecord.settings import Settings, off_switches
+from onrecord.text import plural
 from onrecord.web import view
 from onrecord.web.view import Notice
 
@@ -49,6 +50,8 @@ _STATES = {
 _PROGRAM = "from onrecord.cli import main; raise SystemExit(main())"
 
 _MAX_ARGUMENT_CHARS = 200
+_MAX_NOTES = 5
+"""What was left out of documents, in the report on an import."""
 
 
 class AgentRow(NamedTuple):
@@ -171,7 +174,7 @@ class PageCommand(NamedTuple):
 
     arguments: tuple[str, ...]
     notice: str
-    """The sentence that reports it."""
+    """The sentence that reports it; empty if that depends on what it did."""
     page: str = ""
     """The page to show afterwards; the one with the button if it is empty."""
     has_subject: bool = False
@@ -182,7 +185,7 @@ class PageCommand(NamedTuple):
 
 COMMANDS = {
     "begin": PageCommand(("init",), "The memory is made. Save a first decision, or import what is written down.", "/"),
-    "import": PageCommand(("import",), "Drafts are made of the documents. Accept what is right.", "/inbox"),
+    "import": PageCommand(("import",), "", "/inbox"),
     "trust": PageCommand(("trust",), "Agents are shown the records of this repository."),
     "connect": PageCommand(("connect", "--yes"), "Connected. Start the agent again.", has_subject=True),
     "disconnect": PageCommand(
@@ -208,9 +211,22 @@ def run_command(request: Request) -> Response:
     # The user's own settings are in a file of their own.
     is_own = fields.get("file", "") == own_config()
     where = ["--user"] if is_own else ["--project", view.site_of(request).project_dir]
-    _run([*arguments, *where])
+    output = _run([*arguments, *where], is_import=command is COMMANDS["import"])
     view.site_of(request).check_again()
-    return view.redirect(request, command.page or view.page_before(request), Notice(command.notice))
+    notice = Notice(command.notice) if command.notice else _imported(output)
+    return view.redirect(request, command.page or view.page_before(request), notice)
+
+
+def _imported(output: bytes) -> Notice:
+    """Return the report on an import: a document may have nothing that makes a draft, or a credential."""
+    result = json.loads(output)
+    made = [plural(result[key], key[:-1]) for key in ("drafts", "records") if result[key]]
+    text = f"{' and '.join(made)} made of the documents. Accept what is right." if made else "No draft was made."
+    notes = [f"{file['path']}: {reason}" for file in result["files"] for reason in file["left_out"]]
+    if not (made or notes):
+        notes = ["Nothing new in the documents reads as a decision. Let your agent read them: /memory:import."]
+    more = [f"{len(notes) - _MAX_NOTES} more documents have parts that were left out."] if notes[_MAX_NOTES:] else []
+    return Notice(text, warnings=(*notes[:_MAX_NOTES], *more))
 
 
 def own_config() -> str:
@@ -225,8 +241,11 @@ def _argument(text: str) -> str:
     return text
 
 
-def _run(arguments: list[str]) -> None:
-    """Run a command. Raises OnrecordError with its error."""
+def _run(arguments: list[str], *, is_import: bool) -> bytes:
+    """Run a command, and return what it prints. Raises OnrecordError with its error.
+
+    An import ends with 1 if it left a document out, too, and says so in what it prints.
+    """
     line = detached.python_command(_PROGRAM, *arguments, "--json", needs_packages=True)
     try:
         result = subprocess.run(
@@ -235,8 +254,9 @@ def _run(arguments: list[str]) -> None:
     except subprocess.TimeoutExpired as error:
         fix = f"onrecord {' '.join(arguments)}"
         raise BadInput(f"it took more than {_TIMEOUT_SECONDS:.0f} seconds and was ended", fix=fix) from error
-    if result.returncode:
+    if result.returncode and not (is_import and b'"files"' in result.stdout):
         raise _error(result.stdout + result.stderr, arguments)
+    return result.stdout
 
 
 def _error(output: bytes, arguments: list[str]) -> OnrecordError:

@@ -66,7 +66,7 @@ class EffectView(NamedTuple):
 
 def show_effect(request: Request) -> Response:
     project = view.site_of(request).project_for_search()
-    warning = project.require_a_store()
+    project.require_a_store()
     is_all = bool(request.query_params.get("all"))
     most, limits = (_MAX_ALL_SESSIONS, _ALL) if is_all else (_MAX_SESSIONS, _QUICK)
     transcripts = [
@@ -78,7 +78,6 @@ def show_effect(request: Request) -> Response:
         request,
         "effect.html",
         title="Effect",
-        warning=warning,
         sessions=effect.sessions_sentence(measurement) if measurement.reading.sessions else "",
         count=len(measurement.reading.sessions),
         records=[_record_view(record) for record in measurement.records[:_MAX_RECORDS]],
