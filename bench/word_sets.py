@@ -36,7 +36,6 @@ REPOSITORIES = {
     "league": Repository("AmbidextrousCoatie/league_analyzer", "MIT", "aad233ccb6d72a72bfec9fb916c06ea691d5225d"),
     "emailbuddy": Repository("IngoS11/EmailBuddy", "MIT", "7c6a638cbca024c7f3c2df3eb5628e39e73a5f4e"),
     "bigmind": Repository("guthubrx/bigmind", "AGPL-3.0", "01e23166976a358e47ed36613293df282d2212bd"),
-    "ragserver": Repository("design4pro/mcp-rag-server", "MIT", "aae57866ad614cde1daccad188c37bb9fc327171"),
     "schaerbeek": Repository("JobiJoba/SchaerbeekMunicipality", "MIT", "0a9678d5a709517c461fd72158ab37705befd3be"),
 }
 """The repository of each set whose prompts are read from a clone."""
