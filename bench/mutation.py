@@ -35,7 +35,7 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 _BLOCKS = ("body", "orelse", "finalbody")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LONGEST_LIST = 12
-"""A longer list of constants is data (word lists, tables): no test is expected to name each of its elements."""
+"""A longer list of constants or words is data (word lists, tables, prose): no test is expected to name each of them."""
 
 LARGE = 100
 """From here on a number is a limit that one more or less hardly changes: it is doubled and halved."""
@@ -127,6 +127,8 @@ def _is_skipped(node: ast.AST) -> bool:
         return any(
             isinstance(target, ast.Name) and target.id in ("__all__", "TYPE_CHECKING") for target in node.targets
         )
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return len(node.value.split()) > LONGEST_LIST
     parts = getattr(node, "elts", None) or getattr(node, "keys", None) or []
     return len(parts) > LONGEST_LIST and all(isinstance(part, ast.Constant) for part in parts)
 

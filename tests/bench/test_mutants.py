@@ -67,6 +67,7 @@ def test_an_operator_makes_its_changes(operator: str, body: str, expected: list[
         "a: 'Text' = b",
         "f'text {a} text'",
         "if TYPE_CHECKING:\n    a = 1",
+        "a = 'one text with more than twelve words in it is prose or a list of words'",
         "words = (" + ", ".join(repr(letter) for letter in "abcdefghijklm") + ")",
     ],
 )
