@@ -28,7 +28,13 @@ from onrecord.web import map_page, record_page, view
 from onrecord.web.map_page import DrawnCell
 
 _MAX_NEWEST = 8
-_MAX_SHOWN = 12
+_MAX_NEEDS = 4
+_MAX_SHOWN = 8
+"""So few needs and showings that the four answers of Start are in sight at once, on a screen of 1440 by 900."""
+
+_MAX_STREAM = 200
+"""Showings on the page of usage, which has all that Start leaves out."""
+
 _MAX_SUBJECTS = 3
 _MAX_LISTED = 3
 """Records that are corrected most, and that were never shown."""
@@ -146,7 +152,8 @@ def home(request: Request) -> Response:
     index = view.open_index(project)
     newest, total = listing.read(index, listing.ListingFilter(status="active"), _MAX_NEWEST)
     project_map = map_page.read(site, project)
-    values = {} if site.is_static else _for_the_user(project, site)
+    has_all_needs = request.query_params.get("all") == "needs"
+    values = {} if site.is_static else _for_the_user(project, site, has_all_needs=has_all_needs)
     return view.page(
         request,
         "home.html",
@@ -167,14 +174,20 @@ def _small_map(project_map: map_page.ProjectMap) -> list[DrawnCell]:
     return map_page.drawing(project_map, project_map.coverage.root, _MAP_WIDTH, _MAP_HEIGHT, _MAP_CELLS)
 
 
-def _for_the_user(project: Project, site: view.Site) -> dict[str, Any]:
+def _for_the_user(project: Project, site: view.Site, *, has_all_needs: bool) -> dict[str, Any]:
     """Return the values for what is private: a static site has none of it."""
     needs = site.live.needs()
+    is_cut = len(needs) > _MAX_NEEDS and not has_all_needs
+    streamed = read_stream(project)
     result = outcomes.read(project.known_refs, _MAX_LISTED, is_quick=project.is_quick)
     total = share.total(week.used for week in result.weeks)
     return {
-        "needs": need_views(project, needs),
-        "shown": stream(project, _MAX_SHOWN),
+        "needs": need_views(project, needs[:_MAX_NEEDS], most=1) if is_cut else need_views(project, needs),
+        "number_of_needs": len(needs),
+        "is_cut": is_cut,
+        "most_needs": _MAX_NEEDS,
+        "shown": showing_views(project, streamed[:_MAX_SHOWN]),
+        "shown_link": _shown_link(len(streamed)),
         "log_switch": log_switch(project),
         "outcomes": result,
         "used": total,
@@ -189,17 +202,24 @@ def _for_the_user(project: Project, site: view.Site) -> dict[str, Any]:
     }
 
 
-def need_views(project: Project, needs: Iterable[Need]) -> list[NeedView]:
-    """Return needs as a page shows them."""
-    return [_need_view(project, need) for need in needs]
+def _shown_link(number: int) -> str:
+    """Return the words of the link to all showings that are kept."""
+    if number <= _MAX_SHOWN:
+        return "Usage"
+    return f"All {number}" if number < _MAX_STREAM else f"The newest {number}"
 
 
-def _need_view(project: Project, need: Need) -> NeedView:
+def need_views(project: Project, needs: Iterable[Need], *, most: int = _MAX_SUBJECTS) -> list[NeedView]:
+    """Return needs as a page shows them, each with at most so many of its subjects."""
+    return [_need_view(project, need, most) for need in needs]
+
+
+def _need_view(project: Project, need: Need, most: int) -> NeedView:
     level = "bad" if need.kind in _SERIOUS else "info" if need.kind in _LIGHT else "warn"
     in_inbox = need.kind in (attention.DRAFT, attention.SHARED_DRAFT, attention.CONFLICT)
     subjects = tuple(
         _draft_subject(project, need, subject) if in_inbox else _subject_view(subject)
-        for subject in need.subjects[:_MAX_SUBJECTS]
+        for subject in need.subjects[:most]
     )
     return NeedView(need, _ICONS.get(need.kind, "warning"), level, _button(project, need), subjects)
 
@@ -247,10 +267,15 @@ def log_switch(project: Project) -> LogSwitch | None:
     return None if is_on else LogSwitch(project.settings.origins.get(event_log.SETTING, ""))
 
 
-def stream(project: Project, limit: int) -> list[ShowingView]:
+def read_stream(project: Project) -> list[StreamedShowing]:
     """Return the newest showings in the stores of a project."""
+    return outcomes.stream(project.known_refs, _MAX_STREAM)
+
+
+def showing_views(project: Project, streamed: Iterable[StreamedShowing]) -> list[ShowingView]:
+    """Return showings as a page shows them."""
     refs = project.known_refs
-    return [_showing_view(refs, streamed) for streamed in outcomes.stream(refs, limit)]
+    return [_showing_view(refs, showing) for showing in streamed]
 
 
 def _showing_view(refs: Sequence[StoreRef], streamed: StreamedShowing) -> ShowingView:

@@ -32,7 +32,6 @@ _WIDTH, _ROW = 400, 22
 """Width of a plot, and height of one of its rows."""
 
 _WEEKS = 12
-_MAX_SHOWN = 60
 _PLOT_HEIGHT, _BAR_WIDTH, _BAR_DISTANCE = 130, 22, 80
 """Sizes in the plot, in units of the SVG."""
 
@@ -167,7 +166,7 @@ def show_usage(request: Request) -> Response:
         height=_PLOT_HEIGHT,
         bar_width=_BAR_WIDTH,
         width=_BAR_DISTANCE * len(weeks),
-        shown=home_page.stream(project, _MAX_SHOWN),
+        shown=home_page.showing_views(project, home_page.read_stream(project)),
         log_switch=home_page.log_switch(project),
         rows=[_row(store, path, count) for path, count in by_path[:_MAX_RECORDS]],
         more=len(by_path[_MAX_RECORDS:]),
