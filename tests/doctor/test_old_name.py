@@ -13,6 +13,7 @@ import pytest
 from onrecord.cli import main
 from onrecord.doctor import Finding, old_name
 from onrecord.git import git_files
+from onrecord.shared import remotes
 from tests.git_project import GitProject
 
 DRIVER = "/gone/recollect/bin/recollect merge-driver %O %A %B %L %P"
@@ -76,6 +77,13 @@ def test_folders_of_the_home(project: GitProject, home: Path, monkeypatch: pytes
     (home / ".cache" / "recollect").mkdir(parents=True)
 
     assert only_finding(project)[1] == f"rm -r {home}/.cache/recollect"
+
+
+def test_a_replica_of_a_connected_store_is_taken_over_by_a_sync(project: GitProject, bases: Path):
+    remotes.add("platform", "git@example.com:team/memory.git")
+    (bases / "data" / "recollect" / "remotes" / "platform").mkdir(parents=True)
+
+    assert only_finding(project) == (f"left of the old name recollect: {bases}/data/recollect", "onrecord sync")
 
 
 def test_variables(project: GitProject, monkeypatch: pytest.MonkeyPatch):

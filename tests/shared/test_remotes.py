@@ -9,7 +9,7 @@ import pytest
 from onrecord import paths, state_file
 from onrecord.cli import main
 from onrecord.errors import AlreadyExists, BadInput, NotFound, OnrecordError
-from onrecord.shared import remotes
+from onrecord.shared import remotes, replicas
 from onrecord.shared.remotes import Remote
 from onrecord.shared.replicas import Replica, SyncState
 
@@ -221,3 +221,38 @@ def test_a_store_of_the_user_stays_when_the_last_remote_goes():
     remotes.remove("platform")
 
     assert os.listdir(paths.user_store()) == ["memory-config.json"]
+
+
+def test_the_replica_of_0_2_0_becomes_ours_with_what_it_had_not_pushed(capsys: pytest.CaptureFixture[str]):
+    remotes.add("platform", GIT)
+    old = replicas.old_replica("platform")
+    state = SyncState(cursor="0123abcd", last_sync="2026-03-01T09:00:00Z")
+    for path, text in {
+        "store/decisions/use-uv.json": "{}",
+        "base/decisions/use-pip.json": "{}",
+        "repository/refs/recollect/theirs": "0123abcd",
+        "state.json": json.dumps({"cursor": state.cursor, "last_sync": state.last_sync}),
+    }.items():
+        os.makedirs(os.path.dirname(os.path.join(old, path)), exist_ok=True)
+        with open(os.path.join(old, path), "w") as file:
+            file.write(text)
+
+    main(["remote", "status", "--json"])
+    (status,) = json.loads(capsys.readouterr().out)["remotes"]
+    replica = replicas.opened("platform")
+
+    assert status["waiting"] == ["decisions/use-pip.json", "decisions/use-uv.json"]
+    assert replica.state == state
+    assert os.listdir(os.path.join(replica.repository, "refs")) == ["onrecord"]
+    assert not os.path.exists(os.path.dirname(os.path.dirname(old)))
+
+
+def test_a_replica_of_0_2_0_replaces_none_that_is_there():
+    remotes.add("platform", GIT)
+    replica = replicas.prepare("platform")
+    old = replicas.old_replica("platform")
+    os.makedirs(os.path.join(old, "store"))
+
+    assert replicas.opened("platform").root == replica.root
+
+    assert os.path.isdir(os.path.join(old, "store"))

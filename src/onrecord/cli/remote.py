@@ -136,11 +136,14 @@ def _refuse_old_replica(name: str) -> None:
     if not is_connected and os.path.isdir(old.store) and (next(record_names.paths(old.store), "") or old.state.cursor):
         fix = f"choose another name, or delete {old.root} if you do not need its records"
         raise BadInput(f"there is a replica of an earlier remote {name!r} at {old.root}", fix=fix)
+    if not is_connected and os.path.isdir(old_root := replicas.old_replica(name)):
+        fix = f"choose another name, or delete {old_root} if you do not need its records"
+        raise BadInput(f"there is a replica of an earlier remote {name!r} at {old_root}", fix=fix)
 
 
 def _remove(name: str, *, force: bool) -> CommandResult:
     remote = remotes.get(name)
-    replica = Replica(remote.name)
+    replica = replicas.opened(remote.name)
     waiting = sync_base.unpushed_paths(replica)
     if waiting and not force:
         count = plural(len(waiting), "change")
@@ -160,7 +163,7 @@ def _remove(name: str, *, force: bool) -> CommandResult:
 
 
 def _withdraw(name: str, ids: Sequence[str], *, as_drafts: bool) -> CommandResult:
-    replica = Replica(remotes.get(name).name)
+    replica = replicas.opened(remotes.get(name).name)
     waiting = sync_base.unpushed_paths(replica)
     if as_drafts and replica.state.is_read_only:
         raise Refused(f"your role in {name} is reader: it accepts no drafts", fix=f"onrecord remote withdraw {name}")
@@ -210,7 +213,7 @@ def _status(settings: Settings, name: str | None) -> CommandResult:
 
 
 def _remote_status(remote: Remote) -> _RemoteStatus:
-    replica = Replica(remote.name)
+    replica = replicas.opened(remote.name)
     return _RemoteStatus(
         remote,
         replica,

@@ -23,7 +23,7 @@ from onrecord.search import index
 from onrecord.shared import background, engine, incoming, remotes, sync_base
 from onrecord.shared.engine import SyncResult
 from onrecord.shared.remotes import GIT, Remote
-from onrecord.shared.replicas import Replica
+from onrecord.shared.replicas import Replica, opened
 from onrecord.shared.transport import Transport
 from onrecord.text import first_few, plural
 
@@ -107,7 +107,7 @@ def sync_remote(
     remote: Remote, *, dry_run: bool = False, missing: str = "", patience: float | None = None
 ) -> SyncResult:
     """Sync one remote, or with `dry_run` find out what that would do. Raises OnrecordError."""
-    replica, transport = Replica(remote.name), open_transport(remote)
+    replica, transport = opened(remote.name), open_transport(remote)
     try:
         with _interrupted_by_signals():
             if dry_run:
@@ -321,7 +321,7 @@ class _WatchedRemote:
         last_error, unresolved = self._error, self._unresolved
         try:
             self._transport = self._transport or self._connect(self.remote)
-            result = _sync_replica(Replica(self.remote.name), self._transport)
+            result = _sync_replica(opened(self.remote.name), self._transport)
         except OnrecordError as error:
             self.close()
             self._error = error.message

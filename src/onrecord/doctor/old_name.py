@@ -15,6 +15,7 @@ from onrecord.git import git_files
 from onrecord.hosts import connection, host_files, table
 from onrecord.hosts.host_files import HostSetup, Part
 from onrecord.paths import OLD_NAME as NAME
+from onrecord.shared import remotes, replicas
 
 _VARIABLE = f"{NAME.upper()}_"
 _PLUGIN = f"memory@{NAME}"
@@ -54,7 +55,9 @@ def _folders() -> Iterator[Leftover]:
     unused = [os.path.join(state, name) for name in names if name != _IMPORTS] if _IMPORTS in names else [state]
     if os.path.isdir(state) and state != data and unused:
         yield Leftover(state, _line("rm", "-r", *unused))
-    if os.path.isdir(data):
+    if any(os.path.isdir(replicas.old_replica(remote.name)) for remote in remotes.usable()):
+        yield Leftover(data, "onrecord sync")
+    elif os.path.isdir(data):
         yield Leftover(data, advice=f"delete {data} unless shared stores in it have changes that were not pushed")
 
 

@@ -96,9 +96,56 @@ class Replica:
         return os.path.join(self.root, "state.json")
 
 
+def opened(name: str) -> Replica:
+    """Return the replica of a connected remote; if there is none yet, that of 0.2.0 becomes it. Raises Unwritable.
+
+    It may have changes that were not pushed. Its files are those of this version, but for the names of refs.
+    """
+    replica, old_root = Replica(name), old_replica(name)
+    if files.is_there(replica.root) or not files.is_there(old_root):
+        return replica
+    with files.locked(os.path.join(old_root, ".lock")):
+        _rename_refs(os.path.join(old_root, "repository"))
+    try:
+        files.make_folder(os.path.dirname(replica.root), is_private=True)
+        os.rename(old_root, replica.root)
+    except FileNotFoundError:
+        # Another process has moved it.
+        return replica
+    except OSError as error:
+        fix = f"move {old_root} to {replica.root}"
+        raise Unwritable(f"cannot move the replica of 0.2.0: {error.strerror or error}", fix=fix) from error
+    _remove_if_empty(os.path.dirname(old_root))
+    _remove_if_empty(os.path.dirname(os.path.dirname(old_root)))
+    return replica
+
+
+def old_replica(name: str) -> str:
+    """Return the folder of a replica of 0.2.0, whether or not there is one."""
+    return os.path.join(paths.standard_dir("data", paths.OLD_NAME), "remotes", name)
+
+
+def _rename_refs(repository: str) -> None:
+    """Give the refs of a mirror of 0.2.0 our name. Without them the next sync fetches all again."""
+    old = os.path.join(repository, "refs", paths.OLD_NAME)
+    try:
+        os.rename(old, os.path.join(repository, "refs", "onrecord"))
+    except FileNotFoundError:
+        # It was no git remote, was never synced, or its refs were packed.
+        pass
+
+
+def _remove_if_empty(folder: str) -> None:
+    try:
+        os.rmdir(folder)
+    except OSError:
+        # There are other replicas, or it is gone: an empty folder does no harm.
+        pass
+
+
 def prepare(name: str) -> Replica:
     """Return the replica of a connected remote; create its store if needed. Raises NotFound."""
-    replica = Replica(remotes.get(name).name)
+    replica = opened(remotes.get(name).name)
     for folder in (replica.store, replica.base):
         files.make_folder(folder, is_private=True)
     return replica
