@@ -131,14 +131,14 @@ def _access_text(access: StoreAccess) -> str:
 def _refuse_old_replica(name: str) -> None:
     """Raise BadInput if an earlier remote of this name left a replica: its records would be pushed to the new one."""
     remotes.refuse_name(name)
+    if any(remote.name == name for remote in remotes.connected()):
+        return
     old = Replica(name)
-    is_connected = any(remote.name == name for remote in remotes.connected())
-    if not is_connected and os.path.isdir(old.store) and (next(record_names.paths(old.store), "") or old.state.cursor):
-        fix = f"choose another name, or delete {old.root} if you do not need its records"
-        raise BadInput(f"there is a replica of an earlier remote {name!r} at {old.root}", fix=fix)
-    if not is_connected and os.path.isdir(old_root := replicas.old_replica(name)):
-        fix = f"choose another name, or delete {old_root} if you do not need its records"
-        raise BadInput(f"there is a replica of an earlier remote {name!r} at {old_root}", fix=fix)
+    has_files = os.path.isdir(old.store) and (next(record_names.paths(old.store), "") or old.state.cursor)
+    for root, is_there in ((old.root, has_files), (replicas.old_replica(name), True)):
+        if is_there and os.path.isdir(root):
+            fix = f"choose another name, or delete {root} if you do not need its records"
+            raise BadInput(f"there is a replica of an earlier remote {name!r} at {root}", fix=fix)
 
 
 def _remove(name: str, *, force: bool) -> CommandResult:

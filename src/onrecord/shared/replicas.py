@@ -125,11 +125,11 @@ def old_replica(name: str) -> str:
     return os.path.join(paths.standard_dir("data", paths.OLD_NAME), "remotes", name)
 
 
-def _rename_refs(repository: str) -> None:
+def _rename_refs(mirror_folder: str) -> None:
     """Give the refs of a mirror of 0.2.0 our name. Without them the next sync fetches all again."""
-    old = os.path.join(repository, "refs", paths.OLD_NAME)
+    old = os.path.join(mirror_folder, "refs", paths.OLD_NAME)
     try:
-        os.rename(old, os.path.join(repository, "refs", "onrecord"))
+        os.rename(old, os.path.join(mirror_folder, "refs", "onrecord"))
     except FileNotFoundError:
         # It was no git remote, was never synced, or its refs were packed.
         pass
