@@ -35,7 +35,13 @@ TOPICS = (
     "Change in architecture to Asset Master",
     "Schema Validation with Joi",
 )
-OTHER_LANGUAGES = ("数据库迁移", "Аутентификация в настройках", "Anmeldung in den Einstellungen und Rechte von Gästen")
+OTHER_LANGUAGES = (
+    "数据库迁移",
+    "Аутентификация в настройках",
+    "Anmeldung in den Einstellungen und Rechte von Gästen",
+    "Supprimer Bootstrap au profit du DSFR",
+    "Guardar la base de datos sin claves",
+)
 
 
 @pytest.mark.parametrize("title", RULES)

@@ -115,6 +115,7 @@ _FOREIGN = _set(
     der das und nicht wird werden für von mit ein eine kein keine auf ist sind el los las una por para con se usa que
     del le les une des pour est sont dans avec il lo gli di che non per uma não em os com het een niet en voor zijn är
     och att inte som i na nie jest dla w z
+    au aux de du la ne pas sur sans al sin lo im zum zur bei nur statt ao della nel op te
     """
 )
 _CHOICES = (" over ", " instead of ", " rather than ", ", not ", " → ", " in favour of ", " in favor of ")
