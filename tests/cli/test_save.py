@@ -170,6 +170,15 @@ def test_what_cannot_be_saved_is_explained(project, onrecord, words, stdin, erro
     assert list(project.rglob("*.json")) == []
 
 
+def test_whoever_gives_the_file_that_a_record_is_about_is_told_how(project, onrecord):
+    (project / "fares.py").write_text("print(1)\n")
+
+    outcome = onrecord("save", "decision", "Fares are cents", "--file", "fares.py")
+
+    assert outcome.err.startswith("BAD_INPUT: fares.py: not JSON")
+    assert "--related fares.py" in outcome.err
+
+
 def test_a_file_that_is_not_there_is_wrong_usage(onrecord):
     outcome = onrecord("save", "decision", "--file", "nowhere.json")
 

@@ -6,6 +6,7 @@ import argparse
 import difflib
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -389,7 +390,9 @@ def read_json(source: str) -> dict[str, Any]:
     try:
         value = memory.decode(data, name)
     except BadRecord as error:
-        raise BadInput(error.message, fix=f"give one JSON object, {_EXAMPLE}") from error
+        is_other = source != "-" and not source.endswith(".json")
+        related = f"; for a file that the record is about: --related {shlex.quote(source)}" if is_other else ""
+        raise BadInput(error.message, fix=f"give one JSON object, {_EXAMPLE}{related}") from error
     if not isinstance(value, dict):
         raise BadInput(f"{name}: must be a JSON object", fix=_EXAMPLE)
     return value
