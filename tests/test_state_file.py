@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -63,6 +64,22 @@ def test_its_owner_may_decide_what_is_left_of_it(path):
     file.append("a long line\n")
 
     assert file.lines() == ["short"]
+
+
+def test_one_that_cannot_be_read_when_it_is_cut_loses_nothing(path, monkeypatch):
+    """The flaw of 0.3.0-dev: the history of a store, and with it `undo`, was cut down to nothing."""
+    file = StateFile(path, 10, "test")
+    file.append("short\n")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(files, "read", failing)
+        file.append("a long line\n")
+
+    assert file.lines() == ["short", "a long line"]
+
+
+def failing(path, max_bytes):
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
 def test_reading_is_bounded(path):

@@ -124,6 +124,19 @@ def read(path: str, max_bytes: int) -> bytes:
         return file.read(max_bytes)
 
 
+def read_if_there(path: str, max_bytes: int) -> bytes:
+    """Return the first `max_bytes` bytes of a regular file; nothing if there is none. Raises Unwritable.
+
+    What is changed and written again is read with this: taken for empty, the rest of it would be lost.
+    """
+    try:
+        return read(path, max_bytes)
+    except OSError as error:
+        if is_absent(error):
+            return b""
+        raise unreadable(path, error) from error
+
+
 def read_inside(root: str, path: str, max_bytes: int) -> bytes:
     """Return the first `max_bytes` bytes of a regular file in `root`. Raises OSError, and UnsafePath outside of it.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from onrecord import files, paths
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput, NoStore, UnsafePath
+from onrecord.errors import BadInput, NoStore, UnsafePath, Unwritable
 from onrecord.settings import load_settings
 from onrecord.store import record_names
 from onrecord.store.store import Store
@@ -411,13 +411,18 @@ def save_record(writer: Writer, record: Memory, *, supersedes: str) -> Entry:
 
 def accept_new_store(store: Store, settings: Settings) -> None:
     """Accept the repository of a store that a person made just now, if no record came with a clone."""
+    from onrecord import state_file
     from onrecord.recall import trust
     from onrecord.record import author
 
     project = paths.project_of(store.root)
     is_asked = trust.is_asked(settings) and paths.is_project(paths.prefix_of(store.root))
     if is_asked and author.detect().origin != author.AGENT and not _other_stores(project):
-        trust.accept(project)
+        try:
+            trust.accept(project)
+        except (BadInput, Unwritable) as error:
+            # The store is made; that its records wait is said, and `onrecord trust` can be run.
+            state_file.go_without("trust", error.message)
 
 
 def _other_stores(project: str) -> list[str]:

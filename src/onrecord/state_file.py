@@ -165,8 +165,17 @@ class StateFile:
             self._report("cannot write", error)
             return -1
         if size > self._max_bytes and self._shrink:
-            self.replace(self._shrink(self.read()))
+            self._shorten(self._shrink)
         return size
+
+    def _shorten(self, shrink: Callable[[bytes], bytes]) -> None:
+        """Leave out what is old; where the file cannot be read, nothing of it is lost."""
+        try:
+            data = files.read(self.path, 2 * self._max_bytes)
+        except OSError as error:
+            self._report("cannot read", error)
+        else:
+            self.replace(shrink(data))
 
     def _open_locked(self) -> int:
         """Open and lock the file; open it again if another process replaced it meanwhile."""

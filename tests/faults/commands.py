@@ -16,6 +16,8 @@ HASH = "{hash}"
 _FIELDS = ("--set", "context=c", "--set", "decision=d of it", "--set", "rationale=r")
 _TABS = ("--set", "topic=indent", "--set", "value=tabs", "--set", "reason=the linter")
 
+_SHARE = ("share", "uploads-in-s3", "--to", "team", "--yes", "--force")
+
 CASES = (
     Case("save", ("save", "decision", "Queue jobs in Postgres", *_FIELDS, "--force")),
     Case("save an existing id", ("save", "decision", "Sessions in Redis", *_FIELDS, "--force")),
@@ -71,6 +73,10 @@ CASES = (
     Case("trust", ("trust",), is_repeatable=True),
     Case("clean", ("clean",), is_repeatable=True),
     Case("check", ("check", "upload.py")),
+    Case("share", _SHARE),
+    Case("sync", ("sync",), prepared_by=_SHARE, is_resumed=True),
+    Case("completion", ("completion", "bash")),
+    Case("docs", ("docs", "errors")),
 )
 
 
@@ -109,7 +115,8 @@ def prepare(folder: Path) -> Workbench:
     subprocess.run([*git, str(project)], check=True, env={**os.environ, "HOME": str(bench.home)}, timeout=60)
     for name in ("server.git", "other.git"):
         subprocess.run([*git, "--bare", str(bench.work / name)], check=True, timeout=60)
-    for line in _SETUP:
+    # The repository of another project was accepted before.
+    for line in (*_SETUP, ("trust", "--project", str(bench.work))):
         outcome = bench.run(line)
         assert outcome.status == 0, f"{line}: {outcome.errors}{outcome.printed}"
     bench.names[HASH] = content_hash((project / ".claude/memory/decisions/sessions-in-postgres.json").read_bytes())

@@ -10,7 +10,9 @@ import errno
 import importlib
 import os
 import pkgutil
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -34,10 +36,15 @@ _IGNORED = (
     "/.lock",
     "/.tmp-",
     "/mirror/",
+    "/remotes/team/repository/",
+    "/remotes/team/folder-",
     "/server.git/",
     "/other.git/",
 )
 """Parts of the paths of files that hold no state of their own: git's, derived ones, locks, logs and leftovers."""
+
+_COMMIT = re.compile(rb'(?<="cursor":")[0-9a-f]{40}(?=")')
+"""The id of a commit, which depends on its date."""
 
 _BUILDER_SECONDS = 20
 _ERRNOS = ("EIO", "EMFILE", "ENOSPC", "EROFS", "ENOLCK")
@@ -56,6 +63,10 @@ class Case(NamedTuple):
     """True if its exit code says what it found, not whether something was done."""
     is_repeatable: bool = False
     """True if it changes files outside of a store one by one: after a kill, the same command completes it."""
+    is_resumed: bool = False
+    """True if it exchanges changes with a server: after any fault, the next run completes it."""
+    prepared_by: tuple[str, ...] = ()
+    """The words of a command that is run first, without a fault."""
 
 
 class Outcome(NamedTuple):
@@ -84,6 +95,7 @@ class Workbench:
         self.work = folder / "work"
         self.home = self.work / "home"
         self.project = self.work / "project"
+        self.server = self.work / "server.git"
         self._template = folder / "template"
         self.names: dict[str, str] = {}
         """What stands in a command for something that only this folder has."""
@@ -100,6 +112,13 @@ class Workbench:
         while os.path.lexists(self.work):
             shutil.rmtree(self.work, ignore_errors=time.monotonic() < deadline)
         shutil.copytree(self._template, self.work, symlinks=True, dirs_exist_ok=True)
+
+    def prepare(self, command: Case) -> None:
+        """Put the files back, and run the command that goes before this one."""
+        self.reset()
+        if command.prepared_by:
+            outcome = self.run(command.prepared_by, now=command.now)
+            assert outcome.status == 0, f"{command.prepared_by}: {outcome.errors}"
 
     def run(self, words: Sequence[str], fault: Fault | None = None, now: str = NOW) -> Outcome:
         """Run a command in a child process."""
@@ -165,12 +184,15 @@ class Workbench:
                 path = os.path.join(folder, name)
                 if not any(part in path for part in _IGNORED):
                     with open(path, "rb") as file:
-                        state[path[len(str(self.work)) :]] = file.read()
+                        state[path[len(str(self.work)) :]] = _COMMIT.sub(b"(a commit)", file.read())
+        if os.listdir(self.server / "refs/heads"):
+            words = ["git", "--git-dir", str(self.server), "log", "--branches", "-1", "--format=%T"]
+            state["/server.git"] = subprocess.run(words, capture_output=True, check=True, timeout=60).stdout
         return state
 
     def attempt(self, command: Case, fault: Fault, known: Known) -> Tried:
         """Run a command with a fault, and judge what became of it."""
-        self.reset()
+        self.prepare(command)
         outcome = self.run(command.words, fault, command.now)
         with contextlib.redirect_stderr(None):
             self.recover()
@@ -184,6 +206,10 @@ class Workbench:
             return f"exit code {outcome.status}: {text[-400:]}"
         if command.says and not outcome.status and command.says in text:
             return ""
+        if command.is_resumed and outcome.status:
+            again = self.run(command.words, now=command.now)
+            state = self.state()
+            return "" if state == known.after else f"half done: {_difference(state, known)}; {again.errors[-300:]}"
         if state not in (known.before, known.after):
             if outcome.status == -9 and command.is_repeatable:
                 again = self.run(command.words, now=command.now)
@@ -225,7 +251,7 @@ class Known(NamedTuple):
 
 def learn(bench: Workbench, command: Case) -> Known:
     """Run a command without a fault."""
-    bench.reset()
+    bench.prepare(command)
     before = bench.state()
     outcome = bench.run(command.words, now=command.now)
     assert outcome.status in (0, 1), f"{command.name}: {outcome.errors}"

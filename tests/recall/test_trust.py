@@ -10,6 +10,7 @@ import pytest
 import onrecord
 from onrecord import paths
 from onrecord.cli import main
+from onrecord.errors import BadInput, Unwritable
 from onrecord.paths import StoreRef
 from onrecord.recall import trust
 from onrecord.settings import load_settings
@@ -78,6 +79,32 @@ def test_a_damaged_list_accepts_nothing(tmp_path, content):
 
     assert trust.accepted() == {}
     assert not trust.is_accepted(str(tmp_path), load_settings(""))
+
+
+@pytest.mark.parametrize("change", [trust.accept, trust.revoke])
+@pytest.mark.parametrize(("flaw", "error"), [("not JSON", BadInput), ("not a file", Unwritable)])
+def test_a_list_that_cannot_be_read_is_not_written_over(tmp_path, change, flaw, error):
+    """The flaw of 0.3.0-dev: where the disk did not give the list, accepting one repository forgot all others."""
+    file = Path(trust.trusted_file())
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if flaw == "not JSON":
+        file.write_text('{"repositories": {"host/team/app": "2026-05-01T12:00:00Z"},}')
+    else:
+        file.mkdir()
+
+    with pytest.raises(error, match=r"trusted\.json"):
+        change(str(tmp_path))
+
+    assert file.is_dir() or "host/team/app" in file.read_text()
+
+
+def test_a_store_is_made_although_the_list_cannot_be_read(tmp_path, capsys):
+    ask()
+    Path(trust.trusted_file()).write_text("{")
+
+    assert main(["init", "--project", str(tmp_path)]) == 0
+    assert "trusted.json is not JSON" in capsys.readouterr().err
+    assert (tmp_path / paths.STORE).is_dir()
 
 
 def test_the_list_is_the_users_alone(tmp_path):

@@ -44,6 +44,26 @@ def test_what_one_machine_saves_the_other_has(ann, bob):
     assert (ann.sync(), bob.sync()) == (engine.SyncResult(), engine.SyncResult())
 
 
+def test_a_version_that_a_killed_sync_had_sent_does_not_undo_a_later_revert(ann, bob):
+    """The flaw of 0.3.0-dev: what was sent stayed noted, and the remote's return to it was taken for no change."""
+    ann.save("use-uv")
+    first = ann.files()
+    ann.sync()
+    sync_base.SyncBase(ann.replica).note_sent(first)
+    ann.sync()
+    bob.sync()
+    bob.edit("use-uv", {"content": {"decision": "By Bob"}})
+    bob.sync()
+    ann.sync()
+    with bob.store.writing("undo") as batch:
+        batch.restore(*((path, data.decode()) for path, data in first.items()).__next__())
+
+    bob.sync()
+    ann.sync()
+
+    assert ann.files() == bob.files() == first
+
+
 def test_edits_of_different_fields_are_both_in_the_record(ann, bob):
     both_have(ann, bob)
     ann.edit("use-uv", {"content": {"decision": "By Ann"}})

@@ -71,6 +71,18 @@ def _hook(project: Project, event: str, **fields: object) -> str:
     return str(answer.context)
 
 
+def test_nothing_is_written_while_the_disk_does_not_say_what_the_remote_accepts(project, share, run):
+    """The flaw of 0.3.0-dev: a team that asks for review was taken for one that does not."""
+    share("platform", "constraint", SIX["constraint"])
+    state = replicas.Replica("platform").root + "/state.json"
+    os.mkdir(state)
+
+    code, text = run("save", "decision", "Sessions", *FIELDS, "--set", "decision=d", "--remote", "platform")
+
+    assert (code, f"cannot read {state}" in text) == (1, True)
+    assert sync_base.unpushed_paths(Replica("platform")) == []
+
+
 EVENTS = {
     "prompt": ("user_prompt_submit", {"prompt": ASKED}),
     "start": ("session_start", {"source": "startup"}),

@@ -60,8 +60,10 @@ def _init(store: Store, root: str, asker: Asker | None, *, merge_driver: bool) -
     """
     is_new = not store.exists
     with store.writing():
+        # Asked before anything is written: a disk that does not tell leaves all as it was.
+        has_index = files.is_there(os.path.join(store.root, paths.INDEX_MD))
         new_files = git_files.ensure(store.root)
-        if not files.is_there(os.path.join(store.root, paths.INDEX_MD)):
+        if not has_index:
             new_files += store.refresh_index_md()
     if is_new and root:
         accept_new_store(store, load_settings(store.root))

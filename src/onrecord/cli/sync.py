@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Union
 
-from onrecord import budget, files, paths
+from onrecord import budget, files, paths, state_file
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, error_data, fitted, say, to_json
 from onrecord.cli.terminal import Progress
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import Locked, NotFound, Offline, OnrecordError
+from onrecord.errors import Locked, NotFound, Offline, OnrecordError, Unwritable
 from onrecord.search import index
 from onrecord.shared import background, engine, incoming, remotes, sync_base
 from onrecord.shared.engine import SyncResult
@@ -142,7 +142,11 @@ def _sync_replica(
     result = engine.sync(replica, transport, missing=missing, patience=patience)
     if result.pulled or result.pushed:
         # What hooks read is what the remote has accepted.
-        index.open(replica.base).close()
+        try:
+            index.open(replica.base).close()
+        except Unwritable as error:
+            # The sync is done; the index is completed by whoever reads it.
+            state_file.go_without("index", error.message)
     return result
 
 
@@ -204,8 +208,12 @@ def _remarks(name: str, result: SyncResult) -> Iterator[str]:
     yield from (f"not synced: {path}: {reason}" for path, reason in refused[:_MAX_LISTED])
     if len(refused) > _MAX_LISTED:
         yield f"and {len(refused) - _MAX_LISTED:,} more that were not synced"
-    if result.waiting or set(result.refused).intersection(sync_base.unpushed_paths(Replica(name))):
+    if result.waiting or (result.refused and set(result.refused).intersection(_unpushed(name))):
         yield way_out(name)
+
+
+def _unpushed(name: str) -> list[str]:
+    return sync_base.unpushed_paths(Replica(name))
 
 
 def way_out(name: str) -> str:

@@ -41,10 +41,24 @@ def identity(project: str) -> str:
 
 def accepted() -> dict[str, str]:
     """Return the accepted repositories, each with the time of the acceptance; none if the file cannot be read."""
+    from onrecord.errors import OnrecordError
+
     try:
-        raw = coldstart.loads(files.read(trusted_file(), _MAX_BYTES).decode())
-    except (OSError, ValueError):
+        return _read()
+    except OnrecordError:
         return {}
+
+
+def _read() -> dict[str, str]:
+    """Return the accepted repositories. Raises Unwritable and BadInput: what is unread may not be written over."""
+    from onrecord.errors import BadInput
+
+    file = trusted_file()
+    data = files.read_if_there(file, _MAX_BYTES)
+    try:
+        raw = coldstart.loads(data.decode()) if data else {_KEY: {}}
+    except ValueError as error:
+        raise BadInput(f"{file} is not JSON: {error}", fix=f"correct it, or delete it: rm {file}") from error
     by_identity = raw.get(_KEY) if isinstance(raw, dict) else None
     return {str(name): str(at) for name, at in by_identity.items()} if isinstance(by_identity, dict) else {}
 
@@ -71,13 +85,13 @@ def accept(project: str) -> str:
     from onrecord import timestamps
 
     name = identity(project)
-    _write({**accepted(), name: timestamps.now()})
+    _write({**_read(), name: timestamps.now()})
     return name
 
 
 def revoke(project: str) -> bool:
     """Forget that the user accepted the repository of a project; False if that was not so."""
-    by_identity = accepted()
+    by_identity = _read()
     was_accepted = by_identity.pop(identity(project), None) is not None
     if was_accepted:
         _write(by_identity)
@@ -95,6 +109,5 @@ def _write(repositories: dict[str, str]) -> None:
     import json
 
     file = trusted_file()
-    os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
     text = json.dumps({_KEY: dict(sorted(repositories.items()))}, ensure_ascii=False, indent=2)
     files.write(file, (text + "\n").encode("utf-8"))

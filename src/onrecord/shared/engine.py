@@ -304,6 +304,8 @@ class _Run:
     def _push(self) -> Pushed:
         changes = list(self._outgoing())
         if not changes:
+            # Nothing is on its way: what a sync that was killed had sent is no base for what others write later.
+            self._base.note_answer({})
             return Pushed()
         self._new_there.update((change.path, None) for change in changes if not change.expected)
         self._base.note_sent({change.path: change.data for change in changes})

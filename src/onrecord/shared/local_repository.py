@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 from onrecord import files
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadRemote
+from onrecord.errors import BadRemote, Unwritable
 
 _FILE_SCHEME = "file://"
 _ENDINGS = (f"{os.sep}.git", "", f".git{os.sep}.git", ".git")
@@ -85,10 +85,10 @@ def find(path: str) -> RepositoryFolders:
     """Return the repository at `path`. Raises BadRemote."""
     for ending in _ENDINGS:
         folder = path.rstrip("/" + os.sep) + ending
-        if os.path.isfile(folder):
+        if files.is_regular(folder):
             target = _first_line(folder)
             folder = os.path.join(os.path.dirname(folder), target[8:].strip()) if target[:8] == "gitdir: " else ""
-        if folder and os.path.isfile(os.path.join(folder, "HEAD")):
+        if folder and files.is_regular(os.path.join(folder, "HEAD")):
             shared = _first_line(os.path.join(folder, "commondir"))
             common = os.path.join(folder, shared) if shared else folder
             if os.path.isdir(os.path.join(common, "objects")):
@@ -115,7 +115,11 @@ def opened(path: str, parent: str) -> Iterator[str]:
     _remove_leftovers(parent)
     folder = tempfile.mkdtemp(prefix=_PREFIX, dir=parent)
     try:
-        _fill(folder, repository)
+        try:
+            _fill(folder, repository)
+        except OSError as error:
+            reason = error.strerror or error
+            raise Unwritable(f"cannot write {folder}: {reason}", fix="check the disk's space") from error
         yield folder
     finally:
         # Removes the links, and nothing behind them.
@@ -150,6 +154,8 @@ def _fill(folder: str, repository: RepositoryFolders) -> None:
         # A link and no copy: others may pack the refs between this moment and our push.
         os.symlink(packed, os.path.join(folder, "packed-refs"))
     except OSError:
+        if not files.IS_WINDOWS:
+            raise
         if os.path.isfile(packed):
             shutil.copyfile(packed, os.path.join(folder, "packed-refs"))
 
@@ -158,7 +164,9 @@ def _link_folder(target: str, link: str) -> None:
     try:
         os.symlink(target, link, target_is_directory=True)
     except OSError:
-        # Windows: a junction needs no privilege.
+        if not files.IS_WINDOWS:
+            raise
+        # A junction needs no privilege.
         import _winapi
 
         _winapi.CreateJunction(target, link)  # type: ignore[attr-defined]

@@ -80,11 +80,14 @@ class Replica:
 
     @property
     def state(self) -> SyncState:
-        """The saved state of the sync; empty if the file is missing or broken, and the next sync starts over."""
+        """The saved state of the sync; empty if the file is missing or broken, and the next sync starts over.
+
+        Raises Unwritable if the disk does not give it: it says what the remote accepts from us.
+        """
+        data = files.read_if_there(self._state_file, _MAX_STATE_BYTES + 1)
         try:
-            data = files.read(self._state_file, _MAX_STATE_BYTES + 1)
             fields = coldstart.loads(data.decode("utf-8"))
-        except (OSError, ValueError):
+        except ValueError:
             return SyncState()
         return _state(fields) if isinstance(fields, dict) else SyncState()
 

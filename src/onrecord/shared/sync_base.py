@@ -127,9 +127,10 @@ class SyncBase:
         files.write(self._file(name), json.dumps(value).encode("ascii"))
 
     def _read_note(self, name: str, expected_type: Any) -> Any:
+        data = files.read_if_there(self._file(name), _MAX_NOTE_BYTES)
         try:
-            value = json.loads(files.read(self._file(name), _MAX_NOTE_BYTES))
-        except (OSError, ValueError):
+            value = json.loads(data)
+        except ValueError:
             return expected_type()
         return value if isinstance(value, expected_type) else expected_type()
 

@@ -47,11 +47,14 @@ def _refused(name: str, path: str, *, is_read_only: bool) -> Refused:
 
 
 def _noted(root: str) -> tuple[bool, bool]:
-    """Return whether the remote accepts nothing, and whether it accepts only drafts, as of the last sync."""
+    """Return whether the remote accepts nothing, and whether it accepts only drafts, as of the last sync.
+
+    Raises Unwritable if the disk does not tell.
+    """
+    data = files.read_if_there(os.path.join(os.path.dirname(root), "state.json"), _MAX_STATE_BYTES)
     try:
-        data = files.read(os.path.join(os.path.dirname(root), "state.json"), _MAX_STATE_BYTES)
         fields = coldstart.loads(data.decode("utf-8"))
-    except (OSError, ValueError):
+    except ValueError:
         return False, False
     if not isinstance(fields, dict):
         return False, False
