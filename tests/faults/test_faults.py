@@ -211,7 +211,7 @@ def test_git_files_that_could_not_be_put_back_are_named(bench):
 
 
 def test_init_asks_for_all_that_it_needs_before_it_writes(bench):
-    """The flaw of 0.3.0-dev: the git files were written, then index.md could not be seen, and the error did not say so."""
+    """The flaw of 0.3.0-dev: the git files were written, then index.md could not be seen, unsaid."""
     case = next(case for case in commands.CASES if case.name == "init --user")
     known = workbench.learn(bench, case)
     faults = [fault for fault in known.faults() if fault.name == "EIO" and known.kinds[fault.number - 1] == "lstat"]
