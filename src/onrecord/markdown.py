@@ -33,6 +33,9 @@ class Block(NamedTuple):
     language: str
     """The language of code, from its fence."""
 
+    source: str = ""
+    """The lines as they are on the page, with all marks."""
+
 
 class Section(NamedTuple):
     """A heading, the headings above it, and the blocks that follow it directly."""
@@ -299,7 +302,7 @@ def _block(kind: str, lines: list[str], first: int) -> Iterator[Block]:
     else:
         text = "\n".join(inside if kind == "code" else (plain(_unmarked(line)) for line in inside))
     if kind and text.strip():
-        yield Block(kind, text.strip("\n"), first, language)
+        yield Block(kind, text.strip("\n"), first, language, "\n".join(lines).strip("\n"))
 
 
 def _unmarked(line: str) -> str:

@@ -119,7 +119,7 @@ def test_a_document_that_changed_is_proposed_as_a_change(ferry, onrecord):
     assert "docs/adr/0007-use-nats.md\n  changes decision: Use NATS JetStream for background jobs\n" in outcome.out
     assert onrecord("review", "--accept", NATS).code == 0
     record = json.loads(onrecord("show", NATS, "--json").out)["record"]
-    assert record["content"]["decision"] == "Kafka."
+    assert record["content"]["decision"] == "Kafka"
 
 
 @pytest.mark.parametrize("inner", ["", "services/ferry"])

@@ -149,7 +149,7 @@ def test_a_changed_decision_is_proposed_as_a_change_of_its_record(project):
     (report,) = gathered(project, "docs/adr/0007-use-nats.md", existing=existing)
 
     assert [(proposal.updates, proposal.record.content["decision"]) for proposal in report.proposals] == [
-        (existing[0].id, "Kafka.")
+        (existing[0].id, "Kafka")
     ]
 
 

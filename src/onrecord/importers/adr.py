@@ -19,9 +19,10 @@ from onrecord.importers import adr_outcome, adr_page, quotation, sources
 from onrecord.importers.adr_options import AdrOption
 from onrecord.importers.adr_outcome import AdrOutcome
 from onrecord.importers.adr_page import Fields
+from onrecord.importers.quotable import Quotable
 from onrecord.importers.quotation import Quotation
 from onrecord.markdown import MarkdownPage
-from onrecord.record import compose, naming, rule_title, summary_line
+from onrecord.record import compose, naming, rule_title
 from onrecord.record.author import IMPORT, RecordAuthor
 from onrecord.record.memory import Memory
 from onrecord.text import cut, sentences
@@ -29,6 +30,7 @@ from onrecord.text import cut, sentences
 # A draft is short: what is not there cannot be wrong, and the page is one step away.
 _MAX_ITEM_LENGTH = 280
 _MAX_ITEMS = 2
+_MAX_PARAGRAPHS = 3
 _MAX_ALTERNATIVES = 6
 _MAX_NAME_LENGTH = 100
 _MAX_TITLE_LENGTH = 120
@@ -41,33 +43,6 @@ _BEFORE_STATUS = re.compile(
     r"in(?= (?:review|discussion|use))\b)*"
 )
 """Words that may precede the status."""
-
-_LEADS_UP = re.compile(
-    r"(?:although|though|while|whilst|given|after|currently|in order|there (?:is|are|were|was)|as|since|when|"
-    r"historically|previously|initially|today|originally)\b",
-    re.IGNORECASE,
-)
-"""The beginning of a sentence that leads up to a decision."""
-
-_AS_IT_IS = re.compile(r"\b(?:is|are) (?:currently|presently)\b|\bat the moment\b", re.IGNORECASE)
-"""Words of a sentence that says how things are, and not what is to be."""
-
-_WE_DECIDE = re.compile(
-    r"(?:we|the team|the \w+ team) (?:will|have (?:decided|chosen)|decided|chose|agreed|are going to|shall|should)\b",
-    re.IGNORECASE,
-)
-"""The beginning of a sentence that says a decision, whatever was said before it."""
-
-_DEFINES = re.compile(r"[\w `()./-]{2,60}? (?:is|are) (?:an?|the|one of|our)\b")
-"""The beginning of a sentence that says what something is."""
-
-_AS_BEFORE = re.compile(
-    r"\b(?:what we (?:already )?(?:have|do)|status quo|do nothing|no changes?|as[- ]is|"
-    r"(?:current|existing) (?:approach|solution|setup|situation|behaviou?r|state|way|implementation|process))\b"
-    r"[^.]{0,20}\W*$",
-    re.IGNORECASE,
-)
-"""The end of a decision to leave things as they are, which only the page describes."""
 
 _NUMBER = re.compile(r"(?:adr[\s_-]*)?0*(\d{1,6})(?=\D|$)", re.IGNORECASE)
 _TITLE_NUMBER = re.compile(
@@ -148,8 +123,8 @@ def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
     if _is_called_template(page, path) and (outcome.doubt or not sources.is_numbered(path)):
         return Unread("a template", is_for_agent=False)
     doubt = outcome.doubt or _doubt(title, status, fields.status)
-    draft = _Draft(page, outcome, title)
-    doubt = doubt or draft.doubt or ("" if draft.reasons else "it gives neither a context nor a reason")
+    draft = _Draft(page, outcome, title, path)
+    doubt = doubt or ("" if draft.reasons else "it gives neither a context nor a reason")
     if doubt:
         return Unread(doubt, outcome.line)
     record_fields: dict[str, Any] = {
@@ -277,29 +252,56 @@ def _is_list_of_links(page: MarkdownPage) -> bool:
 class _Draft:
     """The parts of a draft, taken from the page within the limits for a record, and notes on what was left out."""
 
-    def __init__(self, page: MarkdownPage, outcome: AdrOutcome, title: str) -> None:
-        self.notes: list[str] = []
-        decision = _quoted_decision(outcome)
-        self.decision = decision.text
-        self.doubt = _decision_doubt(decision, is_choice=outcome.is_choice)
-        self._note_rest("the decision", decision)
-        context = quotation.one_sentence(outcome.context or adr_page.context(page), _MAX_ITEM_LENGTH)
-        self._note_rest("the context", context)
-        self.context = context.text or title
-        reasons = self._items("reasons", outcome.reasons, quotation.because)
+    def __init__(self, page: MarkdownPage, outcome: AdrOutcome, title: str, path: str) -> None:
+        self.notes = list(outcome.notes)
+        self.decision = outcome.decision
+        context = self._sentence("the context", adr_page.context(page))
+        self.context = context or title
+        reasons = [outcome.reason] if outcome.reason else []
         reasons += self._items("reasons", adr_page.reasons(page), quotation.item)
-        reasons = reasons[:_MAX_ITEMS]
-        self.reasons = reasons or list(filter(None, [context.text]))
-        self.effects = self._items("consequences", (*outcome.effects, *adr_page.effects(page)), quotation.effect)
+        # What a decision has to meet, and what called for it, are no reasons yet: they say what they are.
+        if not reasons:
+            drivers = self._items("decision drivers", adr_page.drivers(page), quotation.item)
+            reasons = [f"Decision driver: {driver}" for driver in drivers]
+        reasons = reasons or ([f"From the context: {context}"] if context else [])
+        # The page says more, and nothing of it can be read alone: a reader is sent there.
+        is_elsewhere = bool(adr_page.context(page) or adr_page.reasons(page))
+        self.reasons = reasons[:_MAX_ITEMS] or ([f"Not quoted here: see {path}"] if is_elsewhere else [])
+        self.effects = self._items("consequences", adr_page.effects(page), quotation.effect)
         self.alternatives = self._alternatives(outcome.alternatives)
 
-    def _note_rest(self, name: str, quoted: Quotation) -> None:
-        if quoted.rest:
-            self.notes.append(f"{name} from {cut(quoted.rest[0], _MAX_QUOTED_LENGTH)!r} on ({quoted.flaw})")
+    def _sentence(self, name: str, parts: Sequence[Quotable]) -> str:
+        """Return a sentence of the first paragraphs that can be read alone; empty if there is none."""
+        first = Quotation()
+        for part in parts[:_MAX_PARAGRAPHS]:
+            text = quotation.without_last(part.text) if part.is_open else part.text
+            flaw = _flaw(part) or ("" if part.kind == "paragraph" else "it is no paragraph")
+            quoted = Quotation("", (part.text,), flaw) if flaw else quotation.first_sentence(text, _MAX_ITEM_LENGTH)
+            first = first if first.rest else quoted
+            if quoted.text:
+                break
+        else:
+            quoted = Quotation()
+        rest = first if first.rest else quoted
+        if rest.rest:
+            self.notes.append(f"{name} from {cut(rest.rest[0], _MAX_QUOTED_LENGTH)!r} on ({rest.flaw})")
+        return quoted.text
 
-    def _items(self, name: str, item_texts: Sequence[str], quote: Callable[[str, int], Quotation]) -> list[str]:
-        """Return the first items that can be read alone."""
-        quoted = [quote(text, _MAX_ITEM_LENGTH) for text in item_texts]
+    def _items(self, name: str, parts: Sequence[Quotable], quote: Callable[[str, int], Quotation]) -> list[str]:
+        """Return the first items that can be read alone, and the first sentence of a paragraph without a list."""
+        paragraphs = [part for part in parts if part.kind == "paragraph"][:1]
+        items = [part for part in parts if part.kind == "item"]
+        quoted = [
+            Quotation("", (part.text,), _flaw(part)) if _flaw(part) else quote(part.text, _MAX_ITEM_LENGTH)
+            for part in items
+        ]
+        quoted += [
+            Quotation("", (part.text,), _flaw(part))
+            if _flaw(part)
+            else quotation.first_sentence(part.text, _MAX_ITEM_LENGTH)
+            for part in paragraphs
+            if not items
+        ]
         texts = list(dict.fromkeys(each.text for each in quoted if each.text))[:_MAX_ITEMS]
         lost = len(quoted) - len(texts)
         if lost:
@@ -331,37 +333,9 @@ class _Draft:
         }
 
 
-def _quoted_decision(outcome: AdrOutcome) -> Quotation:
-    """Return the name of what was chosen, or the sentences that decide, from the first that says so."""
-    max_characters = summary_line.MAX_CHARACTERS
-    if outcome.is_choice:
-        return quotation.beginning(outcome.decision, max_characters, quotation.no_more)
-    quoted = quotation.beginning(outcome.decision, max_characters, rule_title.decides)
-    if not _decision_doubt(quoted, is_choice=False):
-        return quoted
-    parts = quotation.whole_sentences(outcome.decision)
-    for position, sentence in enumerate(parts[: quotation.MAX_TRIED]):
-        if _WE_DECIDE.match(sentence):
-            later = quotation.beginning(" ".join(parts[position:]), max_characters, rule_title.decides)
-            return later if later.text and not _decision_doubt(later, is_choice=False) else quoted
-    return quoted
-
-
-def _decision_doubt(decision: Quotation, *, is_choice: bool) -> str:
-    if not decision.text:
-        return f"its decision cannot be quoted: {decision.flaw}"
-    if decision.is_cut_at_an_exception:
-        return "its decision goes on with an exception that cannot be quoted"
-    if _AS_BEFORE.search(decision.text):
-        return "it leaves things as they are, which only the page describes"
-    is_decided = is_choice or any(map(rule_title.decides, quotation.whole_sentences(decision.text)))
-    goes_on = (
-        (_LEADS_UP.match(decision.text) and decision.rest)
-        or _AS_IT_IS.search(decision.text)
-        or _DEFINES.match(decision.text)
-    )
-    is_decided_later = not is_decided and (goes_on or any(map(rule_title.decides, decision.rest)))
-    return "its decision begins with something else" if is_decided_later else ""
+def _flaw(part: Quotable) -> str:
+    """Return why a part of a page cannot be quoted as a whole; empty if it can."""
+    return part.flaw or ("it has a label" if part.label else "")
 
 
 def references(adr_fields: Fields) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,6 +1,7 @@
 """Read the outcome of a decision record: a decision that makes sense on its own, or the reason for doubt.
 
-A wrong decision is worse than none: a page in doubt is left to an agent, which reads the whole page.
+A wrong decision is worse than none: a page in doubt is left to an agent, which reads the whole page. Nothing is put
+together: the decision is the name of the option that was chosen, or a sentence of the section that decides.
 """
 
 from __future__ import annotations
@@ -9,16 +10,16 @@ import re
 from collections.abc import Sequence
 
 from onrecord.coldstart import NamedTuple
-from onrecord.importers import adr_options, adr_page, quotation
+from onrecord.importers import adr_options, adr_page, quotable, quotation
 from onrecord.importers.adr_options import AdrOption
+from onrecord.importers.quotable import Quotable
 from onrecord.markdown import MarkdownPage, Section
-from onrecord.text import sentences
+from onrecord.record import rule_title, summary_line
+from onrecord.text import cut, sentences
 
 _CHOSEN = re.compile(
     r"(?:the )?(?:choo?sen|selected|preferred|agreed) (?:option|solution|alternative|approach|proposal)(?:s|\(s\))?"
-    r"(?: (?:is|are|was|were)(?= ))?\s*[:–—-]?\s*"
-    r"|(?:we )?(?:have )?(?:choose|choo?sen|chose|selected?|picked|pick|decided on|go with|going with) "
-    r"(?=[`(#\[]*(?:\d{1,2}|[A-Z])[`)\]])",
+    r"(?: (?:is|are|was|were)(?= ))?\s*[:–—-]?\s*(?=\S)",
     re.IGNORECASE,
 )
 _ONLY_A_STATUS = re.compile(
@@ -41,29 +42,6 @@ _PLACEHOLDER = re.compile(
     r"\bwe will \.\.\.|^\.\.\.$|^_+$|state the (?:architecture )?decision",
     re.IGNORECASE,
 )
-_MAX_SECTION_LENGTH = 20_000
-"""Characters of a section that are read; a decision is stated in the first few hundred."""
-
-_MAX_READ = 4_000
-"""Characters in which a reason is looked for."""
-
-_MIN_WORDS = 2
-_Y_PARTS = {
-    "context": r"\bin the context of\b",
-    "concern": r"\bfacing\b",
-    "option": r"\bwe (?:have )?(?:decided|chose|choose|decide)\b(?: (?:for|to use|on|to)\b)?",
-    "goal": r"\b(?:in order )?to achieve\b",
-    "cost": r"\baccepting\b(?: that\b| the downsides? (?:that|of)\b)?",
-}
-"""The words before each part of a Y-statement, in order."""
-
-_NEGLECTED = re.compile(
-    r",?\s+(?:and (?:neglected|against|rejected|not)|neglecting|over|rather than|instead of)\b", re.IGNORECASE
-)
-_BECAUSE = re.compile(r"\s*,?\s*\b(?:because(?: of)?|since)\b[:,]?\s*", re.IGNORECASE)
-_BECAUSE_WITHIN = re.compile(r"(?<=\w)\s*,?\s+because(?: of)?[:,]?\s+", re.IGNORECASE)
-_CONCEDES = re.compile(r"(?:although|though|while|whilst|if|even)\b", re.IGNORECASE)
-_CHOICE_LABEL = re.compile(r"^(?:[A-Z]\d?|\d{1,2}[a-z]?)(?:\s+[-–—]+|[.):])\s+(?=\S)")
 _NOTHING_YET = re.compile(
     r"(?:(?:not|to be) (?:yet )?(?:decided|determined|discussed|made)|we (?:will )?(?:still )?need to decide|"
     r"still (?:undecided|open)|there(?:'s|’s| is| are) (?:\w+ )?decisions? to (?:make|be made)|"
@@ -82,36 +60,72 @@ _REFERS_ELSEWHERE = re.compile(
 _SHORT_LENGTH = 110
 """Characters below which a text that refers to other text says nothing itself."""
 
-_LABEL = re.compile(
-    rf"[`(#\[*_]*(?:{adr_options.NOUN}\s+)?#?(\d{{1,2}}|[A-Z])(?=[`)\].:;,\s*_]|$)[`)\]*_]*\s*", re.IGNORECASE
+_WE_DECIDE = re.compile(
+    r"(?:(?:so|therefore|thus|hence),? )?(?:we|the team|the \w+ team)(?:'ve|’ve| have| has)? "
+    r"(?:will|decided|chosen|chose|choose|select|agreed|opted|are going to|shall|should|introduce|add|adopt|replace|"
+    r"remove|drop)"
+    r"\b|the decision is to\b",
+    re.IGNORECASE,
 )
-"""The letter or number of an option at the beginning of a text."""
+"""The beginning of a sentence that says a decision, whatever was said before it."""
 
-_FOLLOWS = re.compile(r",?\s*(?:because(?: of)?|since|as|due to|for)\b[:,]?\s*", re.IGNORECASE)
-_MODIFIED = re.compile(r"\(modified\)\s*", re.IGNORECASE)
+_RULES = re.compile(r"\b(?:will|shall|must|should|henceforth)\b", re.IGNORECASE)
+
+_LEADS_UP = re.compile(
+    r"(?:although|though|while|whilst|given|after|currently|in order|there (?:is|are|were|was)|as|since|when|"
+    r"historically|previously|initially|today|originally|(?:it|this) is|"
+    r"[\w `()./-]{2,60}? (?:is|are) (?:an?|one of)\b)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that leads up to a decision, or says what something is."""
+
+_AS_BEFORE = re.compile(
+    r"\b(?:what we (?:already )?(?:have|do)|status quo|do nothing|no changes?|as[- ]is|"
+    r"(?:current|existing) (?:approach|solution|setup|situation|behaviou?r|state|way|implementation|process))\b"
+    r"[^.]{0,20}\W*$",
+    re.IGNORECASE,
+)
+"""The end of a decision to leave things as they are, which only the page describes."""
+
+_Y_STATEMENT = re.compile(
+    r"in the context of\b.{3,300}?\bfacing\b.{3,300}?\bwe (?:have )?(?:decided|chose|choose|decide)\b.{3,300}?"
+    r"\b((?:in order )?to achieve\b.{3,300}?),?\s+accepting\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""In the context of A, facing B, we decided for C and neglected D, to achieve E, accepting F."""
+
+_BECAUSE = re.compile(r"\s*,?\s*\bbecause(?: of)?\b[:,]?\s*", re.IGNORECASE)
+_REASON = re.compile(r",?\s*\b(?:because(?: of)?|since|as|due to)\b", re.IGNORECASE)
+_CONCEDES = re.compile(r"(?:although|though|while|whilst|if|even)\b", re.IGNORECASE)
+_IT = re.compile(r"It\b")
 _QUOTES = {'"': '"', "“": "”", "'": "'", "«": "»"}
+_NUMBER_OF_NAME = re.compile(r"[(\[]?(?:\d{1,2}|[A-Z])[.)\]]\s+(?=\w)")
 _MAX_NAME_LENGTH = 400
 """Characters in which the end of an option's name is looked for."""
 
-_NAME_PREFIX_LENGTH = 24
-"""Characters that identify the name of an option."""
+_AFTER_NAME = re.compile(r"\s*(?:[.;](?:\s|$)|$)|,?\s*\b(?:because|since|as|due to)\b", re.IGNORECASE)
+"""What follows the name of a choice that is no part of it."""
 
-_MIN_ELABORATE_LENGTH = 80
-"""Characters of an outcome that needs no description from the list of options."""
+_MAX_READ = 4_000
+"""Characters of a text that are read; a decision is stated in the first few hundred."""
+
+_MAX_FOLLOWING = 3
+"""Sentences behind a decision that may limit it."""
+
+_MAX_QUOTED_LENGTH = 40
+_MIN_WORDS = 2
 
 
 class AdrOutcome(NamedTuple):
-    """The decision with its reasons and alternatives, and the reason to doubt this reading (empty: none)."""
+    """The decision with its reason and alternatives, and the reason to doubt this reading (empty: none)."""
 
     decision: str = ""
-    reasons: tuple[str, ...] = ()
+    reason: str = ""
     alternatives: tuple[AdrOption, ...] = ()
     doubt: str = ""
-    context: str = ""
-    effects: tuple[str, ...] = ()
     line: int = 1
-    is_choice: bool = False
-    """True if the decision begins with the name of what was chosen."""
+    notes: tuple[str, ...] = ()
+    """What is not in it, and why."""
 
 
 def read(page: MarkdownPage) -> AdrOutcome:
@@ -125,28 +139,31 @@ def read(page: MarkdownPage) -> AdrOutcome:
     if _are_several(page, [section for section, _ in sections]):
         return AdrOutcome(doubt="it has several decisions", line=sections[0][0].line)
     for section, in_heading in sections:
-        text = f"{in_heading.rstrip('.')}. " if in_heading else ""
-        own = adr_page.join_blocks(section.blocks)
-        # What follows a choice under headings of its own is a plan.
-        text = (text + (own if _CHOSEN.match(own) else adr_page.text_of(page, section))).strip()
-        if not text and _has_parts(page, section):
+        parts = adr_page.decision_parts(page, section)
+        if in_heading and _is_stated(page, in_heading):
+            return _chosen(page, in_heading.rstrip("."), "", ())._replace(line=section.line)
+        if any(part.kind != "figure" for part in parts):
+            return _outcome(page, parts)._replace(line=section.line)
+        if _has_parts(page, section):
             return AdrOutcome(doubt="it decides several things, each under its own heading", line=section.line)
-        if text:
-            return _outcome(page, text[:_MAX_SECTION_LENGTH])._replace(line=section.line)
     return AdrOutcome(
         doubt="the section for the decision has no text, or only a table or code", line=sections[0][0].line
     )
 
 
+def _is_stated(page: MarkdownPage, heading: str) -> bool:
+    """True if a heading names an option or says what to do, and is not only the name of a topic."""
+    return bool(adr_options.named(heading, adr_options.read_options(page))) or rule_title.states_a_rule(heading)
+
+
 def _has_parts(page: MarkdownPage, section: Section) -> bool:
-    """True if a section says nothing itself, and several of its subsections do."""
-    parts = [inner for inner in adr_page.within(page, section)[1:] if adr_page.join_blocks(inner.blocks)]
-    return len(parts) > 1 and not without_open_end(adr_page.join_blocks(section.blocks))
+    """True if several of the subsections of a section have text."""
+    return sum(bool(quotable.read(inner.blocks)) for inner in adr_page.within(page, section)[1:]) > 1
 
 
 def _are_several(page: MarkdownPage, sections: Sequence[Section]) -> bool:
     """True if more than one section makes a decision, and none is part of another."""
-    filled = [section for section in sections if adr_page.text_of(page, section)]
+    filled = [section for section in sections if adr_page.decision_parts(page, section)]
     first = filled[0] if filled else None
     inside = adr_page.within(page, first) if first else []
     if sum(bool(_NUMBERED_DECISION.match(section.title)) for section in inside) > 1:
@@ -156,24 +173,30 @@ def _are_several(page: MarkdownPage, sections: Sequence[Section]) -> bool:
     return any(adr_page.heading(section) not in ("outcome", "resolution", "preferred option") for section in others)
 
 
-def _outcome(page: MarkdownPage, text: str) -> AdrOutcome:
-    doubt = _doubt(text)
+def _outcome(page: MarkdownPage, parts: Sequence[Quotable]) -> AdrOutcome:
+    first = parts[0]
+    doubt = _doubt(first.text, " ".join(part.text for part in parts))
     if doubt:
         return AdrOutcome(doubt=doubt)
-    options = adr_options.read_options(page)
-    lead = next((match for match in [_CHOSEN.match(text)] if match and match.end() > match.start()), None)
-    if lead:
-        return read_choice(page, text[lead.end() :], options)._replace(is_choice=True)
-    return _read_free_text(page, text, options)
+    choice = _CHOSEN.match(first.text)
+    if sum(bool(_CHOSEN.search(part.text)) for part in parts) > bool(choice):
+        return AdrOutcome(doubt="the option it names is not at the beginning, and may be one of several")
+    if first.kind == "figure" or (first.flaw and first.kind == "item"):
+        return AdrOutcome(doubt=f"its decision cannot be quoted: {first.flaw or 'it begins with a table or code'}")
+    if choice:
+        return _read_choice(page, first, first.text[choice.end() :])
+    if first.flaw or first.label:
+        return AdrOutcome(doubt=f"its decision cannot be quoted: {first.flaw or 'it begins with a label'}")
+    return _read_free_text(first, parts[1:])
 
 
-def _doubt(text: str) -> str:
+def _doubt(text: str, all_text: str) -> str:
     bare = text.strip(" .*_:\"'[]()")
     if _DESCRIBES.match(bare):
         return "it describes, and decides nothing"
-    if _PLACEHOLDER.search(text):
+    if _PLACEHOLDER.search(all_text[:_MAX_READ]):
         return "it still has the text of the template"
-    is_asking = text.count("?") * 2 > len(sentences(text))
+    is_asking = text.count("?") * 2 > len(sentences(text[:_MAX_READ]))
     is_open = _NOTHING_YET.match(bare)
     if is_asking or (is_open and (len(bare) < _SHORT_LENGTH or bare[:2].lower() in ("tb", "we", "th"))):
         return "nothing is decided yet"
@@ -182,192 +205,134 @@ def _doubt(text: str) -> str:
     return ""
 
 
-def _read_free_text(page: MarkdownPage, text: str, options: Sequence[AdrOption]) -> AdrOutcome:
-    """Return the outcome of a section in free text."""
-    text = without_open_end(text)
-    if not text:
-        return AdrOutcome(doubt="the decision is in a table, in code or in a picture")
-    decision = adr_options.spell_out(text, adr_options.options_by_label(page, options))
-    if decision is None:
-        return AdrOutcome(doubt="it names an option by a letter or number that is not listed")
-    if _CHOSEN.search(text):
-        return AdrOutcome(doubt="the option it names is not at the beginning, and may be one of several")
-    if decision == text and len(text) < _SHORT_LENGTH and _REFERS_ELSEWHERE.search(text):
-        return AdrOutcome(doubt="what it decides is described elsewhere on the page")
-    if text.endswith("?") and len(text) < _SHORT_LENGTH:
-        return AdrOutcome(doubt="it asks and does not decide")
-    return AdrOutcome(decision, _reason(text))
-
-
-def _reason(text: str) -> tuple[str, ...]:
-    """Return the reason that the first sentence with "because" in its middle ends with."""
-    for sentence in sentences(text[:_MAX_READ]):
-        because = _BECAUSE_WITHIN.search(sentence)
-        if because:
-            reason = sentence[because.end() :].strip(" .,")
-            is_reason = len(reason.split()) > 1 and not _CONCEDES.match(reason)
-            return (f"{reason[:1].upper()}{reason[1:]}",) if is_reason else ()
-    return ()
-
-
-def _y_statement(page: MarkdownPage) -> AdrOutcome | None:
-    """Return the outcome of a Y-statement; None if there is none.
-
-    In the context of A, facing B, we decided for C and neglected D, to achieve E, accepting F.
-    """
-    for section in page.sections:
-        parts = _y_parts(adr_page.join_blocks(section.blocks)[:_MAX_SECTION_LENGTH])
-        if not parts or _PLACEHOLDER.search(" ".join(parts.values())) or "<" in parts["option"]:
-            continue
-        option, *others = _NEGLECTED.split(parts["option"], maxsplit=1)
-        cost, *reason = _BECAUSE.split(parts["cost"], maxsplit=1)
-        alternatives = tuple(
-            AdrOption("", name.strip()) for name in re.split(r",| and | or ", "".join(others)) if name.strip()
+def _read_free_text(first: Quotable, others: Sequence[Quotable]) -> AdrOutcome:
+    """Return the sentence that decides: the first, or the first that says so, and those that go on with deciding."""
+    if first.kind == "item" and others and others[0].kind == "item":
+        return AdrOutcome(doubt="it decides several things, each in an item of a list")
+    parts = quotation.whole_sentences(first.text[:_MAX_READ])
+    parts = parts[:-1] if first.is_open else parts
+    start = _decisive(parts[: quotation.MAX_TRIED])
+    if start is None:
+        is_cut = (
+            "goes on in a list, a table or code"
+            if first.is_open and not parts
+            else "does not begin with what is decided"
         )
-        reasons = (f"To achieve {parts['goal']}", *reason)
-        context = f"{parts['context']}, facing {parts['concern']}"
-        return AdrOutcome(option.strip(" ,"), reasons, alternatives, "", context, (f"Accepting {cost}",), section.line)
-    return None
+        return AdrOutcome(doubt=f"its decision {is_cut}")
+    decision = parts[start]
+    flaw = quotation.strict_flaw(decision, summary_line.MAX_CHARACTERS)
+    if flaw:
+        return AdrOutcome(doubt=f"its decision cannot be quoted: {flaw}")
+    if len(decision) < _SHORT_LENGTH and _REFERS_ELSEWHERE.search(decision):
+        return AdrOutcome(doubt="what it decides is described elsewhere on the page")
+    decision = _going_on(parts[start:])
+    following = [
+        *quotation.whole_sentences(" ".join(parts[start:]).removeprefix(decision)),
+        *(quotation.whole_sentences(part.text[:_MAX_READ])[0] for part in others if part.text),
+    ]
+    return _checked(decision, following)
 
 
-def _y_parts(text: str) -> dict[str, str]:
-    """Return the parts of a Y-statement; empty if one is missing or they are not in order."""
-    position, leads = 0, list[re.Match[str]]()
-    for lead in _Y_PARTS.values():
-        match = re.compile(lead, re.IGNORECASE).search(text, position)
-        if not match:
-            return {}
-        leads.append(match)
-        position = match.end()
-    stop = quotation.sentence_end(text, position)
-    ends = [*(match.start() for match in leads[1:]), stop.start() if stop else len(text)]
-    return {name: text[match.end() : end].strip(" ,;.") for name, match, end in zip(_Y_PARTS, leads, ends)}
-
-
-def without_open_end(text: str) -> str:
-    """Return the text without a last clause that ends in a colon before something left out, such as code."""
-    while text.endswith(":"):
-        text = text[: max(text.rfind(". "), text.rfind("; "), 0)].strip()
+def _going_on(parts: Sequence[str]) -> str:
+    """Return the first sentence and those behind it that go on with deciding, as far as each can be read alone."""
+    text = parts[0]
+    for part in parts[1:]:
+        longer = f"{text} {part}"
+        if not _WE_DECIDE.match(part) or quotation.strict_flaw(part, summary_line.MAX_CHARACTERS - len(text) - 1):
+            break
+        text = longer
     return text
 
 
-def read_choice(page: MarkdownPage, text: str, options: Sequence[AdrOption]) -> AdrOutcome:
-    """Return the outcome of "Chosen option: NAME, because REASON. More." """
-    by_label = adr_options.options_by_label(page, options)
-    text = _without_label(text, by_label)
-    outcome = _read_by_label(text, by_label)
-    if outcome:
-        lost = _not_in(_others(options, outcome), outcome.decision)
-        return outcome if outcome.doubt else outcome._replace(alternatives=lost)
-    name, reason, rest = _split_choice(text, options)
-    spelled = adr_options.spell_out(name, by_label) if name else ""
-    if not spelled or _NOTHING_YET.match(name):
-        return AdrOutcome(doubt=_choice_doubt(name, spelled))
-    choices = _labelled_options(name, by_label) or adr_options.find_named(name, options)
-    decision = _elaborate(spelled, rest, choices, by_label)
-    if not choices and _REFERS_ELSEWHERE.search(name) and len(decision) < _SHORT_LENGTH:
-        return AdrOutcome(doubt="what it chooses is described elsewhere on the page")
-    others = [option for option in options if option not in choices] if len(choices) == 1 else []
-    return AdrOutcome(decision, (reason,) if reason else (), _not_in(others, decision))
+def _decisive(parts: Sequence[str]) -> int | None:
+    """Return the position of the sentence that decides: the first, or one that says so; None for none."""
+    if parts and _is_decided(parts[0]):
+        return 0
+    return next((number for number, part in enumerate(parts) if _WE_DECIDE.match(part)), None)
 
 
-def _choice_doubt(name: str, spelled: str | None) -> str:
-    if spelled is None:
-        return f"it chooses {name[:60]!r}, and no option of that name is listed"
-    return "nothing is decided yet" if name else "no option is named"
+def _is_decided(sentence: str) -> bool:
+    is_rule = rule_title.decides(sentence) or _RULES.search(sentence)
+    return bool(_WE_DECIDE.match(sentence) or (is_rule and not _LEADS_UP.match(sentence)))
 
 
-def _elaborate(spelled: str, rest: str, options: Sequence[AdrOption], by_label: dict[str, AdrOption]) -> str:
-    """Return the name of the choice, its description from the list of options if it is short, and `rest`."""
-    decision = spelled
-    if len(options) == 1 and len(f"{spelled} {rest}") < _MIN_ELABORATE_LENGTH and options[0].text not in spelled:
-        decision = f"{spelled}: {options[0].text}"
-    if rest:
-        following = adr_options.spell_out(rest, by_label)
-        decision = without_open_end(f"{decision.rstrip('.')}. {rest if following is None else following}")
-    return decision
-
-
-def _read_by_label(text: str, by_label: dict[str, AdrOption]) -> AdrOutcome | None:
-    """Return the outcome of a text that begins with the letter or number of an option, without its name."""
-    label = _LABEL.match(text)
-    rest = text[label.end() :] if label else ""
-    if not label or (rest and rest[0] not in ".,:;" and not _FOLLOWS.match(rest)):
-        return None
-    option = by_label.get(label[1].upper())
-    if option is None:
-        return AdrOutcome(doubt=f"it chooses option {label[1]}, and no option of that name is listed")
-    stop = re.match(r"[.;]\s*", rest) or quotation.sentence_end(rest)
-    sentence, following = (rest[: stop.start()], rest[stop.end() :].strip()) if stop else (rest, "")
-    lead = _FOLLOWS.match(sentence)
-    reason = sentence[lead.end() :].strip(" .,:") if lead else ""
-    spelled = adr_options.spell_out(following, by_label) if following else ""
-    decision = without_open_end(f"{option.line.rstrip('.')}. {following if spelled is None else spelled}".strip())
-    return AdrOutcome(decision, (f"{reason[:1].upper()}{reason[1:]}",) if len(reason.split()) > 1 else ())
-
-
-def _without_label(text: str, by_label: dict[str, AdrOption]) -> str:
-    """Return the text without the letter or number before the name of an option, as in "2. Standalone server"."""
-    label = re.match(r"[\"“'_*]*(?:option\s+)?#?(\d{1,2}|[A-Z])[.):]\s+", text, re.IGNORECASE)
-    option = by_label.get(label[1].upper()) if label else None
-    if not label or not option or not text[label.end() :].lower().startswith(option.name.lower()[:_NAME_PREFIX_LENGTH]):
-        return text
-    opening = text[:1] if text[:1] in _QUOTES else ""
-    return opening + text[label.end() :]
-
-
-def _others(options: Sequence[AdrOption], outcome: AdrOutcome) -> tuple[AdrOption, ...]:
-    """Return the options that were not chosen by an outcome that begins with the line of one."""
-    return tuple(option for option in options if not outcome.decision.startswith(option.line.rstrip(".")))
-
-
-def _split_choice(text: str, options: Sequence[AdrOption]) -> tuple[str, str, str]:
-    """Return the name of the choice, the reason, and the text after them."""
-    text = _MODIFIED.sub("", text, count=1)
-    start = _end_of_quotation(text, options)
-    stop = quotation.sentence_end(text, start)
-    because = _BECAUSE.search(text, start)
-    sentence = text[: stop.start()] if stop else text
-    rest = text[stop.end() :].strip() if stop else ""
-    if because and because.start() < len(sentence):
-        name, reason = text[: because.start()], sentence[because.end() :].strip()
-    else:
-        name, reason = sentence, ""
-    if start:
-        name = f"{text[1 : start - 1].rstrip('.,')} {name[start:].strip(' ,.:')}"
-    name = _CHOICE_LABEL.sub("", _without_quotes(name), count=1)
-    return name, f"{reason[:1].upper()}{reason[1:]}".rstrip(" .,"), rest
-
-
-def _end_of_quotation(text: str, options: Sequence[AdrOption]) -> int:
-    """Return the end of a quotation at the start of the text, preferably after the name of an option; 0 for none."""
-    closing = _QUOTES.get(text[:1], "")
-    ends = (
-        [match.end() for match in re.finditer(rf"{closing}(?=[\s,.;:()]|$)", text[1:_MAX_NAME_LENGTH])]
-        if closing
-        else []
+def _checked(decision: str, following: Sequence[str]) -> AdrOutcome:
+    """Return a decision in a sentence; a doubt if it is to leave things as they are, or if what follows limits it."""
+    if _AS_BEFORE.search(decision):
+        return AdrOutcome(doubt="it leaves things as they are, which only the page describes")
+    if any(map(quotation.takes_back, following[:_MAX_FOLLOWING])):
+        return AdrOutcome(doubt="its decision goes on with an exception")
+    notes = (
+        (f"the decision from {cut(following[0], _MAX_QUOTED_LENGTH)!r} on ({quotation.ENOUGH})",) if following else ()
     )
-    names = {option.name.lower() for option in options}
-    exact = [end for end in ends if text[1:end].strip(" .\"'").lower() in names]
-    return (exact or ends or [-1])[0] + 1
+    because = list(_BECAUSE.finditer(decision))
+    reason = _reason(decision[because[0].end() :]) if len(because) == 1 and because[0].start() else ""
+    return AdrOutcome(decision, reason, notes=notes)
 
 
-def _without_quotes(name: str) -> str:
-    """Return the name without quotes around all of it; quotes around a part are kept."""
-    name = name.strip(" *,.:>")
-    is_around = len(name) > 1 and name[-1] == {**_QUOTES, "`": "`"}.get(name[0]) and name.count(name[-1]) <= 2
-    return name[1:-1].strip(" *,.:") if is_around else name
+def _reason(clause: str) -> str:
+    """Return a clause behind "because" as a sentence; empty if it cannot be read alone."""
+    clause = clause.strip(" .,")
+    reason = f"{clause[:1].upper()}{clause[1:]}"
+    is_plain = len(reason.split()) > 1 and not _CONCEDES.match(reason) and ": " not in reason
+    return reason if is_plain and not quotation.sentence_flaw(_IT.sub("The choice", reason, count=1)) else ""
 
 
-def _labelled_options(name: str, by_label: dict[str, AdrOption]) -> list[AdrOption]:
-    """Return the options that `name` refers to by letter or number only."""
-    labels = re.findall(r"(?<![\w-])(\d{1,2}|[A-Z])(?![\w-])", name)
-    is_reference = bool(labels) and bool(re.match(r"#?(?:options?\s+)?#?(?:\d{1,2}|[A-Z])\b", name, re.IGNORECASE))
-    options = [by_label[label] for label in labels if label in by_label] if is_reference else []
-    return options if len(options) == len(labels) else []
+def _y_statement(page: MarkdownPage) -> AdrOutcome | None:
+    """Return the outcome of a Y-statement in a sentence of its own; None if there is none."""
+    for section in page.sections:
+        for part in quotable.read(section.blocks):
+            match = _Y_STATEMENT.match(part.text[:_MAX_READ])
+            if match and not part.flaw and len(quotation.whole_sentences(part.text)) == 1 and not part.is_open:
+                goal = match[1]
+                return AdrOutcome(part.text, f"{goal[:1].upper()}{goal[1:]}", line=section.line)
+    return None
 
 
-def _not_in(options: Sequence[AdrOption], text: str) -> tuple[AdrOption, ...]:
-    """Return the options whose names are not part of a text about the choice: those may not have been rejected."""
-    words = adr_options.words_of(text)
-    return tuple(option for option in options if option.words and not option.words <= words)
+def _read_choice(page: MarkdownPage, part: Quotable, text: str) -> AdrOutcome:
+    """Return the outcome of "Chosen option: NAME, because REASON. More." """
+    name, tail = _split_name(text)
+    is_quoted = text[:1] in _QUOTES
+    if not name or not _AFTER_NAME.match(tail) or (part.flaw and not is_quoted):
+        return AdrOutcome(doubt="what it chooses is more than the name of an option")
+    because = _BECAUSE.match(tail)
+    parts = quotation.whole_sentences(tail[because.end() if because else 0 :].lstrip(" .;,"))
+    is_cut = bool(part.flaw) or (part.is_open and len(parts) == 1)
+    reason = _reason(parts[0]) if because and parts and not is_cut else ""
+    return _chosen(page, name, reason, parts[1:] if because or _REASON.match(tail) else parts)
+
+
+def _split_name(text: str) -> tuple[str, str]:
+    """Return the name that a choice begins with, in quotes or up to reason or full stop, and the rest."""
+    closing = _QUOTES.get(text[:1], "")
+    if closing:
+        end = re.compile(rf"{re.escape(closing)}(?=[\s,.;:()]|$)").search(text[:_MAX_NAME_LENGTH], 1)
+        return (text[1 : end.start()].strip(), text[end.end() :]) if end else ("", "")
+    label = _NUMBER_OF_NAME.match(text)
+    stop = quotation.sentence_end(text, label.end() if label else 0)
+    because = _REASON.search(text, 1)
+    end_of_name = min(stop.start() if stop else len(text), because.start() if because else len(text))
+    return text[:end_of_name].strip(), text[end_of_name:]
+
+
+def _chosen(page: MarkdownPage, name: str, reason: str, following: Sequence[str]) -> AdrOutcome:
+    """Return the outcome of a choice by name, by letter or by number, with the other options of its list."""
+    options = adr_options.read_options(page)
+    option, parsed = adr_options.named(name, options), adr_options.parse(name)
+    is_other = bool(parsed.label) and any(each.label == parsed.label and each != option for each in options)
+    decision = option.name if option else parsed.name
+    if _NOTHING_YET.match(decision):
+        return AdrOutcome(doubt="nothing is decided yet")
+    if is_other or adr_options.is_label(decision):
+        return AdrOutcome(doubt=f"it chooses {cut(name, _MAX_QUOTED_LENGTH)!r}, and no option of that name is listed")
+    flaw = quotation.name_flaw(decision) or (quotation.TOO_LONG if len(decision) > summary_line.MAX_CHARACTERS else "")
+    if flaw:
+        return AdrOutcome(doubt=f"its decision cannot be quoted: {flaw}")
+    if not option and _REFERS_ELSEWHERE.search(decision):
+        return AdrOutcome(doubt="what it chooses is described elsewhere on the page")
+    outcome = _checked(decision, following)
+    others = tuple(each for each in options if option and each != option)
+    notes = (
+        ("the alternatives: no option of the list has the name of what was chosen",) if options and not option else ()
+    )
+    return outcome._replace(reason=reason, alternatives=others, notes=(*outcome.notes, *notes))

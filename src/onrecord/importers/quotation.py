@@ -7,7 +7,7 @@ sentence is cut. One right sentence is better than five of which one is wrong, s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from onrecord.audit import hard_to_find
 from onrecord.coldstart import NamedTuple
@@ -15,8 +15,6 @@ from onrecord.text import sentences
 
 TOO_LONG = "it is too long"
 ENOUGH = "a draft is short"
-OPEN_END = "…"
-"""The mark that a reader of pages puts where a block stops before what it goes on with: a list, code, a nested item."""
 
 _MAX_READ = 4_000
 """Characters of a text that are read: several times what any field of a draft has room for."""
@@ -29,7 +27,7 @@ _ABBREVIATED = re.compile(
 )
 """The end of a part after which the sentence goes on: an abbreviation, or a single letter."""
 
-_MARK = re.compile(rf"[.!{OPEN_END}](?:\s+|$)")
+_MARK = re.compile(r"[.!](?:\s+|$)")
 _BAD_START = re.compile(r"[^\w\"'“‘`\[$@/.#~<≤≥✅]|\.(?!\w)|(?:and|or|but|which|because)\b", re.IGNORECASE)
 _BAD_END = re.compile(
     r"(?:[:,;–—-]|…|\.\.)$|\b(?:the|a|an|of|and|or|to|with|by|as|for|in|is|are|because|via|e\.g|i\.e|like|that|using|than|"
@@ -42,10 +40,11 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"`[^`\n]*[A-Za-z]{2}[^`\n]*`")
+_CODE_SPAN = re.compile(r"`[^`\n]+`")
 _CODE_ALONE = re.compile(r"(?:\w+:\s*)?`")
 _SPLICED = re.compile(
     r"[,;:]\s*[.;,:!?](?!\w)|\.;|;\s*$|\b(?:will|to|be|are|is|the|a|of); |"
-    rf"\(\s*\)|\[\s*\]|\"\"|\s\.(?:\s|$)|[!?]\s*;|:\s*\d+\.?\s*$|\s\d{{1,2}}[.)]\s+[A-Z]|{OPEN_END}"
+    r"\(\s*\)|\[\s*\]|\"\"|\s\.(?:\s|$)|[!?]\s*;|:\s*\d+\.?\s*$|\s\d{1,2}[.)]\s+[A-Z]|…"
 )
 """Marks that meet where pieces of a page were put together, and numbers of a list that lost its lines."""
 
@@ -53,7 +52,7 @@ _PLACEHOLDER = re.compile(
     r"\b(?:TODO|TBD|TBC|WIP|FIXME|XXX|lorem ipsum)\b|\{[A-Za-z][^{}]*\s[^{}]*\}|<[a-z][a-z -]* [a-z -]*>|"
     r"\[(?:insert|describe|option|title|name)\b[^\]]*\]|\[[\w ]+ \| [\w ]+\]|^context and problem statement\b"
 )
-NOUN = r"(?:option|alternative|approach|solution|proposal|variant|scenario|choice|strategy|candidate)"
+NOUN = r"(?:option|alternative|approach|solution|proposal|variant|scenario|choice|strategy|candidate|rule)"
 _LABEL = re.compile(
     rf"\[?\b{NOUN}s?\s+[`(#\"“]*(?:\d{{1,2}}[a-z]?|[A-Z]\d?|I{{1,3}}|IV)\b(?!\s*\(\"?\w\w)|[`\[]\(?(?:\d{{1,2}}|[A-Z])\)?[`\]]|"
     rf"(?:^|\s)\(?(?:\d{{1,2}}|[A-Z])\)(?=[\s,.;:]|$)|\b(?:first|second|third|fourth|last|former|latter)\s+{NOUN}\b|"
@@ -87,7 +86,7 @@ _ELSEWHERE = re.compile(
     r"|\b(?:the|as|in the) follow(?:ing|s)\b(?!.*[:;])|\bas follows\b(?!.*:\s*\w)"
     rf"|\b{_BEFORE_ABOVE} (?:above|below)\b|\bthe (?:\w+ )?\w+ (?:above|below)\b|\btake a look\b"
     r"|\b(?:above|below)(?:[.,;:)]|$)|^(?:above|below)\b"
-    r"|\baforementioned\b|\bearlier in this\b"
+    r"|\b(?:present|current) (?:adr|document|page)\b|\baforementioned\b|\bearlier in this\b"
     r"|\b(?:previous|next|last) (?:section|paragraph|point|step|example|chapter|list)\b"
     rf"|^\W*{_NOTE}\b\s*(?:also|the|this)?\b[:\s]",
     re.IGNORECASE,
@@ -95,7 +94,9 @@ _ELSEWHERE = re.compile(
 """Words that point to another place of the page, or to what was linked there."""
 
 _LEANS = re.compile(
-    r"(?:it|its|this|these|they|their|that|those|both|such|there|here|he|she|then|also|otherwise|however|instead|so|thus|"
+    r"(?:it|its|this|these|they|their|that|those|both|"
+    r"each (?=ha|of|is|one)|all (?=of (?:these|those|them)|have|are)|such|"
+    r"there|here|he|she|then|also|otherwise|however|instead|so|thus|"
     r"therefore|hence|additionally|furthermore|moreover|similarly|likewise|finally|but|and|or|meanwhile|consequently|"
     r"conversely|second(?:ly)?|third(?:ly)?|another|other|others|"
     r"for (?:example|instance|that reason|this reason|now)|namely|in (?:contrast|addition|particular|this way|turn|"
@@ -139,94 +140,48 @@ _DANGLES = re.compile(
 )
 """A word whose meaning stands in another sentence, and a label that belongs to the form of the page."""
 
-_EXCEPTS = re.compile(
-    r"(?:however|but|except|unless|only|otherwise|until|to be (?:confirmed|decided|discussed))\b", re.IGNORECASE
-)
-_TAKES_BACK = re.compile(
-    r"\b(?:another adr|future adr|separate adr|for now|not yet|later|deferred|postponed|out of scope|in the future|"
-    r"temporar(?:y|ily)|reverted)\b",
-    re.IGNORECASE,
-)
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"))
 
 
 class Quotation(NamedTuple):
-    """The sentences of a text that were taken, and what was left out."""
+    """The sentence of a text that was taken, and what was left out."""
 
     text: str
     rest: tuple[str, ...] = ()
-    """The sentences that were left out: those after the first that cannot be read alone or has no room."""
+    """The sentences that were left out, those behind the quotation first."""
 
     flaw: str = ""
     """Why the first of them was left out."""
 
-    @property
-    def is_cut_at_an_exception(self) -> bool:
-        """True if what was left out begins by limiting what was taken, or by putting it off."""
-        following = self.rest[0] if self.text and self.rest else ""
-        return bool(_EXCEPTS.match(following) or (_LEANS.match(following) and _TAKES_BACK.search(following)))
+
+MAX_TRIED = 3
+"""Sentences at the beginning of a text among which the one that decides is looked for."""
 
 
-def beginning(text: str, max_characters: int, goes_on: Callable[[str], bool] = bool) -> Quotation:
-    """Return the sentences at the beginning of a text that can each be read alone and fit; one is never cut.
-
-    The first that does not go on with what is said, by `goes_on`, ends the quotation.
-    """
-    parts = whole_sentences(text[:_MAX_READ])
-    taken: list[str] = []
-    for position, sentence in enumerate(parts):
-        is_long = sum(map(len, taken)) + len(taken) + len(sentence) > max_characters
-        flaw = TOO_LONG if is_long and len(sentence) > max_characters else sentence_flaw(sentence)
-        flaw = (
-            flaw
-            or (position and _label_flaw(sentence))
-            or (TOO_LONG if is_long else ENOUGH if taken and not goes_on(sentence) else "")
-        )
-        if flaw:
-            return Quotation(" ".join(taken), tuple(parts[position:]), flaw)
-        taken.append(sentence)
-    return Quotation(" ".join(taken))
+def first_sentence(text: str, max_characters: int) -> Quotation:
+    """Return the first sentence of a text if it can be read alone."""
+    first, *rest = whole_sentences(text[:_MAX_READ]) or [""]
+    flaw = strict_flaw(first, max_characters) or ("the next sentence limits it" if _contrasts(rest) else "")
+    return Quotation("", (first, *rest), flaw) if flaw else Quotation(first, tuple(rest), ENOUGH if rest else "")
 
 
-_LABELLED = re.compile(r"[A-Z][\w-]*(?: [\w-]+){0,3}: ")
+def _contrasts(following: Sequence[str]) -> bool:
+    return bool(following and _CONTRAST.match(following[0]))
 
 
-def _label_flaw(sentence: str) -> str:
-    return "it has a label" if _LABELLED.match(sentence) else ""
+def without_last(text: str) -> str:
+    """Return a text without its last sentence, which goes on elsewhere."""
+    return " ".join(whole_sentences(text[:_MAX_READ])[:-1])
 
 
-MAX_TRIED = 4
-"""Sentences at the beginning of a text among which one that can be read alone is looked for."""
-
-
-def one_sentence(text: str, max_characters: int) -> Quotation:
-    """Return the first sentence of the beginning of a text that can be read alone."""
-    parts = whole_sentences(text[:_MAX_READ])
-    flaws = [
-        TOO_LONG if len(part) > max_characters else sentence_flaw(part) or _label_flaw(part)
-        for part in parts[:MAX_TRIED]
-    ]
-    taken = next((number for number, flaw in enumerate(flaws) if not flaw), None)
-    if taken is None:
-        return Quotation("", tuple(parts), next(iter(flaws), ""))
-    rest = (*parts[:taken], *parts[taken + 1 :])
-    return Quotation(parts[taken], rest, flaws[0] or (ENOUGH if rest else ""))
-
-
-_MIN_ITEM_WORDS = 4
+_MIN_WORDS_OF_ITEM = 4
 """Words from which on an item says something; "Job retries" is a topic."""
 
-_NEXT_PIECE = re.compile(r"; (?=[A-Z])")
-"""Where an item of a list was joined to the one before it."""
-
 _ASKS = re.compile(r"(?:how|what|which|why|whether|who|where|should|shall|can we|do we)\b", re.IGNORECASE)
-_ABOUT_DECISION = re.compile(r"It\b")
 _WAS = re.compile(
     r"\b(?:previously|currently|had been|used to|until now|at the moment|historically|in the past|so far|originally)\b",
     re.IGNORECASE,
 )
-
-
 _LABEL_ALONE = re.compile(
     r"[\"“]?(?:[A-Z][\w-]*|of|at|the|and|for|in|to)(?: (?:[A-Z][\w-]*|of|at|the|and|for|in|to)){0,4}[\"”:]?"
 )
@@ -239,39 +194,69 @@ _SAYS_NONE = re.compile(
 )
 """An item that says that a list has none."""
 
+_LABELLED = re.compile(r"[A-Z`][^.,;!?]{0,40}?(?::\s|\s[-–—]+\s)")
+"""A sentence that begins with what it is about, and a colon or a dash."""
+
+_CONTRAST = re.compile(
+    r"(?:however|but|yet|nevertheless|that said|in (?:reality|practice)|not (?:so|any)\b)\b", re.IGNORECASE
+)
+_CODE_OF_PAGE = re.compile(r"\([A-Z]{1,5}-?\d[^()]*\)")
+"""The code of a requirement, which a list on another page explains."""
+
+_COLON = re.compile(r":(?:\s|$)")
+_MARKS = re.compile(r"<[A-Za-z/!]|&#?\w{2,8};|[\\|{}~^\[\]]|!\[|:::|==|\$\$|^#|\s[*_]\w|\w\*")
+"""Marks that are more than emphasis, code or a link."""
+
 
 def item(text: str, max_characters: int) -> Quotation:
-    """Return a sentence of an item of a list, or of a paragraph with reasons, that can be read alone."""
-    text = _NEXT_PIECE.split(text[:_MAX_READ], maxsplit=1)[0]
-    flaw = _item_flaw(text)
-    return Quotation("", (text,), flaw) if flaw else one_sentence(text, max_characters)
-
-
-def because(text: str, max_characters: int) -> Quotation:
-    """Return the first sentence of a reason that stood behind the decision, which "it" is about."""
-    text = _NEXT_PIECE.split(text[:_MAX_READ], maxsplit=1)[0]
-    first = next(iter(whole_sentences(text)), "")
-    flaw = sentence_flaw(_ABOUT_DECISION.sub("The choice", first)) or (TOO_LONG if len(first) > max_characters else "")
-    return Quotation("", (text,), flaw) if flaw else Quotation(first)
+    """Return an item of a list if it is one sentence that can be read alone."""
+    parts = whole_sentences(text[:_MAX_READ])
+    flaw = ENOUGH if len(parts) > 1 else _item_flaw(text) or strict_flaw(text, max_characters)
+    return Quotation("", (text,), flaw) if flaw else Quotation(text)
 
 
 def effect(text: str, max_characters: int) -> Quotation:
-    """Return the first sentence of a consequence, if it can be read alone and does not say how things were."""
-    text = _NEXT_PIECE.split(text[:_MAX_READ], maxsplit=1)[0]
-    flaw = _item_flaw(text)
-    quoted = Quotation("", (text,), flaw) if flaw else beginning(text, max_characters, no_more)
+    """Return an item of the consequences if it can be read alone and does not say how things were."""
+    quoted = item(text, max_characters)
     return Quotation("", (text,), "it says how things were") if _WAS.search(quoted.text) else quoted
 
 
 def _item_flaw(text: str) -> str:
-    if len(text.split()) < _MIN_ITEM_WORDS or _LABEL_ALONE.fullmatch(text):
+    if len(text.split()) < _MIN_WORDS_OF_ITEM or _LABEL_ALONE.fullmatch(text):
         return "it is a label"
     return "it says that there are none" if _SAYS_NONE.fullmatch(text) else ""
 
 
-def no_more(_: str) -> bool:
-    """Return False: no sentence goes on with the first."""
-    return False
+def strict_flaw(sentence: str, max_characters: int) -> str:
+    """Return why a sentence cannot be read away from its page, has a label or leads to a list; empty if it can."""
+    if len(sentence) > max_characters:
+        return TOO_LONG
+    prose = _CODE_SPAN.sub("`code`", sentence)
+    if _MARKS.search(prose):
+        return "it has more than plain text"
+    if _CODE_OF_PAGE.search(prose):
+        return "it points to another place"
+    if _LABELLED.match(sentence) or _COLON.search(prose):
+        return "it has a label or leads to a list"
+    return sentence_flaw(sentence)
+
+
+_EXCEPTS = re.compile(
+    r"\(?(?:however|but|except|unless|only|otherwise|until|note|nb|initially|for now|"
+    r"to be (?:confirmed|decided|discussed)|"
+    r"with the exception|apart from|this (?:does|is|will|would|may|might|applies) (?:not|only)|(?:this|it) will be)\b",
+    re.IGNORECASE,
+)
+_TAKES_BACK = re.compile(
+    r"\b(?:another adr|future adr|separate adr|for now|not yet|later|deferred|postponed|out of scope|in the future|"
+    r"temporar(?:y|ily)|reverted|except(?:ions?)?|only (?:if|when|for)|unless|not apply|does not include)\b",
+    re.IGNORECASE,
+)
+
+
+def takes_back(following: str) -> bool:
+    """True if a sentence limits the one before it, or puts it off."""
+    return bool(_EXCEPTS.match(following) or _TAKES_BACK.search(following))
 
 
 def name_flaw(name: str) -> str:
