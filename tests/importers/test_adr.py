@@ -262,7 +262,7 @@ def test_options_can_be_headings():
     [
         (
             page("Option D it is, for now.", "- Option A: Redis\n- Option B: Kafka"),
-            "does not begin with what is decided",
+            "by its letter, number or place",
         ),
         (page("Chosen option: 4", "1. Redis\n2. Kafka"), "no option of that name is listed"),
         (page("* *Chosen Alternative: D*\n* It is in line.", "* Redis\n* Kafka"), "no option of that name is listed"),
@@ -485,6 +485,13 @@ def test_a_label_is_not_replaced_where_the_page_names_the_option_itself(decision
 )  # fmt: skip
 def test_a_decision_that_is_no_plain_sentence_or_name_is_left_to_an_agent(decision, reason):
     assert reason in doubt(page(decision, "1. Use CSS\n2. Use SCSS"))
+
+
+def test_a_paragraph_of_one_sentence_is_the_decision_in_whatever_words():
+    assert read(page("Kafka carries all jobs of the workers.")).record.content["decision"] == (
+        "Kafka carries all jobs of the workers."
+    )
+    assert "does not begin with what is decided" in doubt(page("Kafka currently carries all jobs."))
 
 
 def test_a_heading_with_a_topic_decides_nothing():

@@ -132,6 +132,12 @@ def test_a_title_of_common_words_alone_still_has_a_tag():
     assert compose.compose("preference", given, now=NOW).tags == ("untagged",)
 
 
+def test_a_tag_made_from_a_title_has_no_brackets_around_it():
+    given = {"title": "Queues (for background jobs), etc.", "topic": "a", "value": "b", "reason": "c"}
+
+    assert compose.compose("preference", given, now=NOW).tags == ("background", "etc", "jobs", "queues")
+
+
 def test_a_tag_made_from_a_title_has_no_remains_of_an_apostrophe():
     given = {"title": "Le code s'écrit avec l'accent", "topic": "a", "value": "b", "reason": "c"}
 

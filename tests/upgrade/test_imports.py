@@ -29,8 +29,12 @@ Accepted
 Everybody does it the same way.
 """
 PAGES = {
-    "docs/adr/0001-jobs.md": ("Use NATS for background jobs", "Jobs were lost.", "Jobs go through NATS JetStream."),
-    "docs/adr/0002-time.md": ("Store timestamps in UTC", "Reports were off by an hour.", "All timestamps are in UTC."),
+    "docs/adr/0001-jobs.md": (
+        "Use NATS for background jobs",
+        "Jobs were lost.",
+        "Jobs will go through NATS JetStream.",
+    ),
+    "docs/adr/0002-time.md": ("Store timestamps in UTC", "Reports were off by an hour.", "Timestamps will be in UTC."),
 }
 
 

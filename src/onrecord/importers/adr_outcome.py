@@ -79,6 +79,9 @@ _LEADS_UP = re.compile(
 )
 """The beginning of a sentence that leads up to a decision, or says what something is."""
 
+_SAYS_HOW_IT_IS = re.compile(
+    rf"^{_LEADS_UP.pattern}|\b(?:currently|presently|at the moment|need to|needs? a)\b", re.IGNORECASE
+)
 _AS_BEFORE = re.compile(
     r"\b(?:what we (?:already )?(?:have|do)|status quo|do nothing|no changes?|as[- ]is|"
     r"(?:current|existing) (?:approach|solution|setup|situation|behaviou?r|state|way|implementation|process))\b"
@@ -245,8 +248,8 @@ def _going_on(parts: Sequence[str]) -> str:
 
 
 def _decisive(parts: Sequence[str]) -> int | None:
-    """Return the position of the sentence that decides: the first, or one that says so; None for none."""
-    if parts and _is_decided(parts[0]):
+    """Return the position of the sentence that decides: the first or only one, or one that says so; None for none."""
+    if parts and (_is_decided(parts[0]) or (len(parts) == 1 and not _SAYS_HOW_IT_IS.search(parts[0]))):
         return 0
     return next((number for number, part in enumerate(parts) if _WE_DECIDE.match(part)), None)
 

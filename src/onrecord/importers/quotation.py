@@ -146,7 +146,7 @@ _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"))
 class Quotation(NamedTuple):
     """The sentence of a text that was taken, and what was left out."""
 
-    text: str
+    text: str = ""
     rest: tuple[str, ...] = ()
     """The sentences that were left out, those behind the quotation first."""
 

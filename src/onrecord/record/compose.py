@@ -15,6 +15,7 @@ from onrecord.record.check import Check
 from onrecord.record.memory import Memory
 from onrecord.record.schema import Flaw, ListOf, shorten
 
+_AROUND_WORD = "()[]{}.,;:!?…"
 _COMMON = frozenset("a an and are as at be by for from in is it no not of on or our the to use we with".split())
 
 _CHECK_LISTS = frozenset(("paths", "starts", "has", "adds", "unless"))
@@ -154,7 +155,8 @@ def _tags(raw: Mapping[str, Any]) -> list[str]:
     clean = naming.clean_tags(list(tags))
     if clean:
         return list(clean)
-    words = [word for word in naming.words(raw["title"]) if word.lower() not in _COMMON]
+    bare = (word.strip(_AROUND_WORD) for word in naming.words(raw["title"]))
+    words = [word for word in bare if word and word.lower() not in _COMMON]
     longest = sorted(words or ["untagged"], key=lambda word: (-len(word), word))[:4]
     return list(naming.clean_tags(longest)) or ["untagged"]
 
