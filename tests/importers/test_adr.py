@@ -605,6 +605,8 @@ def test_several_decisions_under_headings_of_their_own_are_left_to_an_agent():
         ("docs/adr/0013-record-template.md", page("Use MADR for records.", title="ADR template"), "ADR template"),
         ("docs/adr/0014-use-a-queue.md", page("Use Kafka for jobs.", title="[short title]"), "Use a queue"),
         ("docs/adr/0015-use-a-queue.md", page("Use Kafka for jobs.", title="Context"), "Use a queue"),
+        ("docs/adr/0016-use-a-queue.md", page("Use Kafka for jobs.", title="16. use-a-table-for-jobs"), "Use a queue"),
+        ("docs/adr/0017-x.md", page("Use Kafka for jobs.", title="n. Use a queue"), "Use a queue"),
     ],
 )  # fmt: skip
 def test_a_numbered_file_with_a_decision_is_a_record_whatever_its_name(path, text, title):

@@ -18,8 +18,7 @@ from onrecord.errors import Invalid
 from onrecord.importers import adr_outcome, adr_page, quotation, sources
 from onrecord.importers.adr_options import AdrOption
 from onrecord.importers.adr_outcome import AdrOutcome
-from onrecord.importers.adr_page import Fields
-from onrecord.importers.quotable import Quotable
+from onrecord.importers.adr_page import Fields, Quotable
 from onrecord.importers.quotation import Quotation
 from onrecord.markdown import MarkdownPage
 from onrecord.record import compose, naming, rule_title
@@ -47,7 +46,7 @@ _BEFORE_STATUS = re.compile(
 _NUMBER = re.compile(r"(?:adr[\s_-]*)?0*(\d{1,6})(?=\D|$)", re.IGNORECASE)
 _TITLE_NUMBER = re.compile(
     r"\[?(?:adr|[A-Z]{2,6}(?=-\d{1,4}:)|decision(?: record)?|rfc)[\s#:_-]*\d{1,6}\]?\s*[.:)–—-]*\s*(?=\S)"
-    r"|\d{1,6}\s*[.:)–—-]\s*(?=\S)|0\d{1,5}\s+(?=\S)"
+    r"|(?:\d{1,6}|n{1,4})\s*[.:)–—-]\s*(?=\S)|0\d{1,5}\s+(?=\S)"
     r"|(?:adr|(?:architectur\w+ )?decision(?: record)?(?: \(adr\))?|decision outcome)\s*(?:[:–—-]|for\b)\s+(?=\S)",
     re.IGNORECASE,
 )
@@ -57,8 +56,11 @@ _NO_TITLE = re.compile(
     r"(?:number|nnnn?|xxxx?|0000)[. ]+title)[\s\d.:#-]*",
     re.IGNORECASE,
 )
+_SLUG = re.compile(r"[a-z0-9.]+(?:[-_][a-z0-9.]+){2,}")
+"""A heading that is the name of a file: where both have one, that of the file was changed last."""
+
 _PLACEHOLDER_TITLE = re.compile(
-    r"\b[Tt]itle of (?:the|this) (?:[Dd]ecision|ADR)|"
+    r"\b[Tt]itle of (?:the|this) (?:[Dd]ecision|ADR)|[Dd]escription of the (?:decision|problem)|"
     r"[\[{<][^\]}>]*(?:title|short|name|decision|problem)[^\]}>]*[\]}>]|\bNNNN?\b|\bXXXX?\b|ADR TITLE"
 )
 _OUTDATED = re.compile(r"\W*(outdated|deprecated|obsolete|superseded|rejected)\b[\s:)\]–—-]*(?=\S)", re.IGNORECASE)
@@ -222,7 +224,12 @@ def _title(page: MarkdownPage, path: str) -> str:
     for title in (heading, page.first("title"), page.first("name"), named):
         match = _TITLE_NUMBER.match(title)
         bare = adr_page.clean(title[match.end() :] if match else title).strip(" _*")
-        if bare and not _NO_TITLE.fullmatch(bare) and not _PLACEHOLDER_TITLE.search(title):
+        if (
+            bare
+            and not _NO_TITLE.fullmatch(bare)
+            and not _PLACEHOLDER_TITLE.search(title)
+            and not _SLUG.fullmatch(bare)
+        ):
             return bare
     return ""
 
@@ -270,10 +277,10 @@ class _Draft:
         self.effects = self._items("consequences", adr_page.effects(page), quotation.effect)
         self.alternatives = self._alternatives(outcome.alternatives)
 
-    def _sentence(self, name: str, parts: Sequence[Quotable]) -> str:
+    def _sentence(self, name: str, text_parts: Sequence[Quotable]) -> str:
         """Return a sentence of the first paragraphs that can be read alone; empty if there is none."""
         first = Quotation()
-        for part in parts[:_MAX_PARAGRAPHS]:
+        for part in text_parts[:_MAX_PARAGRAPHS]:
             text = quotation.without_last(part.text) if part.is_open else part.text
             flaw = _flaw(part) or ("" if part.kind == "paragraph" else "it is no paragraph")
             quoted = Quotation("", (part.text,), flaw) if flaw else quotation.first_sentence(text, _MAX_ITEM_LENGTH)
@@ -287,10 +294,10 @@ class _Draft:
             self.notes.append(f"{name} from {cut(rest.rest[0], _MAX_QUOTED_LENGTH)!r} on ({rest.flaw})")
         return quoted.text
 
-    def _items(self, name: str, parts: Sequence[Quotable], quote: Callable[[str, int], Quotation]) -> list[str]:
+    def _items(self, name: str, text_parts: Sequence[Quotable], quote: Callable[[str, int], Quotation]) -> list[str]:
         """Return the first items that can be read alone, and the first sentence of a paragraph without a list."""
-        paragraphs = [part for part in parts if part.kind == "paragraph"][:1]
-        items = [part for part in parts if part.kind == "item"]
+        paragraphs = [part for part in text_parts if part.kind == "paragraph"][:1]
+        items = [part for part in text_parts if part.kind == "item"]
         quoted = [
             Quotation("", (part.text,), _flaw(part)) if _flaw(part) else quote(part.text, _MAX_ITEM_LENGTH)
             for part in items
@@ -333,9 +340,9 @@ class _Draft:
         }
 
 
-def _flaw(part: Quotable) -> str:
-    """Return why a part of a page cannot be quoted as a whole; empty if it can."""
-    return part.flaw or ("it has a label" if part.label else "")
+def _flaw(text_part: Quotable) -> str:
+    """Return why a text_part of a page cannot be quoted as a whole; empty if it can."""
+    return text_part.flaw or ("it has a label" if text_part.label else "")
 
 
 def references(adr_fields: Fields) -> tuple[tuple[str, ...], tuple[str, ...]]:

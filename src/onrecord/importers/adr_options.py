@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from onrecord.coldstart import NamedTuple
-from onrecord.importers import adr_page, quotable
-from onrecord.importers.quotable import Quotable
+from onrecord.importers import adr_page
+from onrecord.importers.adr_page import Quotable
 from onrecord.markdown import MarkdownPage, Section
 
 MAX_OPTIONS = 26
@@ -58,25 +58,25 @@ def read_options(page: MarkdownPage) -> list[AdrOption]:
     sections = adr_page.options(page)
     if len(sections) != 1:
         return []
-    options = _listed(quotable.read(sections[0].blocks)) or _headings(page, sections[0])
+    options = _listed(adr_page.quotables(sections[0].blocks)) or _headings(page, sections[0])
     names, labels = [option.words for option in options], [option.label for option in options if option.label]
     is_clear = all(names) and len(names) == len(set(names)) and len(labels) == len(set(labels))
     return options if is_clear and len(options) <= MAX_OPTIONS else []
 
 
-def _listed(parts: Sequence[Quotable]) -> list[AdrOption]:
+def _listed(text_parts: Sequence[Quotable]) -> list[AdrOption]:
     """Return the options of a section with one list; none if there is more than a list and what introduces it."""
-    kinds = [part.kind for part in parts]
-    items = [part for part in parts if part.kind == "item"]
+    kinds = [part.kind for part in text_parts]
+    items = [part for part in text_parts if part.kind == "item"]
     if not items or "paragraph" in kinds[kinds.index("item") :] or "figure" in kinds:
         return []
     return [] if any(part.flaw for part in items) else [_option(part) for part in items]
 
 
-def _option(part: Quotable) -> AdrOption:
-    option = parse(part.label or part.text)
-    name = option.name if part.label else _DESCRIBED.split(option.name, maxsplit=1)[0]
-    return AdrOption(option.label or part.number, name.strip(_AROUND_NAME))
+def _option(text_part: Quotable) -> AdrOption:
+    option = parse(text_part.label or text_part.text)
+    name = option.name if text_part.label else _DESCRIBED.split(option.name, maxsplit=1)[0]
+    return AdrOption(option.label or text_part.number, name.strip(_AROUND_NAME))
 
 
 def _headings(page: MarkdownPage, section: Section) -> list[AdrOption]:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 
 from onrecord.coldstart import NamedTuple
-from onrecord.importers import adr_options, adr_page, quotable, quotation
+from onrecord.importers import adr_options, adr_page, quotation
 from onrecord.importers.adr_options import AdrOption
-from onrecord.importers.quotable import Quotable
+from onrecord.importers.adr_page import Quotable
 from onrecord.markdown import MarkdownPage, Section
 from onrecord.record import rule_title, summary_line
 from onrecord.text import cut, sentences
@@ -161,7 +161,7 @@ def _is_stated(page: MarkdownPage, heading: str) -> bool:
 
 def _has_parts(page: MarkdownPage, section: Section) -> bool:
     """True if several of the subsections of a section have text."""
-    return sum(bool(quotable.read(inner.blocks)) for inner in adr_page.within(page, section)[1:]) > 1
+    return sum(bool(adr_page.quotables(inner.blocks)) for inner in adr_page.within(page, section)[1:]) > 1
 
 
 def _are_several(page: MarkdownPage, sections: Sequence[Section]) -> bool:
@@ -176,13 +176,13 @@ def _are_several(page: MarkdownPage, sections: Sequence[Section]) -> bool:
     return any(adr_page.heading(section) not in ("outcome", "resolution", "preferred option") for section in others)
 
 
-def _outcome(page: MarkdownPage, parts: Sequence[Quotable]) -> AdrOutcome:
-    first = parts[0]
-    doubt = _doubt(first.text, " ".join(part.text for part in parts))
+def _outcome(page: MarkdownPage, text_parts: Sequence[Quotable]) -> AdrOutcome:
+    first = text_parts[0]
+    doubt = _doubt(first.text, " ".join(part.text for part in text_parts))
     if doubt:
         return AdrOutcome(doubt=doubt)
     choice = _CHOSEN.match(first.text)
-    if sum(bool(_CHOSEN.search(part.text)) for part in parts) > bool(choice):
+    if sum(bool(_CHOSEN.search(part.text)) for part in text_parts) > bool(choice):
         return AdrOutcome(doubt="the option it names is not at the beginning, and may be one of several")
     if first.kind == "figure" or (first.flaw and first.kind == "item"):
         return AdrOutcome(doubt=f"its decision cannot be quoted: {first.flaw or 'it begins with a table or code'}")
@@ -190,7 +190,7 @@ def _outcome(page: MarkdownPage, parts: Sequence[Quotable]) -> AdrOutcome:
         return _read_choice(page, first, first.text[choice.end() :])
     if first.flaw or first.label:
         return AdrOutcome(doubt=f"its decision cannot be quoted: {first.flaw or 'it begins with a label'}")
-    return _read_free_text(first, parts[1:])
+    return _read_free_text(first, text_parts[1:])
 
 
 def _doubt(text: str, all_text: str) -> str:
@@ -208,17 +208,17 @@ def _doubt(text: str, all_text: str) -> str:
     return ""
 
 
-def _read_free_text(first: Quotable, others: Sequence[Quotable]) -> AdrOutcome:
-    """Return the sentence that decides: the first, or the first that says so, and those that go on with deciding."""
-    if first.kind == "item" and others and others[0].kind == "item":
+def _read_free_text(text_part: Quotable, others: Sequence[Quotable]) -> AdrOutcome:
+    """Return the sentence that decides: the first, or one that says so, and those that go on with deciding."""
+    if text_part.kind == "item" and others and others[0].kind == "item":
         return AdrOutcome(doubt="it decides several things, each in an item of a list")
-    parts = quotation.whole_sentences(first.text[:_MAX_READ])
-    parts = parts[:-1] if first.is_open else parts
+    parts = quotation.whole_sentences(text_part.text[:_MAX_READ])
+    parts = parts[:-1] if text_part.is_open else parts
     start = _decisive(parts[: quotation.MAX_TRIED])
     if start is None:
         is_cut = (
             "goes on in a list, a table or code"
-            if first.is_open and not parts
+            if text_part.is_open and not parts
             else "does not begin with what is decided"
         )
         return AdrOutcome(doubt=f"its decision {is_cut}")
@@ -259,14 +259,16 @@ def _is_decided(sentence: str) -> bool:
     return bool(_WE_DECIDE.match(sentence) or (is_rule and not _LEADS_UP.match(sentence)))
 
 
-def _checked(decision: str, following: Sequence[str]) -> AdrOutcome:
+def _checked(decision: str, later_sentences: Sequence[str]) -> AdrOutcome:
     """Return a decision in a sentence; a doubt if it is to leave things as they are, or if what follows limits it."""
     if _AS_BEFORE.search(decision):
         return AdrOutcome(doubt="it leaves things as they are, which only the page describes")
-    if any(map(quotation.takes_back, following[:_MAX_FOLLOWING])):
+    if any(map(quotation.takes_back, later_sentences[:_MAX_FOLLOWING])):
         return AdrOutcome(doubt="its decision goes on with an exception")
     notes = (
-        (f"the decision from {cut(following[0], _MAX_QUOTED_LENGTH)!r} on ({quotation.ENOUGH})",) if following else ()
+        (f"the decision from {cut(later_sentences[0], _MAX_QUOTED_LENGTH)!r} on ({quotation.ENOUGH})",)
+        if later_sentences
+        else ()
     )
     because = list(_BECAUSE.finditer(decision))
     reason = _reason(decision[because[0].end() :]) if len(because) == 1 and because[0].start() else ""
@@ -284,7 +286,7 @@ def _reason(clause: str) -> str:
 def _y_statement(page: MarkdownPage) -> AdrOutcome | None:
     """Return the outcome of a Y-statement in a sentence of its own; None if there is none."""
     for section in page.sections:
-        for part in quotable.read(section.blocks):
+        for part in adr_page.quotables(section.blocks):
             match = _Y_STATEMENT.match(part.text[:_MAX_READ])
             if match and not part.flaw and len(quotation.whole_sentences(part.text)) == 1 and not part.is_open:
                 goal = match[1]
@@ -292,15 +294,15 @@ def _y_statement(page: MarkdownPage) -> AdrOutcome | None:
     return None
 
 
-def _read_choice(page: MarkdownPage, part: Quotable, text: str) -> AdrOutcome:
+def _read_choice(page: MarkdownPage, text_part: Quotable, text: str) -> AdrOutcome:
     """Return the outcome of "Chosen option: NAME, because REASON. More." """
     name, tail = _split_name(text)
     is_quoted = text[:1] in _QUOTES
-    if not name or not _AFTER_NAME.match(tail) or (part.flaw and not is_quoted):
+    if not name or not _AFTER_NAME.match(tail) or (text_part.flaw and not is_quoted):
         return AdrOutcome(doubt="what it chooses is more than the name of an option")
     because = _BECAUSE.match(tail)
     parts = quotation.whole_sentences(tail[because.end() if because else 0 :].lstrip(" .;,"))
-    is_cut = bool(part.flaw) or (part.is_open and len(parts) == 1)
+    is_cut = bool(text_part.flaw) or (text_part.is_open and len(parts) == 1)
     reason = _reason(parts[0]) if because and parts and not is_cut else ""
     return _chosen(page, name, reason, parts[1:] if because or _REASON.match(tail) else parts)
 
@@ -318,7 +320,7 @@ def _split_name(text: str) -> tuple[str, str]:
     return text[:end_of_name].strip(), text[end_of_name:]
 
 
-def _chosen(page: MarkdownPage, name: str, reason: str, following: Sequence[str]) -> AdrOutcome:
+def _chosen(page: MarkdownPage, name: str, reason: str, later_sentences: Sequence[str]) -> AdrOutcome:
     """Return the outcome of a choice by name, by letter or by number, with the other options of its list."""
     options = adr_options.read_options(page)
     option, parsed = adr_options.named(name, options), adr_options.parse(name)
@@ -333,7 +335,7 @@ def _chosen(page: MarkdownPage, name: str, reason: str, following: Sequence[str]
         return AdrOutcome(doubt=f"its decision cannot be quoted: {flaw}")
     if not option and _REFERS_ELSEWHERE.search(decision):
         return AdrOutcome(doubt="what it chooses is described elsewhere on the page")
-    outcome = _checked(decision, following)
+    outcome = _checked(decision, later_sentences)
     others = tuple(each for each in options if option and each != option)
     notes = (
         ("the alternatives: no option of the list has the name of what was chosen",) if options and not option else ()

@@ -1,16 +1,19 @@
-"""The parts of a decision record in any template: fields, sections and their text."""
+"""The parts of a decision record in any template: fields, sections, and their blocks, as far as they can be quoted.
+
+A block can be quoted if it is plain prose, whose lines and marks leave nothing to guess. One with parts of its own, or
+with lines that may be separate texts, says why it is not.
+"""
 
 from __future__ import annotations
 
 import html
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from onrecord import timestamps
+from onrecord import markdown, timestamps
 from onrecord.coldstart import NamedTuple
-from onrecord.importers import quotable
-from onrecord.importers.quotable import Quotable
-from onrecord.markdown import MarkdownPage, Section
+from onrecord.markdown import Block, MarkdownPage, Section
 
 # A status is a line or two, with a few words about what replaces the decision.
 _MAX_STATUS_LENGTH = 2_000
@@ -75,6 +78,28 @@ _REPLACED = re.compile(
     r"(?:superseded|replaced|deprecated|rejected)(?: by\b|\W*$)",
     re.IGNORECASE,
 )
+
+_ITEM_MARK = re.compile(r"(\s*)(?:[-*+]|[(\[]?(\d{1,3})[.)\]])\s+")
+_CODE = re.compile(r"`[^`\n]*`")
+_LINK = re.compile(r"(?<!!)\[[^\[\]\n]{0,300}\]\([^()\n]{0,500}\)")
+_BOLD = re.compile(r"(\*\*|__)(?=\S)(.{1,300}?)\1(.*)", re.DOTALL)
+_ALL_ITALIC = re.compile(r"_[^_]+_|\*[^*]+\*")
+_LABELLED = re.compile(r"[A-Z][^.,;:!?]{0,40}:\s")
+"""The beginning of a paragraph that is an item of what the paragraph before it leads to."""
+
+_ENDS_SENTENCE = re.compile(r"[.!?][\"'”’)]*$")
+_GOES_ON = re.compile(
+    r"\b(?:includes?|including|are|is|be|to|will|should|must|can|may|needs?|have|has|with|that|by|because|as|of|and|or|"
+    r"for|from|the|an?|in|on|at|into|than|which|when|such|like|following)$",
+    re.IGNORECASE,
+)
+"""Words after which a list or code continues the sentence."""
+
+_MIN_WIDTH = 60
+"""Characters that a page has in a line at least: a shorter one before a capital letter may be a text of its own."""
+
+_MAX_BLOCKS = 100
+"""Blocks of a section that are read; a draft has room for a few."""
 
 
 class Fields(NamedTuple):
@@ -161,13 +186,13 @@ def decisions(page: MarkdownPage) -> list[tuple[Section, str]]:
 def context(page: MarkdownPage) -> list[Quotable]:
     """Return what the section for the context has, or what precedes the first section."""
     for section in _own_sections(page, _CONTEXT):
-        if parts := quotable.read(section.blocks):
+        if parts := quotables(section.blocks):
             return parts
     top = [section for section in page.sections if section.level <= 1][:1]
     return [
         part
         for section in top
-        for part in quotable.read(section.blocks)
+        for part in quotables(section.blocks)
         if not _FIELD.match(part.text) and not _REPLACED.match(part.text)
     ]
 
@@ -192,12 +217,12 @@ def options(page: MarkdownPage) -> list[Section]:
     return _own_sections(page, _OPTIONS)
 
 
-def _own_sections(page: MarkdownPage, pattern: re.Pattern[str]) -> list[Section]:
+def _own_sections(page: MarkdownPage, title_pattern: re.Pattern[str]) -> list[Section]:
     """Return the sections about the whole decision, and not about one of its options or parts."""
     return [
         section
         for section in page.sections
-        if section.level > 1 and pattern.fullmatch(heading(section)) and _is_own(page, section)
+        if section.level > 1 and title_pattern.fullmatch(heading(section)) and _is_own(page, section)
     ]
 
 
@@ -211,10 +236,10 @@ def _is_own(page: MarkdownPage, section: Section) -> bool:
     return True
 
 
-def _parts_below(page: MarkdownPage, pattern: re.Pattern[str]) -> list[Quotable]:
+def _parts_below(page: MarkdownPage, title_pattern: re.Pattern[str]) -> list[Quotable]:
     """Return the parts of the sections with such a heading, and of their subsections."""
-    sections = [inner for section in _own_sections(page, pattern) for inner in within(page, section)]
-    return [part for section in dict.fromkeys(sections) for part in quotable.read(section.blocks)]
+    sections = [inner for section in _own_sections(page, title_pattern) for inner in within(page, section)]
+    return [part for section in dict.fromkeys(sections) for part in quotables(section.blocks)]
 
 
 def within(page: MarkdownPage, section: Section) -> list[Section]:
@@ -230,11 +255,11 @@ def within(page: MarkdownPage, section: Section) -> list[Section]:
 
 def decision_parts(page: MarkdownPage, section: Section) -> list[Quotable]:
     """Return what a section for the decision has, or its subsection if it has one and nothing itself."""
-    own = quotable.read(section.blocks)
+    own = quotables(section.blocks)
     if own:
         return own
-    filled = [inner for inner in within(page, section)[1:] if not is_aside(inner) and quotable.read(inner.blocks)]
-    return quotable.read(filled[0].blocks) if len(filled) == 1 else []
+    filled = [inner for inner in within(page, section)[1:] if not is_aside(inner) and quotables(inner.blocks)]
+    return quotables(filled[0].blocks) if len(filled) == 1 else []
 
 
 def is_aside(section: Section) -> bool:
@@ -261,3 +286,114 @@ def _without_marks(text: str) -> str:
     text = _BRACKETED.sub(r"\1", _QUOTED.sub("", text))
     text = _FOOTNOTE.sub("", _AUTOLINK.sub(r"\1", _ESCAPE.sub(r"\1", text)))
     return html.unescape(_TAG.sub(" ", text))
+
+
+class Quotable(NamedTuple):
+    """A paragraph, an item of a list, or a figure: its text, and why it cannot be quoted (empty: it can)."""
+
+    kind: str
+    """`paragraph`, `item` or `figure`: a table, code or a picture."""
+
+    text: str = ""
+    flaw: str = ""
+    label: str = ""
+    """The bold words at its beginning, if more follows."""
+
+    number: str = ""
+    """The number of an item of a numbered list."""
+
+    is_open: bool = False
+    """True if it leads to the block that follows it: a list, a table or code."""
+
+
+def quotables(blocks: Sequence[Block]) -> list[Quotable]:
+    """Return what the blocks of a section have, in order, without quotations and notes in italics."""
+    parts = list(itertools.islice((part for block in blocks for part in _parts(block)), _MAX_BLOCKS))
+    following = [*parts[1:], Quotable("paragraph")]
+    return [part._replace(is_open=_is_open(part, after)) for part, after in zip(parts, following)]
+
+
+def _parts(text_block: Block) -> Iterator[Quotable]:
+    source = text_block.source.strip("\n")
+    if text_block.kind in ("code", "table"):
+        yield Quotable("figure")
+    elif text_block.kind == "paragraph":
+        bare = source.strip()
+        if bare.startswith(("![", ":::", "<")):
+            yield Quotable("figure")
+        elif not bare.startswith(">") and not _ALL_ITALIC.fullmatch(bare):
+            yield _quotable("paragraph", bare.split("\n"))
+    else:
+        items = _items(source.split("\n"))
+        yield from (_quotable("item", lines)._replace(number=number) for number, lines in items)
+
+
+def _items(lines: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Return number and lines of each item of a list, the first line without its mark."""
+    items: list[tuple[str, list[str]]] = []
+    for line in lines:
+        mark = _ITEM_MARK.match(line)
+        if mark and (not items or len(mark[1]) < 2):
+            items.append((mark[2] or "", [line[mark.end() :]]))
+        elif items:
+            items[-1][1].append(line)
+    return items
+
+
+def _quotable(kind: str, lines: Sequence[str]) -> Quotable:
+    source = "\n".join(lines).strip()
+    text = plain(source)
+    bold = _BOLD.match(source)
+    label = plain(bold[2]) if bold and bold[3].strip(" .:") and not _is_sentence(plain(bold[2])) else ""
+    return Quotable(kind, text, _flaw(source), label)
+
+
+def _is_sentence(text: str) -> bool:
+    return bool(_ENDS_SENTENCE.search(text)) and len(text.split()) > 4
+
+
+def plain(source: str) -> str:
+    """Return a text on one line, without emphasis and the targets of links to other sites."""
+    parts = markdown.plain(source).split("`")
+    parts = [part if number % 2 else _EMPHASIS.sub(_emphasised, part) for number, part in enumerate(parts)]
+    return " ".join("`".join(parts).split())
+
+
+def _flaw(source: str) -> str:
+    prose = _LINK.sub("link", _CODE.sub("code", source))
+    lines = source.split("\n")
+    if "`" in prose or "![" in prose or "<br" in prose:
+        return "it has more than plain text"
+    if any(_ITEM_MARK.match(line) for line in lines[1:]):
+        return "it has a list of its own"
+    if not all(line.strip() for line in lines):
+        return "it has several parts"
+    return "its lines may be separate" if _has_separate_lines(lines) else ""
+
+
+def _has_separate_lines(lines: Sequence[str]) -> bool:
+    """True if a line ends where its author ended it, in the middle of what would be a sentence.
+
+    A line that was wrapped has no room for the next word.
+    """
+    width = max(_MIN_WIDTH, *map(len, lines))
+    for line, following in zip(lines, lines[1:]):
+        word = following.split()[0]
+        is_wrapped = len(line.rstrip()) + 1 + len(word) > width or word[0].islower()
+        if not (is_wrapped or _ENDS_SENTENCE.search(line.rstrip())):
+            return True
+    return False
+
+
+def _is_open(text_part: Quotable, next_part: Quotable) -> bool:
+    if text_part.kind == "figure":
+        return False
+    text = text_part.text.rstrip()
+    if text_part.kind == next_part.kind == "paragraph" and (next_part.label or _LABELLED.match(next_part.text)):
+        return True
+    is_ended = bool(_ENDS_SENTENCE.search(text))
+    return (
+        text.endswith(":")
+        or (not is_ended and (next_part.kind == "figure" or bool(_GOES_ON.search(text[-20:]))))
+        or (text_part.kind == "paragraph" and next_part.kind == "item" and not is_ended)
+    )

@@ -165,8 +165,8 @@ def first_sentence(text: str, max_characters: int) -> Quotation:
     return Quotation("", (first, *rest), flaw) if flaw else Quotation(first, tuple(rest), ENOUGH if rest else "")
 
 
-def _contrasts(following: Sequence[str]) -> bool:
-    return bool(following and _CONTRAST.match(following[0]))
+def _contrasts(later_sentences: Sequence[str]) -> bool:
+    return bool(later_sentences and _CONTRAST.match(later_sentences[0]))
 
 
 def without_last(text: str) -> str:
@@ -200,8 +200,8 @@ _LABELLED = re.compile(r"[A-Z`][^.,;!?]{0,40}?(?::\s|\s[-–—]+\s)")
 _CONTRAST = re.compile(
     r"(?:however|but|yet|nevertheless|that said|in (?:reality|practice)|not (?:so|any)\b)\b", re.IGNORECASE
 )
-_CODE_OF_PAGE = re.compile(r"\([A-Z]{1,5}-?\d[^()]*\)")
-"""The code of a requirement, which a list on another page explains."""
+_CODE_OF_PAGE = re.compile(r"\([A-Z]{1,5}-?\d[^()]*\)|\([^()]*\(")
+"""The code of a requirement, which a list on another page explains, or a link in brackets."""
 
 _COLON = re.compile(r":(?:\s|$)")
 _MARKS = re.compile(r"<[A-Za-z/!]|&#?\w{2,8};|[\\|{}~^\[\]]|!\[|:::|==|\$\$|^#|\s[*_]\w|\w\*")
@@ -254,9 +254,9 @@ _TAKES_BACK = re.compile(
 )
 
 
-def takes_back(following: str) -> bool:
+def takes_back(next_sentence: str) -> bool:
     """True if a sentence limits the one before it, or puts it off."""
-    return bool(_EXCEPTS.match(following) or _TAKES_BACK.search(following))
+    return bool(_EXCEPTS.match(next_sentence) or _TAKES_BACK.search(next_sentence))
 
 
 def name_flaw(name: str) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from onrecord import markdown
-from onrecord.importers import quotable
-from onrecord.importers.quotable import Quotable
+from onrecord.importers import adr_page
+from onrecord.importers.adr_page import Quotable
 
 WIDE = "The workers of the northern harbour wait for the lock of the queue until"
 
 
 def read(text: str) -> list[Quotable]:
     (section,) = markdown.parse(f"## Context\n\n{text}\n").sections
-    return quotable.read(section.blocks)
+    return adr_page.quotables(section.blocks)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,8 @@ def test_bold_words_before_a_text_are_its_label(text, label):
         ("Jobs get lost:\n\n- at night", True),
         ("Jobs get lost\n\n- at night", True),
         ("Jobs get lost with\n\n```\ncode\n```", True),
+        ("Jobs have several costs.\n\nTime: they are slow.", True),
+        ("Jobs have several costs.\n\n**Time** is lost.", True),
         ("Jobs get lost.\n\n- at night", False),
         ("Jobs get lost.\n\n```\ncode\n```", False),
         ("Jobs get lost\n\nWorkers restart.", False),
