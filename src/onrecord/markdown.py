@@ -18,7 +18,6 @@ MAX_LINES = 20_000
 MAX_LINE_CHARACTERS = 10_000
 # Front matter has a few keys; a page whose first `---` comes later than this has none.
 _MAX_FRONT_LINES = 200
-_AROUND_TITLES = " :.?0123456789"
 _FENCES = ("```", "~~~")
 _LINK = r"!?\[([^\[\]\n]{0,300})\]\(([^()\n]{0,500})\)"
 PROSE = ("paragraph", "bullet", "numbered")
@@ -69,29 +68,6 @@ class MarkdownPage(NamedTuple):
     def first(self, key: str) -> str:
         """Return the first value of `key` in the front matter, or nothing."""
         return (self.front.get(key) or [""])[0]
-
-    def section(self, *names: str) -> Section | None:
-        """Return the first section whose title is one of `names`, which are tried in order."""
-        for name in names:
-            for section in self.sections:
-                if section.title.lower().strip(_AROUND_TITLES) == name.lower().strip(_AROUND_TITLES):
-                    return section
-        return None
-
-    def items(self, section: Section | None) -> list[str]:
-        """Return the paragraphs and list items of a section and of its subsections."""
-        if section is None:
-            return []
-        items = [flat(text) for text in section.prose]
-        for other in self.sections[self.sections.index(section) + 1 :]:
-            if other.level <= section.level:
-                break
-            items += [flat(text) for text in other.prose]
-        return items
-
-    def text_of(self, section: Section | None) -> str:
-        """Return the text of a section on one line; if it has none, that of its subsections."""
-        return flat("\n".join(section.prose)) or "; ".join(self.items(section)) if section else ""
 
 
 def parse(text: str) -> MarkdownPage:

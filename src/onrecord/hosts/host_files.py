@@ -151,7 +151,7 @@ class Part(NamedTuple):
 def changes(parts: list[Part], *, is_removal: bool, inside: str = "") -> list[FileChange]:
     """Return the changes that put `parts` into their files, or remove them."""
     edits: dict[str, list[Edit]] = {}
-    for part in reversed(parts) if is_removal else parts:
+    for part in parts:
         edits.setdefault(part.path, []).append(part.drop if is_removal else part.put)
     every = [config_file.edited(path, _composed(several), inside) for path, several in edits.items()]
     return [change for change in every if change.is_needed]
