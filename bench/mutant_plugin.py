@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -64,12 +65,15 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Count the time of the processor, also of processes that a test starts: a busy machine does not change it."""
-    started = _processor_seconds()
+    """Count the time of the processor, also of processes that a test starts: a busy machine does not change it.
+
+    A quarter of the time that passes counts where that is more, for a test that waits.
+    """
+    processor, clock = _processor_seconds(), time.monotonic()
     try:
         return (yield)
     finally:
-        _seconds[item.nodeid] = _processor_seconds() - started
+        _seconds[item.nodeid] = max(_processor_seconds() - processor, (time.monotonic() - clock) / 4)
 
 
 def _processor_seconds() -> float:
