@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Playwright
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 120
+"""Seconds after which a test gives up on what never comes. Nothing that works takes so long on any machine."""
+
 _FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
     " --disable-component-update --disable-sync --disable-dev-shm-usage"

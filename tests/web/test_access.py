@@ -20,6 +20,7 @@ from onrecord.web import access, live, server, settings_page, view
 from tests.git_project import GitProject
 from tests.terminal_session import CTRL_C, TerminalSession
 from tests.web.conftest import address_of
+from tests.web.served import PATIENCE
 
 ROUTES = server.create_pages(view.Site(".", access.Access(0))).routes
 """Everything that the application answers, with the stream and the static files."""
@@ -293,7 +294,7 @@ def test_the_server_does_not_wait_for_the_browser(monkeypatch, tmp_path):
     goes_on, ended, addresses = threading.Event(), threading.Event(), []
 
     def run_browser(address: str) -> None:
-        addresses.append((address, goes_on.wait(5)))
+        addresses.append((address, goes_on.wait(PATIENCE)))
         ended.set()
 
     monkeypatch.setattr(webbrowser, "open", run_browser)
@@ -301,7 +302,7 @@ def test_the_server_does_not_wait_for_the_browser(monkeypatch, tmp_path):
     web._started(access.Access(1), str(tmp_path / "entrance.html"))
     goes_on.set()
 
-    assert ended.wait(5)
+    assert ended.wait(PATIENCE)
     ((address, is_served),) = addresses
     assert address == (tmp_path / "entrance.html").as_uri() and is_served
 
@@ -312,7 +313,9 @@ def test_a_server_that_nobody_uses_ends_by_itself(project):
         "server.serve(sys.argv[1], server.bind(0), lambda access: print(access.new_address(), flush=True), 0.2)"
     )
 
-    ended = subprocess.run([sys.executable, "-c", program, project.root], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(
+        [sys.executable, "-c", program, project.root], capture_output=True, text=True, timeout=PATIENCE
+    )
 
     assert (ended.returncode, ended.stderr) == (0, "")
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{40,}\n", ended.stdout)

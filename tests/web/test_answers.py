@@ -16,7 +16,7 @@ from onrecord.project import Project
 from onrecord.usage import Happening, event_log
 from tests.git_project import GitProject
 from tests.web import appearance, sample, served
-from tests.web.browser import in_thread, start_browser
+from tests.web.browser import in_thread, open_context, start_browser
 
 pytestmark = [pytest.mark.debian("chromium"), pytest.mark.xdist_group("chromium")]
 
@@ -37,7 +37,7 @@ class Start:
         self._chromium = chromium
 
     def window(self, width: int, height: int) -> Page:
-        context = next(iter(self._chromium.contexts), None) or self._chromium.new_context()
+        context = next(iter(self._chromium.contexts), None) or open_context(self._chromium)
         page = context.new_page()
         page.set_viewport_size({"width": width, "height": height})
         page.goto(self._address)

@@ -21,7 +21,7 @@ from onrecord.project import Project
 from onrecord.store.inbox import Inbox
 from onrecord.web import static_site
 from tests.web import served
-from tests.web.browser import in_thread, start_browser
+from tests.web.browser import in_thread, open_context, start_browser
 
 pytestmark = [pytest.mark.debian("chromium"), pytest.mark.xdist_group("chromium")]
 
@@ -64,10 +64,9 @@ class Ferry:
 
     def window(self, **options: object) -> Page:
         """Open a window that has access. Any request to another host and any console error fails the test."""
-        context = self._chromium.new_context(**options)
+        context = open_context(self._chromium, **options)
         context.add_cookies(self._cookies)
         page = context.new_page()
-        page.set_default_timeout(15_000)
         page.on("request", lambda request: _check_host(request.url, self.host))
         page.on("console", lambda message: _check_console(message.type, message.text))
         page.goto(f"{self.root}/" if self._cookies else self.address)
@@ -172,7 +171,7 @@ def test_a_record_is_retired_and_brought_back_without_any_script(ferry):
 @in_thread
 def test_a_window_that_was_not_let_in_sees_nothing(ferry):
     ferry.window()
-    stranger = ferry._chromium.new_context().new_page()
+    stranger = open_context(ferry._chromium).new_page()
 
     response = stranger.goto(f"{ferry.root}/inbox")
 
@@ -218,7 +217,7 @@ def test_the_server_listens_on_this_machine_only(ferry):
 
 @in_thread
 def test_the_static_site_is_searched_without_a_server(ferry, site):
-    page = ferry._chromium.new_context().new_page()
+    page = open_context(ferry._chromium).new_page()
     page.on("console", lambda message: _check_console(message.type, message.text))
     page.goto((site / "index.html").as_uri())
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from onrecord.project import Project
 from tests.web import sample, served
-from tests.web.browser import in_thread, start_browser
+from tests.web.browser import in_thread, open_context, start_browser
 
 pytestmark = [pytest.mark.debian("chromium"), pytest.mark.xdist_group("chromium")]
 
@@ -30,10 +30,9 @@ class Sample:
         self._cookies: list = []
 
     def window(self, path: str = "/", **options: object) -> Page:
-        context = self._chromium.new_context(**options)
+        context = open_context(self._chromium, **options)
         context.add_cookies(self._cookies)
         page = context.new_page()
-        page.set_default_timeout(15_000)
         if not self._cookies:
             page.goto(self._address)
             page.wait_for_url(lambda url: "token=" not in url)

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 from onrecord.store.writer import Writer
 from onrecord.web import static_site
 from tests.web import appearance, sample, served
-from tests.web.browser import in_thread, start_browser
+from tests.web.browser import in_thread, open_context, start_browser
 
 pytestmark = [pytest.mark.debian("chromium"), pytest.mark.xdist_group("chromium")]
 
@@ -65,8 +65,7 @@ _WIDE = """() => [...document.querySelectorAll("main *")]
 
 def _opened(chromium: Browser, address: str) -> tuple[Page, str, list[str]]:
     """Return a window that was let in, the address of its pages, and the list of the errors of their scripts."""
-    page, errors = chromium.new_context().new_page(), []
-    page.set_default_timeout(15_000)
+    page, errors = open_context(chromium).new_page(), []
     page.on("pageerror", lambda error: errors.append(f"{page.url}: {error}"))
     page.goto(address)
     page.wait_for_url(lambda url: "token=" not in url)
@@ -162,7 +161,7 @@ def test_a_word_of_120_letters_makes_no_page_wider_than_the_window(chromium, tmp
 
 @in_thread
 def test_no_word_is_cut_or_broken_on_the_static_site(chromium, site):
-    page = chromium.new_context().new_page()
+    page = open_context(chromium).new_page()
 
     faults = {}
     for name in ("index", "search", "map", "timeline", "record/decisions/sessions-live-in-postgres"):
@@ -176,7 +175,7 @@ def test_no_word_is_cut_or_broken_on_the_static_site(chromium, site):
 
 @in_thread
 def test_a_broken_word_is_noticed(chromium):
-    page = chromium.new_context(viewport={"width": 390, "height": 800}).new_page()
+    page = open_context(chromium, viewport={"width": 390, "height": 800}).new_page()
     page.set_content("<p style='width: 4em; overflow-wrap: anywhere'>incomprehensibilities</p>")
 
     assert page.evaluate(appearance.FAULTS) == ["broken: incomprehensibilities"]

@@ -6,7 +6,8 @@ import http.client
 import json
 import re
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,33 +21,44 @@ from onrecord.project import Project
 from onrecord.record import compose
 from onrecord.store import inbox
 from onrecord.store.inbox import Inbox
+from onrecord.store.store import Entry
 from onrecord.web import access, live, server
 from tests.git_project import GitProject
+from tests.web.served import PATIENCE
 
-SECONDS = 20
 CONTENT = {"context": "pip is slow", "decision": "uv installs everything", "rationale": ["seconds"]}
+
+
+class Clock:
+    """The clock of a server, which a test puts forward."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.ahead
 
 
 class Served:
     """A server in a thread of this process, and a client that has access."""
 
-    def __init__(self, root: str, idle_seconds: float) -> None:
+    def __init__(self, root: str) -> None:
         self.listener = server.bind(0)
         self.access: access.Access | None = None
         self.connections: list[http.client.HTTPConnection] = []
         self._is_ready = threading.Event()
         self.thread = threading.Thread(
-            target=server.serve, args=(root, self.listener, self._started, idle_seconds), daemon=True
+            target=server.serve, args=(root, self.listener, self._started, server.IDLE_SECONDS), daemon=True
         )
         self.thread.start()
-        assert self._is_ready.wait(SECONDS)
+        assert self._is_ready.wait(PATIENCE)
 
     def _started(self, opened: access.Access) -> None:
         self.access = opened
         self._is_ready.set()
 
     def get(self, path: str, *, headers: dict[str, str] | None = None) -> http.client.HTTPResponse:
-        connection = http.client.HTTPConnection(*self.listener.getsockname(), timeout=SECONDS)
+        connection = http.client.HTTPConnection(*self.listener.getsockname(), timeout=PATIENCE)
         cookie = {"cookie": f"{self.access.cookie}={self.access.session}"} if headers is None else headers
         self.connections.append(connection)
         connection.request("GET", f"{self.access.prefix}{path}", headers={"host": self.access.host, **cookie})
@@ -55,23 +67,26 @@ class Served:
     def close(self) -> None:
         for connection in self.connections:
             connection.close()
-        self.thread.join(SECONDS)
+        self.thread.join(PATIENCE)
         self.listener.close()
 
 
 @pytest.fixture
-def serve(project: Project) -> Iterator[Any]:
-    """Start a server that ends when nothing has been asked for some seconds."""
-    served = []
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(server, "time", clock)
+    return clock
 
-    def start(idle_seconds: float = 4.0) -> Served:
-        served.append(Served(project.root, idle_seconds))
-        return served[-1]
 
-    yield start
-    for each in served:
-        each.close()
-        assert not each.thread.is_alive()
+@pytest.fixture
+def served(project: Project, save: Callable[..., Entry], clock: Clock) -> Iterator[Served]:
+    """A server for a project with a record, which ends when the clock is put forward by an hour."""
+    save()
+    running = Served(project.root)
+    yield running
+    clock.ahead += 2 * server.IDLE_SECONDS
+    running.close()
+    assert not running.thread.is_alive()
 
 
 def _next(response: http.client.HTTPResponse) -> dict[str, Any]:
@@ -87,9 +102,8 @@ def _draft(project: Project, title: str) -> None:
     Inbox(project.store.root).put(inbox.new_draft(record))
 
 
-def test_a_stream_tells_at_once_what_waits_and_again_when_it_changes(project, save, serve):
-    save()
-    response = serve().get(live.PATH)
+def test_a_stream_tells_at_once_what_waits_and_again_when_it_changes(project, served):
+    response = served.get(live.PATH)
 
     first = _next(response)
     _draft(project, "Use uv")
@@ -100,29 +114,24 @@ def test_a_stream_tells_at_once_what_waits_and_again_when_it_changes(project, sa
     assert first["version"] != second["version"]
 
 
-def test_a_stream_does_not_keep_an_idle_server_and_ends_with_it(project, save, serve):
-    save()
-    served = serve(idle_seconds=1.0)
+def test_a_stream_does_not_keep_an_idle_server_and_ends_with_it(served, clock):
     response = served.get(live.PATH)
     _next(response)
 
+    clock.ahead += 2 * server.IDLE_SECONDS
     rest = response.read()
 
     assert b"event: change" not in rest
-    served.thread.join(SECONDS)
+    served.thread.join(PATIENCE)
     assert not served.thread.is_alive()
 
 
-def test_a_stranger_gets_no_stream(project, save, serve):
-    save()
-
-    assert serve(1.0).get(live.PATH, headers={}).status == 403
+def test_a_stranger_gets_no_stream(served):
+    assert served.get(live.PATH, headers={}).status == 403
 
 
-def test_streams_are_few_and_the_one_too_many_is_told_not_to_ask_again(project, save, serve, monkeypatch):
+def test_streams_are_few_and_the_one_too_many_is_told_not_to_ask_again(served, monkeypatch):
     monkeypatch.setattr(live, "MAX_STREAMS", 2)
-    save()
-    served = serve()
     streams = [served.get(live.PATH) for _ in range(2)]
     for stream in streams:
         _next(stream)
@@ -131,16 +140,19 @@ def test_streams_are_few_and_the_one_too_many_is_told_not_to_ask_again(project, 
     assert served.get("/search").status == 200
 
 
-def test_a_stream_without_news_outlives_the_limit_for_slow_clients(project, save, serve, monkeypatch):
-    monkeypatch.setattr("onrecord.web.server.WAIT_SECONDS", 0.3)
-    monkeypatch.setattr(live, "_HEARTBEAT_SECONDS", 0.2)
-    save()
-    response = serve().get(live.PATH)
+def test_a_stream_without_news_outlives_the_limit_for_slow_clients(project, served, clock, monkeypatch):
+    monkeypatch.setattr(live, "_HEARTBEAT_SECONDS", 0.05)
+    response = served.get(live.PATH)
     _next(response)
+    idle = http.client.HTTPConnection(*served.listener.getsockname(), timeout=PATIENCE)
+    idle.connect()
+    served.connections.append(idle)
 
-    heartbeats: list[bytes] = []
-    while len(heartbeats) < 8:
-        heartbeats += [line for line in [response.readline()] if line.startswith(b":")]
+    clock.ahead += 2 * server.WAIT_SECONDS
+    assert idle.sock.recv(1) == b""
+    for _ in range(3):
+        while not response.readline().startswith(b":"):
+            pass
     _draft(project, "Use uv")
 
     assert _next(response)["due"]["/inbox"] == 1

@@ -163,7 +163,7 @@ def test_the_inbox_says_that_somebody_else_decided_and_keeps_what_is_read(ferry)
 
     box.drop(box.names()[0])
     note = page.locator("[data-news]")
-    expect(note).to_contain_text("1 draft decided on meanwhile", timeout=15_000)
+    expect(note).to_contain_text("1 draft decided on meanwhile")
     expect(page.locator("article.draft")).to_have_count(before)
     note.get_by_role("link").click()
 

@@ -23,9 +23,7 @@ import pytest
 
 from onrecord import paths
 from onrecord.web import server
-from tests.web.served import ROOT
-
-PATIENCE = 30
+from tests.web.served import PATIENCE, ROOT
 
 
 class Page:
@@ -63,19 +61,27 @@ def _environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT / "src"), **more}
 
 
+_WITHOUT_LIMIT = (
+    "from onrecord.cli import main; from onrecord.web import server;server.WAIT_SECONDS = 1e9; raise SystemExit(main())"
+)
+"""A server that waits for its clients as long as they like."""
+
+
 @contextlib.contextmanager
-def _running(root: Path, files: int = 0) -> Iterator[Page]:
+def _running(root: Path, files: int = 0, program: str = "") -> Iterator[Page]:
     def limit() -> None:
         if files:
             resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    process = subprocess.Popen(_command(root, "--no-open"), env=_environment(), preexec_fn=limit, **pipes)
+    command = _command(root, "--no-open")
+    command = [sys.executable, "-c", program, *command[3:]] if program else command
+    process = subprocess.Popen(command, env=_environment(), preexec_fn=limit, **pipes)
     try:
         yield Page(process, process.stdout.readline().strip())
     finally:
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
 
 
 @pytest.fixture
@@ -98,12 +104,13 @@ def _processes(token: str) -> list[str]:
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
 def test_the_token_is_in_no_command_line_and_the_browser_gets_in(project, save, tmp_path):
-    """The browser is a script: it writes down its arguments, waits as long as a browser needs, and opens the page."""
+    """The browser is a script: it writes down its arguments, and runs until the page is open."""
     save()
-    words = tmp_path / "words"
+    words, is_open = tmp_path / "words", tmp_path / "open"
     browser = tmp_path / "browser"
     browser.write_text(
-        f'#!/bin/sh\nexec >/dev/null 2>&1\nprintf "%s\\n" "$@" > {words}.new; mv {words}.new {words}; sleep 3\n'
+        f'#!/bin/sh\nexec >/dev/null 2>&1\nprintf "%s\\n" "$@" > {words}.new; mv {words}.new {words}\n'
+        f"while [ ! -e {is_open} ] && kill -0 $PPID; do sleep 0.05; done\n"
     )
     browser.chmod(0o755)
     environment = _environment(BROWSER=f"{browser} %s")
@@ -126,6 +133,7 @@ def test_the_token_is_in_no_command_line_and_the_browser_gets_in(project, save, 
         page = Page(process, address)
         assert page.page() == 200
     finally:
+        is_open.touch()
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=PATIENCE)
     assert not file.exists()
@@ -227,16 +235,14 @@ def test_whoever_keeps_a_connection_waiting_is_cut(page):
         waiting[how] = page.connect()
         waiting[how].sendall(text.replace(b"{host}", host).replace(b"{cookie}", page.cookie.encode()))
     dribbling = page.connect()
-    began = time.monotonic()
+    deadline = time.monotonic() + PATIENCE
 
-    with contextlib.suppress(OSError):
-        while time.monotonic() - began < PATIENCE:
+    with pytest.raises(OSError, match=r"Broken pipe|reset by peer"):
+        while time.monotonic() < deadline:
             dribbling.sendall(b"G")
             time.sleep(0.2)
     dribbling.close()
-    assert time.monotonic() - began < server.WAIT_SECONDS + 5
     for client in waiting.values():
-        client.settimeout(server.WAIT_SECONDS)
         with contextlib.suppress(ConnectionResetError):
             while client.recv(65_536):
                 pass
@@ -245,16 +251,15 @@ def test_whoever_keeps_a_connection_waiting_is_cut(page):
 
 
 def test_thousands_of_idle_connections_keep_nobody_out_and_print_nothing(project, save):
+    """Those that waited longest are cut, or the page would wait for them here for ever."""
     save()
-    with _allowed_files(3_000), _running(Path(project.root), files=256) as page:
+    with _allowed_files(3_000), _running(Path(project.root), 256, _WITHOUT_LIMIT) as page:
         idle = []
         try:
             for _ in range(1_500):
                 with contextlib.suppress(OSError):
                     idle.append(page.connect())
-            began = time.monotonic()
             assert page.page() == 200
-            assert time.monotonic() - began < 5
             # Junk is answered or cut, and nothing of it is printed.
             for junk in (b"\0" * 100, b"GET\r\n\r\n", b"\x16\x03\x01", b"GET / HTTP/9.9\r\n\r\n") * 25:
                 with page.connect() as client, contextlib.suppress(OSError):
