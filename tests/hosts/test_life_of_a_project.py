@@ -1,16 +1,18 @@
-"""One project from its first import to the day Onrecord is removed, used by four agents in turn.
+"""One project from its first import to the day Onrecord is removed, used by four agents and two people in turn.
 
-Each agent is the real client. What one of them is told, the next one knows; what is asserted is what reaches its model.
+Each agent is the real client. What one of them is told, the next one knows; what is asserted is what reaches its model,
+and in the end every file. Ada begins the project; Ben clones it on a machine of his own.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 
@@ -75,16 +77,35 @@ COOKIES = {
         "rationale": ["no lookup at each request"],
     },
 }
+PAGES_RULE = {
+    "title": "Pages are fetched through src/http.py, never with wget or requests",
+    "triggers": ["how do we fetch a page?", "call an API over HTTP"],
+    "content": {
+        "context": "Requests without a time limit blocked a worker for a day.",
+        "decision": "Every page is fetched by get() in src/http.py, which has a time limit.",
+        "rationale": ["every call ends"],
+    },
+    "checks": [
+        {"on": "command", "starts": ["wget"], "say": "use src/http.py"},
+        {"on": "edit", "paths": ["src/**/*.py"], "adds": ["import requests"], "say": "use src/http.py"},
+    ],
+}
+FETCH: str = PAGES_RULE["content"]["decision"]  # type: ignore[index]
+FETCH_ID = "pages-are-fetched-through-src-http-py-never-with-wget-or-requests"
 OLD: str = SESSIONS["content"]["decision"]  # type: ignore[index]
 NEW: str = COOKIES["content"]["decision"]  # type: ignore[index]
 ASKS = "where do we keep login state? users are logged out after a deploy"
 
 
 class Life:
-    """One user on one machine, with some agents and one project."""
+    """One user on one machine, with some agents and one project, which may be a clone of another."""
 
-    def __init__(self, folder: Path, home: Path, hosts: Sequence[type[HostClient]] = CLIENTS) -> None:
+    def __init__(
+        self, folder: Path, home: Path, hosts: Sequence[type[HostClient]] = CLIENTS, *, clone_of: Optional[Path] = None
+    ) -> None:
         self.home = home
+        if clone_of:
+            subprocess.run(["git", "clone", "-q", str(clone_of), str(folder / "a project")], check=True, timeout=120)
         self.project = GitProject(folder / "a project")
         (home / "bin").mkdir(parents=True)
         (home / "bin" / "onrecord").symlink_to(ROOT / "bin" / "onrecord")
@@ -94,17 +115,22 @@ class Life:
     def store(self) -> Path:
         return self.project.root / ".claude" / "memory"
 
-    def onrecord(self, *words: str) -> str:
+    def onrecord(self, *words: str, status: int = 0) -> str:
         """Run a command of the user and return its output."""
         env = {"HOME": str(self.home), "PATH": f"{self.home / 'bin'}{os.pathsep}{os.environ['PATH']}"}
         how = {"cwd": self.project.root, "env": env, "capture_output": True, "text": True}
         process = subprocess.run([str(self.home / "bin" / "onrecord"), *words], check=False, timeout=120, **how)
-        assert process.returncode == 0, process.stdout + process.stderr
+        assert process.returncode == status, process.stdout + process.stderr
         return process.stdout
 
-    def ask(self, host: type[HostClient], prompt: str, *replies: Any) -> Turn:
-        """One prompt in a new session of an agent."""
-        turn = self.clients[host].prompt(prompt, replies=[*replies, "Done."])
+    def files(self) -> dict[str, str]:
+        """Return what git has of the store."""
+        paths = self.project.git("ls-files", "--", ".claude/memory").splitlines()
+        return {path.removeprefix(".claude/memory/"): self.project.read(path) for path in paths}
+
+    def ask(self, host: type[HostClient], prompt: str, *replies: Any, again: bool = False) -> Turn:
+        """One prompt in a new session of an agent, or again in the last one."""
+        turn = self.clients[host].prompt(prompt, replies=[*replies, "Done."], again=again)
         assert turn.exit_code == 0, turn.stdout + turn.stderr
         return turn
 
@@ -142,9 +168,15 @@ def test_the_whole_life_of_a_project(tmp_path: Path, home: Path, monkeypatch: py
     decide_and_supersede(life)
     rename_and_change_a_file(life)
     merge_two_branches(life)
+    ben = clone_and_trust(life, tmp_path)
+    command_and_correction(ben)
+    check_a_pull_request(ben, tmp_path)
+    see_the_effect(ben)
+    have_the_same_files(life, ben)
     share_with_a_second_machine(life, tmp_path)
     export(life)
     remove(life)
+    remove(ben)
 
 
 def begin(life: Life) -> None:
@@ -158,7 +190,7 @@ def begin(life: Life) -> None:
     connected = life.onrecord("connect", "--yes")
     life.onrecord("init", "--merge-driver")
     # So that all that reaches a model comes with a prompt: a small memory is in the digest as a whole.
-    life.onrecord("config", "set", "session_start.enabled", "false")
+    life.onrecord("config", "set", "--user", "session_start.enabled", "false")
     imported = life.onrecord("import")
 
     assert [host.name for host in CLIENTS if host.name not in connected] == []
@@ -241,6 +273,96 @@ def merge_two_branches(life: Life) -> None:
     assert life.project.git("status", "--porcelain") == ""
 
 
+def clone_and_trust(ada: Life, folder: Path) -> Life:
+    """Ben clones the project. Until he accepts its records, his agents get pointers; then the map and the rules."""
+    ada.agent_saves(Copilot, PAGES_RULE)
+    ada.project.commit("Fetch pages in one place")
+    origin = folder / "origin.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(origin)], check=True, timeout=120)
+    ada.project.git("remote", "add", "origin", str(origin))
+    ada.project.git("push", "-q", "origin", "main")
+    ben = Life(folder / "ben", folder / "ben" / "home", [ClaudeCode, Codex], clone_of=origin)
+    ben.onrecord("connect", "--yes")
+    ben.onrecord("init", "--merge-driver")
+    ben.onrecord("config", "set", "--user", "trust.clones", "ask")
+
+    before = ben.ask(Codex, ASKS)
+    needs = ben.onrecord("status")
+    ben.onrecord("trust")
+    started = ben.ask(ClaudeCode, "good morning")
+    after = ben.ask(Codex, ASKS)
+
+    assert NEW not in before.last.text
+    assert "onrecord trust" in needs
+    assert started.last.text.count('kind="map"') == 1
+    assert NEW in after.last.text
+    assert ben.files() == ada.files()
+    return ben
+
+
+def command_and_correction(ben: Life) -> None:
+    """The rule comes at the command that breaks it, and again when Ben says that it was broken."""
+    wget = ben.clients[ClaudeCode].shell("wget --version")
+    broken = ben.ask(ClaudeCode, "look at the start page of the shop", wget)
+    corrected = ben.ask(ClaudeCode, "no, I told you: pages are fetched through src/http.py, not with wget", again=True)
+
+    assert "use src/http.py" in broken.last.text
+    assert FETCH in corrected.last.text
+    assert "1 rule was broken" in ben.onrecord("status")
+
+
+def check_a_pull_request(ben: Life, folder: Path) -> None:
+    """CI, on a machine with nothing but the clone, stops the change that breaks the rule, and lets the next pass."""
+    ben.project.git("checkout", "-q", "-b", "report")
+    report = ben.project.root / "src" / "report.py"
+    write = ben.clients[ClaudeCode].write(report, "import requests\n")
+    written = ben.ask(ClaudeCode, "write the report", *write)
+    ben.project.commit("Add the report")
+    ben.project.git("push", "-q", "origin", "report")
+    ci = Life(folder / "ci", folder / "ci" / "home", [], clone_of=folder / "origin.git")
+    ci.project.git("checkout", "-q", "report")
+    refused = ci.onrecord("check", "origin/main...HEAD", "--format", "github", status=1)
+    report.write_text("from http import get\n")
+    ben.project.commit("Fetch with get()")
+    ben.project.git("push", "-q", "origin", "report")
+    ci.project.git("pull", "-q", "origin", "report")
+    passed = ci.onrecord("check", "origin/main...HEAD", "--format", "github")
+    ben.project.git("checkout", "-q", "main")
+    ben.project.git("merge", "-q", "report")
+    ben.project.git("push", "-q", "origin", "main")
+
+    assert "use src/http.py" in written.last.text
+    assert "::error file=src/report.py,line=1" in refused
+    assert "::error" not in passed
+    assert ci.project.git("status", "--porcelain") == ""
+
+
+def see_the_effect(ben: Life) -> None:
+    """The sessions on Ben's disk say how often the rule was broken, and that he corrected it."""
+    (rule,) = json.loads(ben.onrecord("effect", FETCH_ID, "--json"))["records"]
+
+    # The session that was corrected, and the one that wrote the report; before the rule there was none.
+    assert (rule["before"]["of"], rule["since"]["hits"], rule["since"]["of"]) == (0, 2, 2)
+    assert rule["corrected"] == {"before": 0, "since": 1}
+
+
+def have_the_same_files(ada: Life, ben: Life) -> None:
+    """Both have every record, and nothing else of ours is in the repository."""
+    ada.project.git("pull", "-q", "origin", "main")
+
+    assert ada.files() == ben.files()
+    records = {path: json.loads(text) for path, text in ada.files().items() if path.startswith("decisions/")}
+    assert {record["title"]: record.get("superseded_by", "") for record in records.values()} == {
+        "Use NATS for background jobs": "",
+        "Store timestamps in UTC": "",
+        "Sessions live in Postgres, not Redis": "sessions-live-in-signed-cookies",
+        "Sessions live in signed cookies": "",
+        PAGES_RULE["title"]: "",
+    }
+    assert sorted(set(ada.files()) - set(records)) == [".gitattributes", ".gitignore", "index.md"]
+    assert [life.project.git("status", "--porcelain") for life in (ada, ben)] == ["", ""]
+
+
 def share_with_a_second_machine(life: Life, folder: Path) -> None:
     """Shared over a git repository, the decision reaches an agent in another project on another machine."""
     repository = folder / "memory.git"
@@ -268,12 +390,14 @@ def export(life: Life) -> None:
 
 
 def remove(life: Life) -> None:
-    """Disconnected and cleaned, nothing of ours is left but the records, and no agent is shown one."""
+    """Disconnected and cleaned, nothing of ours is left but the project's records, and no agent is shown one."""
     life.project.commit("Export")
     records = sorted(path for path in life.store.rglob("*") if path.is_file())
     life.onrecord("connect", "--remove", "--yes")
     life.onrecord("clean")
     life.project.git("config", "--remove-section", "merge.onrecord")
+    # The user's own store, which has only settings here.
+    shutil.rmtree(life.home / ".claude" / "memory")
     silent = life.ask(Codex, ASKS)
 
     assert NEW not in silent.last.text
