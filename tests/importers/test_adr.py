@@ -478,6 +478,8 @@ def test_a_label_is_not_replaced_where_the_page_names_the_option_itself(decision
         ("Halve the queue. Events will have a time.", "does not begin with what is decided"),
         ("We will use Kafka for jobs. However, mail stays with Redis.", "goes on with an exception"),
         ("We will use Kafka for jobs.\n\n(Note that mail is not among them.)", "goes on with an exception"),
+        ("We will discuss Kafka for jobs.", "does not begin with what is decided"),
+        ("The aim is to lose no job.", "does not begin with what is decided"),
         ("We will use Kafka: it is fast.", "it has a label or leads to a list"),
         ("We will use [Kafka][1] for jobs.", "more than plain text"),
         ("We will use Kafka for jobs (FR-3).", "points to another place"),
@@ -539,6 +541,13 @@ def test_the_consequences_of_an_option_are_not_those_of_the_decision():
     text = page("We will use Kafka for jobs.").replace("## Decision Outcome", f"{options}## Decision Outcome")
 
     assert "consequences" not in read(text).record.content
+
+
+def test_the_steps_below_the_consequences_are_no_consequences():
+    text = page("We will use Kafka for jobs.") + "\n## Consequences\n\n### Positive\n\n- Jobs are never lost again\n"
+    text += "\n### Adding a queue\n\n- Write its name into the list\n"
+
+    assert read(text).record.content["consequences"] == ["Jobs are never lost again"]
 
 
 def test_an_item_of_a_list_is_quoted_as_a_whole_or_not_at_all():

@@ -82,3 +82,15 @@ def test_items_keep_the_numbers_of_their_list():
         ("3", "three"),
         ("", "none"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "flaw"),
+    [
+        ("A queue means that we run two things:", "it goes on with another sentence"),
+        ("A queue means that we run two things.", ""),
+        ("Positive:", ""),
+    ],
+)
+def test_a_list_that_goes_on_with_a_sentence_is_not_quoted(paragraph, flaw):
+    assert [part.flaw for part in read(f"{paragraph}\n\n- the broker\n- the table")] == ["", flaw, flaw]

@@ -36,7 +36,8 @@ def test_no_sentence_is_cut():
     "sentence",
     ["Cost: it is higher.", "Faster start - workers wait less.", "We use Redis:", "We use [Redis][1] now.",
      "We use Redis &amp; Kafka.", "We use Redis \\_now\\_.", "It meets the demand (NFR-4, AC-1).", "Use {name} now.",
-     "It is built in (ADR (./0008-x.md))."],
+     "Since the queue can only be read by workers.", "is like that of all other queues", "https://example.org/q",
+     "It needs a table See 0012-table.md", "It is built in (ADR (./0008-x.md))."],
 )  # fmt: skip
 def test_a_sentence_with_a_label_a_mark_or_a_code_of_its_page_is_not_quoted(sentence):
     assert quotation.strict_flaw(sentence, 400)

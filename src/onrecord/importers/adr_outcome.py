@@ -69,11 +69,20 @@ _WE_DECIDE = re.compile(
 )
 """The beginning of a sentence that says a decision, whatever was said before it."""
 
+_DISCUSSES = re.compile(
+    r"(?:we|the team) (?:will|shall|should|decided to|have decided to|agreed to) (?:discuss|describe|outline|explore|"
+    r"consider|investigate|evaluate|look|document|explain|present|list|see|revisit|think|try)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that decides nothing yet, or is about the page."""
+
 _RULES = re.compile(r"\b(?:will|shall|must|should|henceforth)\b", re.IGNORECASE)
 
 _LEADS_UP = re.compile(
     r"(?:although|though|while|whilst|given|after|currently|in order|there (?:is|are|were|was)|as|since|when|"
     r"historically|previously|initially|today|originally|(?:it|this) is|"
+    r"(?:the|our) (?:\w+ )?(?:aims?|goals?|ideas?|purpose|intent(?:ion)?|objectives?|motivation|question|problem|"
+    r"issue)\b|"
     r"[\w `()./-]{2,60}? (?:is|are) (?:an?|one of)\b)\b",
     re.IGNORECASE,
 )
@@ -249,12 +258,17 @@ def _going_on(parts: Sequence[str]) -> str:
 
 def _decisive(parts: Sequence[str]) -> int | None:
     """Return the position of the sentence that decides: the first or only one, or one that says so; None for none."""
-    if parts and (_is_decided(parts[0]) or (len(parts) == 1 and not _SAYS_HOW_IT_IS.search(parts[0]))):
+    if parts and (
+        _is_decided(parts[0])
+        or (len(parts) == 1 and not _SAYS_HOW_IT_IS.search(parts[0]) and not _DISCUSSES.match(parts[0]))
+    ):
         return 0
-    return next((number for number, part in enumerate(parts) if _WE_DECIDE.match(part)), None)
+    return next((number for number, part in enumerate(parts) if _WE_DECIDE.match(part) and _is_decided(part)), None)
 
 
 def _is_decided(sentence: str) -> bool:
+    if _DISCUSSES.match(sentence):
+        return False
     is_rule = rule_title.decides(sentence) or _RULES.search(sentence)
     return bool(_WE_DECIDE.match(sentence) or (is_rule and not _LEADS_UP.match(sentence)))
 

@@ -48,6 +48,10 @@ _OPTIONS = re.compile(
 _EFFECTS = re.compile(
     r"(?:(?:positive|negative|general|expected|known) )*(?:consequences?|implications?|outcomes|impacts?)"
 )
+_SIDE = re.compile(
+    r"(?:the )?(?:positives?|negatives?|neutral|good|bad|pros|cons|benefits|drawbacks|risks?|(?:dis)?advantages|"
+    r"trade-?offs|costs|upsides|downsides)(?: (?:consequences|effects|impacts|outcomes|implications))?"
+)
 _NOT_DECIDED = re.compile(
     r"(?:(?:positive|negative|neutral|general|expected|good|bad|known) )*"
     r"(?:consequences?|implications?|outcomes|impacts?|pros|cons|pros (?:and|&) cons.*|advantages|disadvantages|"
@@ -97,6 +101,9 @@ _GOES_ON = re.compile(
 
 _MIN_WIDTH = 60
 """Characters that a page has in a line at least: a shorter one before a capital letter may be a text of its own."""
+
+_MAX_LABEL_WORDS = 3
+"""Words of a label above a list, such as `Positive:`; more words are a sentence that the list goes on with."""
 
 _MAX_BLOCKS = 100
 """Blocks of a section that are read; a draft has room for a few."""
@@ -237,8 +244,13 @@ def _is_own(page: MarkdownPage, section: Section) -> bool:
 
 
 def _parts_below(page: MarkdownPage, title_pattern: re.Pattern[str]) -> list[Quotable]:
-    """Return the parts of the sections with such a heading, and of their subsections."""
-    sections = [inner for section in _own_sections(page, title_pattern) for inner in within(page, section)]
+    """Return the parts of the sections with such a heading, and of their subsections for what is good and what is bad."""
+    sections = [
+        inner
+        for section in _own_sections(page, title_pattern)
+        for inner in within(page, section)
+        if inner is section or _SIDE.fullmatch(heading(inner))
+    ]
     return [part for section in dict.fromkeys(sections) for part in quotables(section.blocks)]
 
 
@@ -310,7 +322,14 @@ def quotables(blocks: Sequence[Block]) -> list[Quotable]:
     """Return what the blocks of a section have, in order, without quotations and notes in italics."""
     parts = list(itertools.islice((part for block in blocks for part in _parts(block)), _MAX_BLOCKS))
     following = [*parts[1:], Quotable("paragraph")]
-    return [part._replace(is_open=_is_open(part, after)) for part, after in zip(parts, following)]
+    parts = [part._replace(is_open=_is_open(part, after)) for part, after in zip(parts, following)]
+    is_introduced = False
+    for position, part in enumerate(parts):
+        if part.kind == "paragraph":
+            is_introduced = part.is_open and len(part.text.split()) > _MAX_LABEL_WORDS
+        elif is_introduced and part.kind == "item":
+            parts[position] = part._replace(flaw=part.flaw or "it goes on with another sentence")
+    return parts
 
 
 def _parts(text_block: Block) -> Iterator[Quotable]:

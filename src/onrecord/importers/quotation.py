@@ -197,6 +197,13 @@ _SAYS_NONE = re.compile(
 _LABELLED = re.compile(r"[A-Z`][^.,;!?]{0,40}?(?::\s|\s[-–—]+\s)")
 """A sentence that begins with what it is about, and a colon or a dash."""
 
+_SEE = re.compile(r"\w See \b|\b[Ss]ee \(?\S*(?:\.md\b|https?:)")
+_FRAGMENT = re.compile(
+    r"(?:Since|Because|Although|Though|While|Whereas|If|When|Unless|As)\b[^,]*$|(?:is|are|can|means|will|has|have|was|"
+    r"does|should|must|may|might|could|would)\b|\S*https?:\S*\W*$"
+)
+"""A clause that another sentence completes, and an address alone."""
+
 _CONTRAST = re.compile(
     r"(?:however|but|yet|nevertheless|that said|in (?:reality|practice)|not (?:so|any)\b)\b", re.IGNORECASE
 )
@@ -234,8 +241,10 @@ def strict_flaw(sentence: str, max_characters: int) -> str:
     prose = _CODE_SPAN.sub("`code`", sentence)
     if _MARKS.search(prose):
         return "it has more than plain text"
-    if _CODE_OF_PAGE.search(prose):
+    if _CODE_OF_PAGE.search(prose) or _SEE.search(prose):
         return "it points to another place"
+    if _FRAGMENT.match(prose):
+        return "it is not complete"
     if _LABELLED.match(sentence) or _COLON.search(prose):
         return "it has a label or leads to a list"
     return sentence_flaw(sentence)
