@@ -29,7 +29,8 @@ _ARGUMENTS = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+")
-_AROUND_NAME = " *_`.\"“”'"
+_AROUND_NAME = " *_."
+_QUOTED = re.compile(r"(?P<quote>[\"'`])(?P<name>[^\"'`]+)(?P=quote)|“(?P<inner>[^“”]+)”")
 _MAX_NAME_LENGTH = 300
 
 
@@ -76,7 +77,7 @@ def _listed(text_parts: Sequence[Quotable]) -> list[AdrOption]:
 def _option(text_part: Quotable) -> AdrOption:
     option = parse(text_part.label or text_part.text)
     name = option.name if text_part.label else _DESCRIBED.split(option.name, maxsplit=1)[0]
-    return AdrOption(option.label or text_part.number, name.strip(_AROUND_NAME))
+    return AdrOption(option.label or text_part.number, _bare(name))
 
 
 def _headings(page: MarkdownPage, section: Section) -> list[AdrOption]:
@@ -88,12 +89,19 @@ def _headings(page: MarkdownPage, section: Section) -> list[AdrOption]:
 
 def parse(text: str) -> AdrOption:
     """Parse `Option A: name`, where the label may be missing."""
-    bare = text.strip(_AROUND_NAME)
+    bare = _bare(text)
     match = _LABELLED.match(bare)
     label, name = (match[1] or match[3], match[2] or match[4] or "") if match else ("", bare)
-    if not name.strip(_AROUND_NAME):
+    if not _bare(name):
         return AdrOption("", bare[:_MAX_NAME_LENGTH])
-    return AdrOption(label.upper(), name.strip(_AROUND_NAME)[:_MAX_NAME_LENGTH])
+    return AdrOption(label.upper(), _bare(name)[:_MAX_NAME_LENGTH])
+
+
+def _bare(name: str) -> str:
+    """Return a name without emphasis and quotes around all of it."""
+    bare = name.strip(_AROUND_NAME)
+    quoted = _QUOTED.fullmatch(bare)
+    return (quoted["name"] or quoted["inner"]).strip(_AROUND_NAME) if quoted else bare
 
 
 def named(text: str, options: Sequence[AdrOption]) -> AdrOption | None:

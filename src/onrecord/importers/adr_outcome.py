@@ -107,7 +107,7 @@ _Y_STATEMENT = re.compile(
 """In the context of A, facing B, we decided for C and neglected D, to achieve E, accepting F."""
 
 _BECAUSE = re.compile(r"\s*,?\s*\bbecause(?: of)?\b[:,]?\s*", re.IGNORECASE)
-_REASON = re.compile(r",?\s*\b(?:because(?: of)?|since|as|due to)\b", re.IGNORECASE)
+_REASON = re.compile(r",?\s*\bbecause\b|,\s*(?:since|as|due to)\b", re.IGNORECASE)
 _CONCEDES = re.compile(r"(?:although|though|while|whilst|if|even)\b", re.IGNORECASE)
 _IT = re.compile(r"It\b")
 _QUOTES = {'"': '"', "“": "”", "'": "'", "«": "»"}
@@ -115,7 +115,7 @@ _NUMBER_OF_NAME = re.compile(r"[(\[]?(?:\d{1,2}|[A-Z])[.)\]]\s+(?=\w)")
 _MAX_NAME_LENGTH = 400
 """Characters in which the end of an option's name is looked for."""
 
-_AFTER_NAME = re.compile(r"\s*(?:[.;](?:\s|$)|$)|,?\s*\b(?:because|since|as|due to)\b", re.IGNORECASE)
+_AFTER_NAME = re.compile(rf"\s*(?:[.;](?:\s|$)|$)|{_REASON.pattern}", re.IGNORECASE)
 """What follows the name of a choice that is no part of it."""
 
 _MAX_READ = 4_000
@@ -223,7 +223,7 @@ def _read_free_text(text_part: Quotable, others: Sequence[Quotable]) -> AdrOutco
         return AdrOutcome(doubt="it decides several things, each in an item of a list")
     parts = quotation.whole_sentences(text_part.text[:_MAX_READ])
     parts = parts[:-1] if text_part.is_open else parts
-    start = _decisive(parts[: quotation.MAX_TRIED])
+    start = _decisive(parts[: quotation.MAX_TRIED], is_whole=not text_part.is_open)
     if start is None:
         is_cut = (
             "goes on in a list, a table or code"
@@ -256,11 +256,11 @@ def _going_on(parts: Sequence[str]) -> str:
     return text
 
 
-def _decisive(parts: Sequence[str]) -> int | None:
+def _decisive(parts: Sequence[str], *, is_whole: bool) -> int | None:
     """Return the position of the sentence that decides: the first or only one, or one that says so; None for none."""
     if parts and (
         _is_decided(parts[0])
-        or (len(parts) == 1 and not _SAYS_HOW_IT_IS.search(parts[0]) and not _DISCUSSES.match(parts[0]))
+        or (is_whole and len(parts) == 1 and not _SAYS_HOW_IT_IS.search(parts[0]) and not _DISCUSSES.match(parts[0]))
     ):
         return 0
     return next((number for number, part in enumerate(parts) if _WE_DECIDE.match(part) and _is_decided(part)), None)

@@ -244,7 +244,7 @@ def _is_own(page: MarkdownPage, section: Section) -> bool:
 
 
 def _parts_below(page: MarkdownPage, title_pattern: re.Pattern[str]) -> list[Quotable]:
-    """Return the parts of the sections with such a heading, and of their subsections for what is good and what is bad."""
+    """Return the parts of the sections with such a heading, and of their subsections for good and bad."""
     sections = [
         inner
         for section in _own_sections(page, title_pattern)

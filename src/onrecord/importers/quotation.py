@@ -86,7 +86,8 @@ _ELSEWHERE = re.compile(
     r"|\b(?:the|as|in the) follow(?:ing|s)\b(?!.*[:;])|\bas follows\b(?!.*:\s*\w)"
     rf"|\b{_BEFORE_ABOVE} (?:above|below)\b|\bthe (?:\w+ )?\w+ (?:above|below)\b|\btake a look\b"
     r"|\b(?:above|below)(?:[.,;:)]|$)|^(?:above|below)\b"
-    r"|\b(?:present|current) (?:adr|document|page)\b|\baforementioned\b|\bearlier in this\b"
+    r"|\b(?:present|current) (?:adr|document|page)\b|\b(?:described|mentioned|outlined|listed|shown)\W*$"
+    r"|\baforementioned\b|\bearlier in this\b"
     r"|\b(?:previous|next|last) (?:section|paragraph|point|step|example|chapter|list)\b"
     rf"|^\W*{_NOTE}\b\s*(?:also|the|this)?\b[:\s]",
     re.IGNORECASE,
@@ -275,6 +276,8 @@ def name_flaw(name: str) -> str:
         return "it has no letters"
     if len(whole_sentences(name)) > 1:
         return "it has several sentences"
+    if _MARKS.search(_CODE_SPAN.sub("`code`", name)):
+        return "it has more than plain text"
     return _form_flaw(name) or ("it names no option" if _LABEL.search(name) or _ELSEWHERE.search(name) else "")
 
 
