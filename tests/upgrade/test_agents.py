@@ -165,3 +165,36 @@ def test_the_real_0_2_0_leaves_the_files_kept_here(tmp_path: Path) -> None:
     assert {path: meaning(path, text) for path, text in old_project.pack(made).items()} == {
         path: meaning(path, text) for path, text in kept.items()
     }
+
+
+@pytest.mark.parametrize(
+    ("agent", "path", "text", "command"),
+    [
+        (
+            "codex",
+            ".codex/config.toml",
+            '[plugins."memory@recollect"]\nenabled = true\n',
+            "codex plugin remove memory@",
+        ),
+        ("qwen", ".qwen/extensions/memory/src/recollect/__init__.py", "", "qwen extensions uninstall memory"),
+        (
+            "copilot",
+            ".copilot/settings.json",
+            '{"enabledPlugins": {"memory@recollect": true}}',
+            "copilot plugin uninst",
+        ),
+        ("droid", ".factory/settings.json", '{"enabledPlugins": {"memory@recollect": true}}', "droid plugin uninstall"),
+    ],
+)
+def test_where_a_host_must_remove_the_plugin_of_0_2_0_its_command_is_printed(
+    tmp_path: Path, agent: str, path: str, text: str, command: str
+) -> None:
+    user = OldProject(tmp_path)
+    user.project.mkdir()
+    old_project.write(user.home / path, text)
+
+    connected, again = user.connect(agent, "--yes"), user.connect(agent, "--yes")
+    removed = user.connect(agent, "--remove", "--yes")
+
+    for printed in (connected, again, removed):
+        assert command in " ".join(printed.split())
