@@ -73,6 +73,12 @@ def is_regular(path: str) -> bool:
     return result is not None and stat.S_ISREG(result.st_mode)
 
 
+def is_folder(path: str) -> bool:
+    """True if `path` is a folder; a link is followed. Raises Unwritable if that cannot be told."""
+    result = status(path)
+    return result is not None and stat.S_ISDIR(result.st_mode)
+
+
 def _status(path: str, ask: Callable[[str], os.stat_result]) -> os.stat_result | None:
     try:
         return ask(path)

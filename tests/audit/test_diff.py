@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -11,8 +12,9 @@ pytest.importorskip("hypothesis")
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onrecord import files
 from onrecord.audit import diff
-from onrecord.errors import BadInput
+from onrecord.errors import BadInput, Unwritable
 from onrecord.git import repository
 from tests.git_project import GitProject
 from tests.time_limit import at_most
@@ -286,3 +288,16 @@ def test_no_program_of_the_repository_is_run(project):
     diff.between(repo, str(project.root), repo.head, repo.head)
 
     assert not marks.exists()
+
+
+def test_a_file_that_the_disk_does_not_give_does_not_pass_for_one_without_lines(tmp_path, monkeypatch):
+    """The flaw of 0.3.0-dev: `onrecord check` found nothing wrong in it."""
+    (tmp_path / "a.py").write_text("eval(x)\n")
+
+    def failing(path, max_bytes):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(files, "read", failing)
+
+    with pytest.raises(Unwritable, match=r"cannot read .*a\.py"):
+        diff.whole(str(tmp_path), [str(tmp_path / "a.py")])

@@ -72,30 +72,38 @@ def test_a_folder_that_is_synced_too_late_leaves_no_half(bench):
     assert [tried.flaw for tried in _attempts(bench, case, known, faults)] == [""] * len(faults)
 
 
-WRITERS = (
+STRICT = (
+    "audit",
+    "freshness/related_files.py",
     "store",
     "capture/review.py",
     "hosts",
     "git/git_files.py",
-    "cli/init.py",
+    "cli",
+    "importers/sources.py",
     "record/drafts.py",
+    "shared/local_repository.py",
 )
 READ_ONLY = {
+    "completion.py": "completes a line that is typed, and never fails",
+    "form_file.py": "says beside another error whether the text is kept",
     "nested.py": "finds stores",
     "opencode.py": "reads sessions",
     "record_names.py": "the folder is listed next, which says what is wrong",
 }
 
 
-def test_what_is_written_over_is_asked_for_with_functions_that_tell_absent_from_unseen():
+def test_what_is_written_over_or_called_missing_is_asked_for_with_functions_that_tell_absent_from_unseen():
     """`export --into` took a file whose status failed for a missing one, and wrote over all that the user had there."""
     package = Path(onrecord.__file__).parent
-    files = [[package / name] if "." in name else (package / name).glob("*.py") for name in WRITERS]
+    files = [[package / name] if "." in name else (package / name).glob("*.py") for name in STRICT]
     sources = chain.from_iterable(files)
-    asks = re.compile(r"os\.path\.(exists|lexists|isfile)\(|files\.is_file\(")
+    asks = re.compile(r"os\.path\.(exists|lexists|isfile)\(|\bfiles\.is_file\(")
     asked = {source.name for source in sources if asks.search(source.read_text(encoding="utf-8"))}
 
-    assert asked == set(READ_ONLY)
+    assert asked | {"completion.py"} == set(READ_ONLY)
+    folders = {source.name for source in (package / "cli").glob("*.py") if "os.path.isdir(" in source.read_text()}
+    assert folders == {"completion.py"}
 
 
 def test_connect_writes_the_same_program_whatever_file_the_disk_did_not_show(bench):

@@ -307,7 +307,7 @@ def work_tree(repository: Repository, project: str, base: str) -> ChangeSet:
     changed_names = [name for name in names if not name.endswith("/") and not is_record(name)]
     notes = [f"only {changes.MAX_FILES} changed files were read"] if len(changed_names) > changes.MAX_FILES else []
     changed = _compared(repository, project, base, changed_names[: changes.MAX_FILES], deadline)
-    own = tuple(name for name in names if is_record(name) and os.path.isfile(os.path.join(project, name)))
+    own = tuple(name for name in names if is_record(name) and files.is_regular(os.path.join(project, name)))
     return ChangeSet(tuple(_with_renames(list(changed))), tuple(notes), store_files=own)
 
 
@@ -323,7 +323,7 @@ def _compared(
         for name, old in zip(batch, old_texts):
             full = os.path.join(project, name)
             new_text, old_text = _text(full), _decoded(old or b"")
-            is_deleted = not os.path.lexists(full)
+            is_deleted = not files.is_there(full)
             lines = added_lines(name, old_text, new_text, is_new=old is None and not is_deleted)
             yield ChangedFile(lines, is_deleted=is_deleted)
 
@@ -410,13 +410,13 @@ def _whole_file(project: str, name: str) -> ChangedFile | None:
 
 
 def _text(full: str) -> str:
-    """Return the text of a file; empty for a folder, a link, and what is too large or no text."""
-    if os.path.islink(full) or not os.path.isfile(full):
+    """Return the text of a file; empty for a folder, a link, and what is no text. Raises Unwritable.
+
+    A file that cannot be read may not pass for one in which nothing is wrong.
+    """
+    if os.path.islink(full) or not files.is_regular(full):
         return ""
-    try:
-        return _decoded(files.read(full, _MAX_FILE_BYTES))
-    except (OSError, ValueError):
-        return ""
+    return _decoded(files.read_if_there(full, _MAX_FILE_BYTES))
 
 
 def _decoded(data: bytes) -> str:

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-from onrecord import budget
+from onrecord import budget, files
 from onrecord.audit import audit_item, report
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
@@ -222,7 +222,7 @@ def _no_files(record: Memory, project: str) -> Iterator[Reason]:
     text = audit_item.text_of(record)[: report.MAX_RECORD_CHARS]
     mentions = dict.fromkeys(_MENTION.findall(text) if "/" in text else ())
     inside = [path for path in list(mentions)[:_MAX_MENTIONS] if project_files.is_lexically_inside(path)]
-    present = [path for path in inside if os.path.isfile(os.path.join(project, path))]
+    present = [path for path in inside if files.is_regular(os.path.join(project, path))]
     if present:
         flags = " ".join(f"--related {shlex.quote(path)}" for path in present[:3])
         what = f"names {', '.join(present[:3])} only in its text, so it is not shown there"

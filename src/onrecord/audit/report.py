@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from onrecord import budget, globs
+from onrecord import budget, files, globs
 from onrecord.audit import audit_item, check_report
 from onrecord.audit.audit_item import AuditItem
 from onrecord.coldstart import NamedTuple
@@ -147,7 +147,7 @@ def lost_files(items: Iterable[AuditItem], root: str) -> dict[str, str]:
     for item in items:
         mentions = list(dict.fromkeys(_MENTION.findall(item.text)))[:20]
         inside = [path for path in mentions if project_files.is_lexically_inside(path)]
-        missing = [path for path in inside if not os.path.exists(os.path.join(root, path))]
+        missing = [path for path in inside if files.status(os.path.join(root, path)) is None]
         if missing:
             lost[item.id] = f"names {', '.join(missing[:3])}, which does not exist"
     return lost
@@ -328,7 +328,7 @@ def _check_record(freshness: Freshness, entry: Entry) -> RecordFreshness:
 
 def _path_now(freshness: Freshness, path: str) -> str:
     """Return where a file without an anchor is now: one that is gone is followed from its first commit."""
-    if globs.is_pattern(path) or os.path.lexists(os.path.join(freshness.root, path)):
+    if globs.is_pattern(path) or files.is_there(os.path.join(freshness.root, path)):
         return path
     verdict = freshness.check(IndexedAnchor(path, "", "", "", "", ""))
     return verdict.now if verdict.is_moved else ""

@@ -132,7 +132,7 @@ def _change_set(project: Project, words: Sequence[str], *, is_staged: bool) -> C
         raise BadInput("--staged and a commit, a file or - do not go together", fix="onrecord check --staged")
     if list(words) == ["-"]:
         return _from_stdin()
-    existing = [word for word in words if os.path.lexists(word)]
+    existing = [word for word in words if files.is_there(word)]
     if words and len(existing) == len(words):
         return diff.whole(project.root, words)
     repo = repository.find(project.root)
@@ -226,7 +226,7 @@ def _authority(project: Project, change_set: ChangeSet) -> Iterator[AuditFinding
 def _in_store(project: Project, folder: str, ids: set[str]) -> Iterator[AuditFinding]:
     """Yield what to look at in records of the project, or of the store in a folder of it."""
     root = os.path.join(project.root, *filter(None, folder.split("/")), paths.STORE)
-    if not paths.is_within(project.root, root) or not os.path.isdir(root):
+    if not paths.is_within(project.root, root) or not files.is_folder(root):
         return
     records = [entry.memory for entry in Store(root).entries()]
     search_index = index.open(root)

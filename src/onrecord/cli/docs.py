@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from onrecord import markdown
+from onrecord import files, markdown
 from onrecord.cli.output import CommandResult, Screen, clean, table, width_of, wrap
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import NotFound
@@ -93,7 +93,7 @@ def anchor(heading: str) -> str:
 
 def pages() -> list[ManualPassage]:
     """Return all pages, by name. Raises NotFound if this installation has none."""
-    folder = next((folder for folder in _FOLDERS if os.path.isfile(os.path.join(folder, f"{INDEX}.md"))), "")
+    folder = next((folder for folder in _FOLDERS if files.is_regular(os.path.join(folder, f"{INDEX}.md"))), "")
     if not folder:
         raise NotFound(
             "this installation has no pages",

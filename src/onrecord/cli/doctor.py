@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Iterable, Iterator
 
-from onrecord import attention, paths
+from onrecord import attention, files, paths
 from onrecord.cli import arguments, output
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, readable
 from onrecord.cli.terminal import Progress, watched
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     repairs: list[str] = []
     try:
         stores = list(_stores(arguments.store_of(args)))
-    except UnsafePath as error:
+    except (UnsafePath, Unwritable) as error:
         stores = []
         findings.append(Finding("error", "store", error.message, error.fix))
     for store in stores[:1]:
@@ -75,7 +75,7 @@ def _stores(store: Store) -> Iterator[Store]:
     """
     yield store
     user = Store(paths.user_store())
-    is_used = any(os.path.isdir(os.path.join(user.root, name)) for name in (*schema.FOLDERS.values(), paths.INBOX))
+    is_used = any(files.is_folder(os.path.join(user.root, name)) for name in (*schema.FOLDERS.values(), paths.INBOX))
     if is_used and user.root != store.root:
         yield user
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from shlex import quote
@@ -102,13 +101,13 @@ def _add(name: str, url: str, *, review: bool, auto: bool, is_offline: bool) -> 
 def _access(remote: Remote, note: str) -> StoreAccess:
     """Return what the remote answers. If it cannot be used, disconnect it again and raise the error."""
     replica = Replica(remote.name)
-    is_new = not os.path.isdir(replica.root)
+    is_new = not files.is_folder(replica.root)
     try:
         with Progress(f"asking {remote.name}"), closing(sync.open_transport(remote)) as transport:
             return transport.access()
     except BaseException as error:
         remotes.remove(remote.name)
-        if is_new and os.path.isdir(replica.root):
+        if is_new and files.is_folder(replica.root):
             replicas.delete(replica)
         if isinstance(error, OnrecordError):
             options = "".join(f" --{option}" for option in ("review", "auto") if getattr(remote, option))
@@ -134,9 +133,9 @@ def _refuse_old_replica(name: str) -> None:
     if any(remote.name == name for remote in remotes.connected()):
         return
     old = Replica(name)
-    has_files = os.path.isdir(old.store) and (next(record_names.paths(old.store), "") or old.state.cursor)
+    has_files = files.is_folder(old.store) and (next(record_names.paths(old.store), "") or old.state.cursor)
     for root, is_there in ((old.root, has_files), (replicas.old_replica(name), True)):
-        if is_there and os.path.isdir(root):
+        if is_there and files.is_folder(root):
             fix = f"choose another name, or delete {root} if you do not need its records"
             raise BadInput(f"there is a replica of an earlier remote {name!r} at {root}", fix=fix)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator
 from typing import Any
 
-from onrecord import attention, paths, timestamps
+from onrecord import attention, files, paths, timestamps
 from onrecord.attention import ChangedFiles, Need
 from onrecord.cli import arguments, output
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
@@ -39,6 +38,7 @@ class _Status(NamedTuple):
     """The state of one store, and what needs a person."""
 
     root: str
+    is_there: bool
     in_use: dict[str, int]
     """Active records by category."""
     out_of_use: dict[str, int]
@@ -87,11 +87,12 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _status(root: str, settings: Settings, needs: list[Need]) -> _Status:
-    is_there = os.path.isdir(root)
+    is_there = files.is_folder(root)
     totals = listing.counts(index.open(root)) if is_there else {}
     week = per_record(root, timestamps.days_before(timestamps.now(), _DAYS)).values()
     return _Status(
         root,
+        is_there,
         {category: count for (category, status), count in totals.items() if status == "active"},
         _sums(((status, count) for (_, status), count in totals.items() if status != "active")),
         len(listing.broken(index.open(root))) if is_there else 0,
@@ -167,9 +168,9 @@ def _need_data(need: Need) -> dict[str, Any]:
 
 
 def _text(screen: Screen, status: _Status) -> str:
-    is_there, where = os.path.isdir(status.root), clean(status.root)
+    where = clean(status.root)
     count = f"{plural(sum(status.in_use.values()), 'record')} in {where}"
-    records = count if is_there else f"there is no memory at {where}; others are read here"
+    records = count if status.is_there else f"there is no memory at {where}; others are read here"
     lines = [screen.paint(records, "bold")]
     lines += [_labelled(screen, label, text) for label, text in _facts(status)]
     for number, need in enumerate(status.needs):

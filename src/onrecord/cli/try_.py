@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from onrecord import paths, timestamps
+from onrecord import files, paths, timestamps
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fit, fitted, wrap
 from onrecord.cli.terminal import Progress
@@ -79,7 +78,7 @@ def _sessions(project: Project, prompts: Sequence[str], path: str | None, last: 
     """Return the sessions with the last prompts, or one for each of `prompts`, and a warning. Raises BadInput."""
     if prompts:
         return [Session(f"prompt {number}", (Prompt("", text),), True) for number, text in enumerate(prompts, 1)], ""
-    if path and not os.path.exists(path):
+    if path and files.status(path) is None:
         raise BadInput(f"no such file or folder: {path}", fix="name a *.jsonl transcript, or a folder of them")
     transcripts = _transcripts(path) if path else table.transcripts(project.root)
     recent = transcript.recent_sessions(transcripts, last)
@@ -88,8 +87,8 @@ def _sessions(project: Project, prompts: Sequence[str], path: str | None, last: 
 
 def _transcripts(path: str) -> list[Transcript]:
     """Return the transcripts in a folder, or the one in a file."""
-    files = session_files.newest(path, ".jsonl", depth=0) if os.path.isdir(path) else [path]
-    return [table.transcript_at(file) for file in files]
+    names = session_files.newest(path, ".jsonl", depth=0) if files.is_folder(path) else [path]
+    return [table.transcript_at(name) for name in names]
 
 
 def _without_prompts(project: Project, path: str | None, last: int) -> tuple[list[Session], str]:

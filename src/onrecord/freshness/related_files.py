@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Collection, Iterable, Iterator
 
-from onrecord import paths
+from onrecord import files, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, UnsafePath
 from onrecord.freshness import anchors, project_files
@@ -86,7 +86,7 @@ def _check_file(root: str, text: str, path: str) -> FileProblem | None:
     full = os.path.join(root, path)
     if not project_files.is_lexically_inside(path) or not paths.is_within(root, full):
         return FileProblem(text, "is outside the project", is_outside=True)
-    if os.path.exists(full):
+    if files.status(full) is not None:
         return None
     file, _, symbol = path.partition("#")
     nearest = _nearest_file(root, file)

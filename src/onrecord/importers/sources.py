@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from onrecord import markdown, paths
+from onrecord import files, markdown, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 
@@ -106,9 +106,9 @@ def from_names(project: str, names: Sequence[str]) -> list[Source]:
     full: list[str] = []
     for name in names:
         path = os.path.abspath(name)
-        if os.path.isdir(path):
+        if files.is_folder(path):
             full += [os.path.join(path, *file.split("/")) for file in _files(path) if file.lower().endswith(_READABLE)]
-        elif os.path.isfile(path):
+        elif files.is_regular(path):
             full.append(path)
         else:
             raise BadInput(f"there is no file or folder {name!r}", fix="name a file to import, or a folder of them")

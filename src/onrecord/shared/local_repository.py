@@ -91,7 +91,7 @@ def find(path: str) -> RepositoryFolders:
         if folder and files.is_regular(os.path.join(folder, "HEAD")):
             shared = _first_line(os.path.join(folder, "commondir"))
             common = os.path.join(folder, shared) if shared else folder
-            if os.path.isdir(os.path.join(common, "objects")):
+            if files.is_folder(os.path.join(common, "objects")):
                 return RepositoryFolders(os.path.abspath(folder), os.path.abspath(common))
     reason = "it does not appear to be a git repository"
     raise BadRemote(f"{path} cannot be used: {reason}", fix=f"check that git can reach it: git ls-remote {quote(path)}")
@@ -134,7 +134,7 @@ def _linked(git_dir: str) -> Iterator[str]:
         folder = os.path.join(git_dir, name)
         if os.path.islink(folder):
             yield name
-        elif os.path.isdir(folder):
+        elif files.is_folder(folder):
             with os.scandir(folder) as entries:
                 waiting += [os.path.join(name, entry.name) for entry in entries if entry.is_dir()]
 
@@ -147,7 +147,7 @@ def _fill(folder: str, repository: RepositoryFolders) -> None:
         if data:
             files.write(os.path.join(folder, name), data.encode("utf-8", "surrogateescape"), lasting=False)
     for name in _DATA_FOLDERS:
-        if os.path.isdir(os.path.join(repository.common, name)):
+        if files.is_folder(os.path.join(repository.common, name)):
             _link_folder(os.path.join(repository.common, name), os.path.join(folder, name))
     packed = os.path.join(repository.common, "packed-refs")
     try:
@@ -156,7 +156,7 @@ def _fill(folder: str, repository: RepositoryFolders) -> None:
     except OSError:
         if not files.IS_WINDOWS:
             raise
-        if os.path.isfile(packed):
+        if files.is_regular(packed):
             shutil.copyfile(packed, os.path.join(folder, "packed-refs"))
 
 

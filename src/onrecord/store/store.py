@@ -6,7 +6,6 @@ A change to any number of files is one step: it is made under the store's lock, 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Union
@@ -63,8 +62,7 @@ class Store:
     @property
     def exists(self) -> bool:
         """True if there is such a folder. Raises Unwritable if that cannot be told."""
-        status = files.status(self.root)
-        return status is not None and stat.S_ISDIR(status.st_mode)
+        return files.is_folder(self.root)
 
     @property
     def is_interrupted(self) -> bool:
