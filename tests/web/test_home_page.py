@@ -86,6 +86,16 @@ def test_a_record_that_is_deleted_stays_in_the_stream_without_a_link(browser, sa
     assert f'href="/record/project/{entry.path}"' not in shown
 
 
+def test_what_changed_stands_in_the_empty_half_of_start_until_agents_are_shown_something(browser, save, project):
+    entry = save()
+
+    before = browser.get("/").text
+    _show(project, entry)
+    after = browser.get("/").text
+
+    assert [text.index('id="newest"') < text.index('id="known"') for text in (before, after)] == [True, False]
+
+
 def test_a_switch_that_hides_everything_is_set_back_with_one_button(browser, save, project):
     save()
     config = Path(project.store.root, "memory-config.json")

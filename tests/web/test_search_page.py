@@ -122,6 +122,21 @@ def test_words_are_marked_in_title_and_passage(browser, save):
     assert "<mark>Sessions</mark> live in <mark>Postgres</mark>" in text
 
 
+def test_of_a_script_without_spaces_the_characters_of_the_query_are_marked(browser, project):
+    """Half of a sentence was marked."""
+    content = {
+        "context": "フェイルオーバーでRedisがセッションを失った",
+        "decision": "表に保存する",
+        "rationale": ["部品が減る"],
+    }
+    project.save("decision", {"title": "セッションはPostgresに保存する", "content": content})
+
+    text = browser.get("/search?q=セッション").text
+
+    assert "<mark>セッション</mark>はPostgresに保存する" in text
+    assert re.findall(r"<mark>([^<]*)</mark>", text) == ["セッション", "セッション"]
+
+
 def test_nothing_typed_or_saved_becomes_markup(browser, save):
     save(f"Title {HOSTILE}"[:150], tags=["x"])
 

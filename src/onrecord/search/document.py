@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable, Sequence
 
 from onrecord import coldstart, globs, scopes
@@ -241,9 +242,25 @@ def snippet(root: str, path: str, query_terms: frozenset[str], mark: tuple[str, 
 def marked(memory: Memory, query_terms: frozenset[str], mark: tuple[str, str]) -> str:
     """Return the same for a record that is in no file."""
     best = best_passage(passages(memory), query_terms)
-    return " ".join(
-        f"{mark[0]}{word}{mark[1]}" if query_terms.intersection(_spellings(word)) else word for word in best.split()
-    )
+    return " ".join(_marked_word(word, query_terms, mark) for word in best.split())
+
+
+def _marked_word(word: str, query_terms: frozenset[str], mark: tuple[str, str]) -> str:
+    """Return a word marked if it has a query term; of a script without spaces, mark the characters of the terms."""
+    if not query_terms.intersection(_spellings(word)):
+        return word
+    if not any(map(terms.is_unspaced, word)):
+        return f"{mark[0]}{word}{mark[1]}"
+    parts = []
+    for is_unspaced, run in terms.script_runs(word):
+        starts = [at for at in range(len(run) - 1) if is_unspaced and run[at : at + 2] in query_terms]
+        is_hit = not is_unspaced and query_terms.intersection(_spellings(run))
+        hits = {at + step for at in starts for step in (0, 1)} or (range(len(run)) if is_hit else ())
+        for is_marked, characters in itertools.groupby(range(len(run)), lambda at, hits=hits: at in hits):  # type: ignore[misc]
+            text = "".join(run[at] for at in characters)
+            parts.append(f"{mark[0]}{text}{mark[1]}" if is_marked else text)
+    # A form that only the index unifies, such as katakana of half width, is marked as a whole.
+    return "".join(parts) if any(part.startswith(mark[0]) for part in parts) else f"{mark[0]}{word}{mark[1]}"
 
 
 def _spellings(word: str) -> list[str]:

@@ -195,7 +195,7 @@ def _terms_of_part(part: str) -> list[str]:
     if part.isascii():
         return [_term(part)]
     terms: list[str] = []
-    for unspaced, run in _runs(part):
+    for unspaced, run in script_runs(part):
         terms += ([run[i : i + 2] for i in range(len(run) - 1)] or [run]) if unspaced else [_term(run)]
     return terms
 
@@ -206,7 +206,7 @@ def _term(text: str) -> str:
     return text[:_MAX_WORD_CHARACTERS]
 
 
-def _runs(part: str) -> list[tuple[bool, str]]:
+def script_runs(part: str) -> list[tuple[bool, str]]:
     """Return the stretches of a word that are, or are not, of an unspaced script."""
     runs: list[tuple[bool, str]] = []
     for character in part:

@@ -23,7 +23,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
 from onrecord.project import Hit, Project
 from onrecord.record.naming import remove_invisible
-from onrecord.search import index, listing
+from onrecord.search import index, listing, terms
 from onrecord.search.listing import Listed, ListingFilter
 from onrecord.text import plural
 from onrecord.usage import usage_log
@@ -271,9 +271,15 @@ def _marked_words(text: str, words: Sequence[str]) -> Markup:
     wanted = tuple(word for word in words if len(word) >= _MIN_MARKED)
     if not wanted:
         return escape(remove_invisible(text))
-    return _marked(
-        _WORD.sub(lambda word: f"{_OPEN}{word[0]}{_CLOSE}" if word[0].casefold().startswith(wanted) else word[0], text)
-    )
+    inside = re.compile("|".join(map(re.escape, wanted)), re.IGNORECASE)
+    return _marked(_WORD.sub(lambda match: _marked_word(match[0], wanted, inside), text))
+
+
+def _marked_word(word: str, wanted: tuple[str, ...], inside: re.Pattern[str]) -> str:
+    """Return a word marked if it begins with one of the query; in a script without spaces, mark those of the query."""
+    if any(map(terms.is_unspaced, word)):
+        return inside.sub(lambda match: f"{_OPEN}{match[0]}{_CLOSE}", word)
+    return f"{_OPEN}{word}{_CLOSE}" if word.casefold().startswith(wanted) else word
 
 
 def _marked(text: str) -> Markup:

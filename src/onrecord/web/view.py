@@ -178,6 +178,7 @@ class Site:
         )
         self._templates.filters.update(
             many=plural,
+            number="{:,}".format,
             record_address=address_of,
             visible=remove_invisible,
             breakable=breakable,
