@@ -15,7 +15,6 @@ from onrecord.audit import effect, outcomes, share
 from onrecord.audit.outcomes import Outcomes, StreamedShowing, WeekOutcome
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, OnrecordError
-from onrecord.hosts import table
 from onrecord.paths import StoreRef
 from onrecord.project import Project
 from onrecord.search import listing
@@ -288,8 +287,7 @@ def _showing_view(refs: Sequence[StoreRef], streamed: StreamedShowing) -> Showin
             title, category, address = record.title, record.category, view.address_of(streamed.path)
         except OnrecordError:
             title, address = f"{showing.path} (deleted)", ""
-    host = table.BY_NAME[showing.host].title if showing.host in table.BY_NAME else showing.host
-    ago = timestamps.ago(showing.at)
+    host, ago = view.host_title(showing.host), timestamps.ago(showing.at)
     return ShowingView(showing, title, address, category, streamed.path, streamed.store, host, ago)
 
 

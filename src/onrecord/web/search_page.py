@@ -275,11 +275,11 @@ def _marked_words(text: str, words: Sequence[str]) -> Markup:
     return _marked(_WORD.sub(lambda match: _marked_word(match[0], wanted, inside), text))
 
 
-def _marked_word(word: str, wanted: tuple[str, ...], inside: re.Pattern[str]) -> str:
+def _marked_word(word: str, beginnings: tuple[str, ...], inside: re.Pattern[str]) -> str:
     """Return a word marked if it begins with one of the query; in a script without spaces, mark those of the query."""
     if any(map(terms.is_unspaced, word)):
         return inside.sub(lambda match: f"{_OPEN}{match[0]}{_CLOSE}", word)
-    return f"{_OPEN}{word}{_CLOSE}" if word.casefold().startswith(wanted) else word
+    return f"{_OPEN}{word}{_CLOSE}" if word.casefold().startswith(beginnings) else word
 
 
 def _marked(text: str) -> Markup:

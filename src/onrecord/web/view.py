@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from onrecord import __version__, paths, timestamps
 from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.errors import OnrecordError
+from onrecord.hosts import table
 from onrecord.paths import PROJECT_PREFIX, USER_PREFIX
 from onrecord.project import Project, require_store
 from onrecord.record import author, check, export
@@ -179,6 +180,7 @@ class Site:
         self._templates.filters.update(
             many=plural,
             number="{:,}".format,
+            host=host_title,
             record_address=address_of,
             visible=remove_invisible,
             breakable=breakable,
@@ -358,6 +360,11 @@ def breakable(text: str) -> Markup:
     """Return `text` with places where a long path or id may break: after a slash, a hyphen, an underscore or a dot."""
     parts = _BREAK.split(remove_invisible(text))
     return Markup("<wbr>").join(parts)
+
+
+def host_title(name: str) -> str:
+    """Return what a coding agent calls itself; its name in the log if it is not known."""
+    return table.BY_NAME[name].title if name in table.BY_NAME else remove_invisible(name)
 
 
 def _breakable_lines(text: str) -> Markup:
