@@ -483,6 +483,8 @@ def test_a_label_is_not_replaced_where_the_page_names_the_option_itself(decision
         ("We will use Kafka for jobs. However, mail stays with Redis.", "goes on with an exception"),
         ("We will use Kafka for jobs.\n\n(Note that mail is not among them.)", "goes on with an exception"),
         ('Chosen option: "Kafka" as a log of jobs.', "more than the name of an option"),
+        ("- Less to run\n\nThe queue is small.\n\n- Less to know\n\nIt is known.", "each in an item of a list"),
+        ("- Less to run\n\nThe queue is small.", "does not begin with what is decided"),
         ("We talked about a queue. In particular:\n\n- Kafka", "does not begin with what is decided"),
         ("We will discuss Kafka for jobs.", "does not begin with what is decided"),
         ("The aim is to lose no job.", "does not begin with what is decided"),
@@ -628,6 +630,17 @@ def test_a_numbered_file_with_a_decision_is_a_record_whatever_its_name(path, tex
     record = read(text, path).record
 
     assert title in (record.title, *record.triggers)
+
+
+def test_a_page_with_the_heading_of_another_page_is_left_to_an_agent():
+    text = page("Use Kafka for jobs.", title="Record architecture decisions")
+
+    unread = adr.read(text, "docs/adr/0002-use-kafka-for-jobs.md", NOW)
+
+    assert isinstance(unread, Unread)
+    assert unread.reason.endswith("it may be that of another page")
+    assert read(text, "docs/adr/0001-recording-our-decisions.md")
+    assert read(page("We will record all of it.", title="Record architecture decisions"), "docs/adr/0002-use-x.md")
 
 
 def test_headings_lists_and_code_are_told_apart():

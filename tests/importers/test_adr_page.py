@@ -37,6 +37,7 @@ def test_marks_of_emphasis_and_links_are_taken_off_and_code_stays():
     (part,) = read("Jobs _get_ **lost** in [the queue](https://example.org/q) of `a_b` and *c*.")
 
     assert part.text == "Jobs get lost in the queue of `a_b` and c."
+    assert [part.text for part in read("Jobs get lost[1](https://example.org/q).")] == ["Jobs get lost."]
 
 
 def test_quotations_and_notes_in_italics_are_passed_over():

@@ -14,7 +14,7 @@ from onrecord.importers.quotation import TOO_LONG, Quotation
         ("We use Redis. It is fast.", "We use Redis.", ("It is fast.",)),
         ("We asked Mr. Smith of Acme Inc. about it. Done.", "We asked Mr. Smith of Acme Inc. about it.", ("Done.",)),
         ("Use a queue, e.g. Kafka or No. 5 of the list.", "Use a queue, e.g. Kafka or No. 5 of the list.", ()),
-        ("Version 2.0 of node.js is out. we moved.", "Version 2.0 of node.js is out. we moved.", ()),
+        ("Version 2.0 of node.js is out. we moved.", "", ("Version 2.0 of node.js is out. we moved.",)),
         ("We use Redis. However, not for mail.", "", ("We use Redis.", "However, not for mail.")),
         (", and so on. It works.", "", (", and so on.", "It works.")),
         (":", "", (":",)),
@@ -37,7 +37,8 @@ def test_no_sentence_is_cut():
     ["Cost: it is higher.", "Faster start - workers wait less.", "We use Redis:", "We use [Redis][1] now.",
      "We use Redis &amp; Kafka.", "We use Redis \\_now\\_.", "It meets the demand (NFR-4, AC-1).", "Use {name} now.",
      "Since the queue can only be read by workers.", "is like that of all other queues", "https://example.org/q",
-     "It needs a table See 0012-table.md", "It is built in (ADR (./0008-x.md))."],
+     "There are many ways to run jobs.",
+     "Run jobs by hand. i.e. never", "It needs a table See 0012-table.md", "It is built in (ADR (./0008-x.md))."],
 )  # fmt: skip
 def test_a_sentence_with_a_label_a_mark_or_a_code_of_its_page_is_not_quoted(sentence):
     assert quotation.strict_flaw(sentence, 400)

@@ -35,6 +35,7 @@ _MAX_NAME_LENGTH = 100
 _MAX_TITLE_LENGTH = 120
 _MAX_QUOTED_LENGTH = 40
 _MAX_STATUSES = 2
+_STEM_LENGTH = 4
 _IN_PART = re.compile(r"\b(?:part(?:ly|ially)|in part|mostly|accepted or|or rejected|or accepted)\b")
 _BEFORE_STATUS = re.compile(
     r"^(?:[^\w✅]|status\b|this\b|(?:adr|decision|document|record)\b|is\b|was\b|has been\b|currently\b|under\b|"
@@ -125,6 +126,8 @@ def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
     if _is_called_template(page, path) and (outcome.doubt or not sources.is_numbered(path)):
         return Unread("a template", is_for_agent=False)
     doubt = outcome.doubt or _doubt(title, status, fields.status)
+    if _is_of_another_page(title, path, outcome.decision):
+        doubt = doubt or "its title has no word of its file name or its decision: it may be that of another page"
     draft = _Draft(page, outcome, title, path)
     doubt = doubt or ("" if draft.reasons else "it gives neither a context nor a reason")
     if doubt:
@@ -218,9 +221,7 @@ def _title(page: MarkdownPage, path: str) -> str:
     """
     first = next((section for section in page.sections if section.title), None)
     heading = first.title if first and first.level == 1 and not adr_page.is_part(first) else ""
-    stem = os.path.splitext(os.path.basename(path))[0]
-    name = re.sub(r"[-_\s]+", " ", _NUMBER.sub("", stem, count=1)).strip() if _NUMBER.match(stem) else ""
-    named = f"{name[:1].upper()}{name[1:]}" if " " in name else ""
+    named = _file_title(path)
     for title in (heading, page.first("title"), page.first("name"), named):
         match = _TITLE_NUMBER.match(title)
         bare = adr_page.clean(title[match.end() :] if match else title).strip(" _*")
@@ -232,6 +233,21 @@ def _title(page: MarkdownPage, path: str) -> str:
         ):
             return bare
     return ""
+
+
+def _file_title(path: str) -> str:
+    """Return the words of a numbered file's name; empty for none or one."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    name = re.sub(r"[-_\s]+", " ", _NUMBER.sub("", stem, count=1)).strip() if _NUMBER.match(stem) else ""
+    return f"{name[:1].upper()}{name[1:]}" if " " in name else ""
+
+
+def _is_of_another_page(title: str, path: str, decision: str) -> bool:
+    """True if neither the name of the file nor the decision has a word that begins as one of the title does."""
+    named = _file_title(path)
+    joined = "".join(re.findall(r"[^\W_]+", f"{named} {decision}".lower()))
+    stems = {word[:_STEM_LENGTH] for word in re.findall(r"[^\W_]{2,}", title.lower())}
+    return bool(named) and title.isascii() and not any(stem in joined for stem in stems)
 
 
 def _is_called_template(page: MarkdownPage, path: str) -> bool:

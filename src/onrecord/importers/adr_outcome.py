@@ -219,11 +219,11 @@ def _doubt(text: str, all_text: str) -> str:
 
 def _read_free_text(text_part: Quotable, others: Sequence[Quotable]) -> AdrOutcome:
     """Return the sentence that decides: the first, or one that says so, and those that go on with deciding."""
-    if text_part.kind == "item" and others and others[0].kind == "item":
+    if text_part.kind == "item" and any(part.kind == "item" for part in others):
         return AdrOutcome(doubt="it decides several things, each in an item of a list")
     parts = quotation.whole_sentences(text_part.text[:_MAX_READ])
     parts = parts[:-1] if text_part.is_open else parts
-    start = _decisive(parts[: quotation.MAX_TRIED], is_whole=not text_part.is_open)
+    start = _decisive(parts[: quotation.MAX_TRIED], is_whole=text_part.kind == "paragraph" and not text_part.is_open)
     if start is None:
         is_cut = (
             "goes on in a list, a table or code"

@@ -86,6 +86,7 @@ _REPLACED = re.compile(
 _ITEM_MARK = re.compile(r"(\s*)(?:[-*+]|[(\[]?(\d{1,3})[.)\]])\s+")
 _CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]{0,300}\]\([^()\n]{0,500}\)")
+_FOOTNOTE_LINK = re.compile(r"\[\W?\d{1,3}\W?\]\([^()\n]{0,500}\)")
 _BOLD = re.compile(r"(\*\*|__)(?=\S)(.{1,300}?)\1(.*)", re.DOTALL)
 _ALL_ITALIC = re.compile(r"_[^_]+_|\*[^*]+\*")
 _LABELLED = re.compile(r"[A-Z][^.,;:!?]{0,40}:\s")
@@ -373,7 +374,7 @@ def _is_sentence(text: str) -> bool:
 
 def plain(source: str) -> str:
     """Return a text on one line, without emphasis and the targets of links to other sites."""
-    parts = markdown.plain(source).split("`")
+    parts = markdown.plain(_FOOTNOTE_LINK.sub("", source)).split("`")
     parts = [part if number % 2 else _EMPHASIS.sub(_emphasised, part) for number, part in enumerate(parts)]
     return " ".join("`".join(parts).split())
 

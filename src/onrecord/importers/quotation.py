@@ -170,6 +170,10 @@ def _contrasts(later_sentences: Sequence[str]) -> bool:
     return bool(later_sentences and _CONTRAST.match(later_sentences[0]))
 
 
+def _is_broken(sentence: str) -> bool:
+    return any(not _ABBREVIATED.search(sentence[: end.end()]) for end in _BROKEN.finditer(sentence))
+
+
 def without_last(text: str) -> str:
     """Return a text without its last sentence, which goes on elsewhere."""
     return " ".join(whole_sentences(text[:_MAX_READ])[:-1])
@@ -197,6 +201,18 @@ _SAYS_NONE = re.compile(
 
 _LABELLED = re.compile(r"[A-Z`][^.,;!?]{0,40}?(?::\s|\s[-–—]+\s)")
 """A sentence that begins with what it is about, and a colon or a dash."""
+
+_ANNOUNCES = re.compile(
+    r"\b(?:several|various|many|multiple|some|few|two|three|four|five|different|following|main)(?: \w+){0,2} "
+    r"(?:consequences|implications|reasons|options|ways|factors|dimensions|approaches|challenges|problems|issues|"
+    r"drawbacks|benefits|advantages|disadvantages|alternatives|aspects|solutions|goals|choices|possibilities|steps|"
+    r"things|requirements|considerations)\b",
+    re.IGNORECASE,
+)
+"""Words that announce a list."""
+
+_BROKEN = re.compile(r"[a-z)`]{2}[.!?](?=\s+(?:i\.e|e\.g|[a-z]{2}))")
+"""The end of a sentence in the middle of one, unless it is that of an abbreviation."""
 
 _SEE = re.compile(r"\w See \b|\b[Ss]ee \(?\S*(?:\.md\b|https?:)")
 _FRAGMENT = re.compile(
@@ -244,8 +260,10 @@ def strict_flaw(sentence: str, max_characters: int) -> str:
         return "it has more than plain text"
     if _CODE_OF_PAGE.search(prose) or _SEE.search(prose):
         return "it points to another place"
-    if _FRAGMENT.match(prose):
+    if _FRAGMENT.match(prose) or _is_broken(prose):
         return "it is not complete"
+    if _ANNOUNCES.search(prose):
+        return "it has a label or leads to a list"
     if _LABELLED.match(sentence) or _COLON.search(prose):
         return "it has a label or leads to a list"
     return sentence_flaw(sentence)
