@@ -70,6 +70,23 @@ def test_the_section_of_a_page_is_renewed_and_nothing_else(filled, onrecord):
     assert "Jobs in Postgres" in after and "Seven" not in after
 
 
+OLD_SECTION = "<!-- recollect: begin -->\n\n## Project memory\n\n- Old.\n\n<!-- recollect: end -->"
+"""As 0.2.0 wrote it."""
+
+
+@pytest.mark.parametrize("ours", ["", f"\n\n{export.BEGIN}\n\n- New.\n\n{export.END}"], ids=["alone", "beside ours"])
+def test_the_section_of_0_2_0_is_renewed_and_no_second_one_is_added(filled, onrecord, ours):
+    page = filled / "AGENTS.md"
+    page.write_text(f"# Rules\n\n{OLD_SECTION}{ours}\n\nMore of mine.\n")
+
+    outcome = onrecord("export", "--into=AGENTS.md")
+
+    after = page.read_text()
+    assert outcome.code == 0
+    assert after.startswith(f"# Rules\n\n{export.BEGIN}\n") and after.endswith(f"{export.END}\n\nMore of mine.\n")
+    assert (after.count(export.BEGIN), after.count("## Project memory"), "recollect" in after) == (1, 1, False)
+
+
 def test_a_page_with_odd_marks_is_left_alone(filled, onrecord):
     page = filled / "AGENTS.md"
     page.write_text(f"{export.END}\n{export.BEGIN}\n")

@@ -174,6 +174,24 @@ def test_files_of_agents(project: GitProject, home: Path, file: str, text: str, 
     assert path.read_text() == text
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (".pre-commit-config.yaml", "repos:\n  - hooks:\n      - id: recollect-audit\n"),
+        (".mcp.json", '{"mcpServers": {"recollect": {"command": "recollect", "args": ["mcp"]}}}'),
+        (".github/workflows/memory.yml", "jobs:\n  a:\n    steps:\n      - run: recollect audit --strict\n"),
+    ],
+)
+def test_files_of_the_project(project: GitProject, file: str, text: str):
+    project.write(file, text)
+
+    path = project.root / file
+    assert only_finding(project) == (
+        f"left of the old name recollect: {path}",
+        f"rename recollect to onrecord in {path}",
+    )
+
+
 def test_a_config_that_only_mentions_the_word(project: GitProject, home: Path):
     (home / ".codex").mkdir(parents=True)
     (home / ".codex" / "hooks.json").write_text('{"note": "I do not recollect why"}')

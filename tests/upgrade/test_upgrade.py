@@ -144,6 +144,28 @@ def test_the_real_version_leaves_the_files_kept_here_and_reads_what_this_one_wri
     assert wrong == []
 
 
+def test_the_section_of_agents_md_is_renewed_at_the_next_save(tmp_path: Path) -> None:
+    version = VERSIONS[-1]
+    if not version.is_in_history():
+        pytest.skip(f"the commit of {version.number} is not in this clone's history")
+    version.check_out(tmp_path / old_project.OLD_CLONE)
+    made = old_project.make(tmp_path, version)
+    page = made.project / "AGENTS.md"
+    page.write_text("# Rules\n", encoding="utf-8")
+    made.old_command("export", "--into", "AGENTS.md")
+    made.old_command("config", "set", "export.file", "AGENTS.md")
+    before = page.read_text(encoding="utf-8")
+
+    made.command(
+        "save", "decision", "--file", "-", given=json.dumps(old_data.REPLACED | {"title": "Sessions in files"})
+    )
+
+    after = page.read_text(encoding="utf-8")
+    assert before.count("<!-- recollect: begin -->") == after.count("<!-- onrecord: begin -->") == 1
+    assert "recollect" not in after and after.startswith("# Rules\n")
+    assert after.count("\n- ") == before.count("\n- ") + 1
+
+
 def timeless(packed: old_project.Packed) -> dict[str, list[str]]:
     """Packed files without times and without an order that depends on them."""
     return {path: sorted(_TIME.sub("", text).split("\n")) for path, text in packed.items()}

@@ -24,6 +24,7 @@ _OLD_PROGRAM = re.compile(r'["/@.:`] ?recollect\b')
 
 _ATTRIBUTE = re.compile(rb"\bmerge=recollect\b")
 _IMPORTS = "imports"
+_MAX_WORKFLOWS = 100
 _MAX_CONFIG_BYTES = 1_000_000
 
 
@@ -37,7 +38,7 @@ class Leftover(NamedTuple):
 
 def examine(project: str) -> Iterator[Finding]:
     """Yield one note that lists all leftovers of the old name."""
-    leftovers = [*_folders(), *_git(project), *_hosts(), *_variables()]
+    leftovers = [*_folders(), *_git(project), *_hosts(), *_project_files(project), *_variables()]
     if leftovers:
         what = f"left of the old name {NAME}: {', '.join(leftover.what for leftover in leftovers)}"
         # Commands come first: all of them can be pasted as one line.
@@ -137,6 +138,16 @@ def _skills(command: str) -> Iterator[Leftover]:
     if old:
         folder = os.path.dirname(os.path.dirname(old[0]))
         yield Leftover(folder, command or _line("rm", *old))
+
+
+def _project_files(project: str) -> Iterator[Leftover]:
+    """Yield the project's own files that start the old program."""
+    workflows = os.path.join(".github", "workflows")
+    names = [os.path.join(workflows, name) for name in _names(os.path.join(project, workflows))[:_MAX_WORKFLOWS]]
+    for name in (".pre-commit-config.yaml", ".mcp.json", *names):
+        path = os.path.join(project, name)
+        if _OLD_PROGRAM.search(_text(path)):
+            yield Leftover(path, advice=f"rename {NAME} to onrecord in {path}")
 
 
 def _variables() -> Iterator[Leftover]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from onrecord import categories
 from onrecord.coldstart import NamedTuple
+from onrecord.paths import OLD_NAME
 from onrecord.record import memory, naming, summary_line
 from onrecord.record.memory import Memory
 from onrecord.text import escape_for_agent
 
 BEGIN = "<!-- onrecord: begin -->"
 END = "<!-- onrecord: end -->"
+_OLD_BEGIN, _OLD_END = (mark.replace("onrecord", OLD_NAME) for mark in (BEGIN, END))
+_OLD_SECTION = re.compile(rf"\n*{_OLD_BEGIN}.*?{_OLD_END}", re.DOTALL)
 _ONLY = "<!-- only: "
 _HEAD = "## Project memory\n\nWritten by `onrecord export`. Change the records, not this section."
 
@@ -66,6 +70,13 @@ def agents_section(records: Iterable[Memory], section_filter: SectionFilter = AL
     for heading, group in _by_category(records):
         parts.append(f"### {heading}\n\n" + "\n".join(f"- {_line(record)}" for record in group))
     return "\n\n".join((*parts, END)) + "\n"
+
+
+def take_over_section(page_text: str) -> str:
+    """Return a page in which the section that 0.2.0 wrote is ours; without it, if it has a section of ours, too."""
+    if BEGIN in page_text:
+        return _OLD_SECTION.sub("", page_text)
+    return page_text.replace(_OLD_BEGIN, BEGIN).replace(_OLD_END, END)
 
 
 def replace_section(page_text: str, section: str) -> str | None:

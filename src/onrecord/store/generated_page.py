@@ -55,15 +55,16 @@ def plan(
     ALL_RECORDS, the filter that the existing section names is used.
     """
     before = _read(file)
-    if before and not may_add and export.BEGIN not in before:
+    page_text = export.take_over_section(before)
+    if page_text and not may_add and export.BEGIN not in page_text:
         raise BadInput(f"{file!r} was not made by `onrecord export`", fix="name a new file, or add a section: --into")
     try:
-        section_filter = export.read_filter(before) if section_filter == ALL_RECORDS else section_filter
+        section_filter = export.read_filter(page_text) if section_filter == ALL_RECORDS else section_filter
     except ValueError as error:
         raise BadInput(f"the section of {file!r} cannot be updated: {error}", fix="delete the section") from error
     current = [record for record in validity.current(records) if section_filter.accepts(record)]
     section = export.agents_section(current, section_filter)
-    after = export.replace_section(before, section)
+    after = export.replace_section(page_text, section)
     if after is None:
         marks = f"{export.BEGIN} and {export.END}"
         raise BadInput(f"{file!r} must have exactly one pair of marks", fix=f"leave one pair of {marks}, or none")
