@@ -417,3 +417,20 @@ def test_a_pointer_names_the_call_that_shows_it(project, client):
     name = text.split('show with id "')[1].split('"')[0]
     assert client.call("show", id=name)["structuredContent"]["id"] == SESSIONS
     assert "onrecord" not in text
+
+
+def test_show_gives_an_entry_of_a_knowledge_bank(client, project):
+    bank = project / "docs" / "knowledge-bank" / "patterns.md"
+    bank.parent.mkdir(parents=True)
+    bank.write_text("### Write, then rename\nNo reader sees half a file.\n- Observation count: 3\n- Confidence: high\n")
+
+    result = client.call("show", id="write-then-rename")
+
+    shown = result["structuredContent"]
+    assert (shown["category"], shown["title"], shown["status"]) == ("pattern", "Write, then rename", "active")
+    assert shown["path"] == "docs/knowledge-bank/patterns.md"
+    assert shown["record"] == {
+        "text": "Write, then rename: No reader sees half a file.", "observations": 3, "confidence": 3.0,
+    }  # fmt: skip
+    assert "No reader sees half a file." in text_of(result)
+    assert 'source="docs/knowledge-bank/patterns.md"' in text_of(result)

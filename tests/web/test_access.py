@@ -326,3 +326,19 @@ def test_a_port_in_use_is_said(browser):
         bound.listen()
         with pytest.raises(BadInput, match="cannot be used"):
             server.bind(bound.getsockname()[1])
+
+
+def test_a_method_that_no_page_has_is_refused(browser):
+    response = browser.client.request("PUT", "/")
+
+    assert (response.status_code, response.text) == (405, "Only GET, HEAD and POST are supported.\n")
+
+
+def test_a_browser_that_asks_for_an_icon_uses_up_no_address(browser):
+    address = browser.access.new_address()
+    stranger = TestClient(browser.client.app, base_url=f"http://{browser.access.host}")
+
+    icon = stranger.get("/favicon.ico")
+
+    assert (icon.status_code, icon.text) == (404, "There is no icon.\n")
+    assert stranger.get(address).status_code == 200

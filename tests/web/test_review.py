@@ -362,3 +362,59 @@ def test_a_page_that_a_refused_decision_made_can_change_the_theme_and_be_undone_
 
     assert form["page"] == "/inbox"
     assert undone.url.path.endswith("/inbox") and "Nothing was undone." in undone.text
+
+
+def test_a_draft_that_changed_after_the_page_was_loaded_is_shown_with_the_difference(browser, save, draft, project):
+    save()
+    name = draft("Use uv")
+    browser.get("/inbox")
+    before = Inbox(project.store.root).get(name)
+    path = Path(project.store.root, "inbox", f"{name}.json")
+    path.write_text(path.read_text().replace("pip is slow", "pip takes minutes"))
+
+    for action in ("accept", "merge", "reject"):
+        response = browser.post(f"/inbox/{name}/{action}", hash=before.hash, into="sessions-live-in-postgres")
+
+        assert response.status_code == 409
+        assert "“Use uv” was changed after you opened the page, so nothing was done" in _text(response)
+        assert "pip is slow" in response.text and "pip takes minutes" in response.text
+    assert Inbox(project.store.root).names() == [name]
+
+
+def test_of_drafts_accepted_together_one_that_changed_or_went_is_named_and_left(browser, save, draft, project):
+    save()
+    names = [draft("Use uv"), draft("Sign commits"), draft("Cache wheels")]
+    question = browser.post("/inbox/accept", **fields(browser.get("/inbox"), "data-accept-shown"))
+    path = Path(project.store.root, "inbox", f"{names[0]}.json")
+    path.write_text(path.read_text().replace("pip is slow", "pip takes minutes"))
+    browser.decide(names[1], "reject")
+
+    response = browser.post("/inbox/accept", **fields(question, "class"))
+
+    assert "Saved 1 record." in response.text
+    assert "Use uv: it was changed after the page was loaded" in _text(response)
+    assert "Sign commits: " in _text(response)
+    assert Inbox(project.store.root).names() == [names[0]]
+
+
+def test_an_action_that_there_is_none_of_is_refused(browser, save, draft, project):
+    entry = save()
+
+    responses = [
+        browser.decide(draft("Use uv"), "explode"),
+        browser.post(f"/record/project/{entry.path}/explode", hash=entry.hash),
+    ]
+
+    for response in responses:
+        assert response.status_code == 400
+        assert "explode" in response.text and "use the buttons" in response.text.lower()
+
+
+def test_a_record_is_not_retired_without_a_reason(browser, save, project):
+    entry = save()
+
+    response = browser.post(f"/record/project/{entry.path}/retire", hash=entry.hash, text=" ")
+
+    assert response.status_code == 400
+    assert "missing" in response.text.lower()
+    assert project.get("sessions-live-in-postgres").memory.record_status == "active"
