@@ -31,6 +31,11 @@ from tests import cost
         ("?.sql", "db/17.sql", False),
         ("release/*", "release/2.1", True),
         ("release/*", "release", False),
+        ("**/*/?b/**", "b/ab/b", True),
+        ("a/**/**", "a", True),
+        ("*/a/**", "a/ab", False),
+        ("*/**", "b/b", True),
+        ("a/?b", "a/ab", True),
     ],
 )
 def test_what_a_pattern_covers(pattern: str, path: str, expected: bool) -> None:

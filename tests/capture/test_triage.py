@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from onrecord.capture import conversation, triage
 from onrecord.capture.conversation import CUES_FOLDER, Conversation, Cues
+from onrecord.categories import CATEGORIES
 from onrecord.session import correction
 from onrecord.session.transcript import Ending, Message
 
@@ -424,6 +425,14 @@ def test_every_language_knows_the_tags_that_triage_asks_for(language):
 
     assert other - english == set()
     assert {tag for tag in english - other if not tag.startswith("w.")} == set()
+
+
+def test_code_asks_for_no_tag_that_the_lists_do_not_have():
+    boosted = [names for category in CATEGORIES.values() for names in category.boosted]
+    rules = triage._RULE_CUES.values()
+    asked_for = {tag for tags in (*boosted, *rules, triage._CURES, triage._ENDS, triage._NO_ANSWER) for tag in tags}
+
+    assert asked_for - tags_of("en") == set()
 
 
 @pytest.mark.parametrize(

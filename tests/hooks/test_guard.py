@@ -119,6 +119,54 @@ def test_two_here_documents_in_a_row_each_end_for_themselves():
     assert forbids(f"{free}\nrm .claude/memory/x")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find {} -delete", "find {} -exec rm x +", "find {} -execdir rm x +", "fd . {} -x rm", "git mv {}/a.json /tmp",
+        "sed --in-place s/a/b/ {}/a.json", "awk -i inplace 1 {}/a.json", "gawk -i inplace 1 {}/a.json",
+        "xargs rm < {}", "pushd {} && rm a.json", "cd {} && echo x > a.json", "echo x 2>{}/a.json",
+        "echo x &> {}/a.json",
+        "echo x >| {}/a.json", "cp a.json {}/decisions", "rsync a.json {}/", "ln -s /tmp/a {}/a.json",
+        "ls {} | xargs cp x", "sh -c 'echo x > {}/a.json'", "bash <<E\necho x > {}/a.json\nE",
+    ],
+)  # fmt: skip
+def test_every_usual_way_to_write_a_file_is_stopped_in_the_store_alone(command):
+    assert forbids(command.format(".claude/memory"))
+    assert not forbids(command.format("build"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find {} -name x", "fd . {}", "git log -- {}", "git add {}", "sed -n 1p {}/a.json", "awk 1 {}/a.json",
+        "cd {} && ls", "cd {} && cat a.json > /tmp/a.json", "cat < {}/a.json", "cp {}/a.json /tmp",
+        "sh -c 'cat {}/a.json'", "cp", "cd",
+    ],
+)  # fmt: skip
+def test_every_usual_way_to_read_a_file_is_free_in_the_store(command):
+    assert not forbids(command.format(".claude/memory"))
+
+
+def test_a_command_in_the_store_may_write_outside_of_it():
+    def forbids_in_store(command: str) -> bool:
+        return guard.forbids("bash", [], command, [STORE], f"{STORE}/decisions")
+
+    assert forbids_in_store("echo x > a.json")
+    assert forbids_in_store("rm a.json")
+    assert not forbids_in_store("echo x > /tmp/a.json")
+    assert not forbids_in_store("cat a.json")
+    assert guard.forbids("bash", [], "rm $FILE", [STORE], STORE)
+
+
+def test_a_home_folder_may_be_spelt_in_every_way(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/ann")
+    store = "/home/ann/work/.notes"
+
+    for spelling in ("/home/ann/work/.notes", "~/work/.notes", "$HOME/work/.notes"):
+        assert guard.forbids("bash", [], f"rm {spelling}/a.json", [store], "/tmp")
+    assert not guard.forbids("bash", [], "rm /home/bob/elsewhere/.notes/a.json", [store], "/tmp")
+
+
 @pytest.mark.parametrize("program", ["python", "python3.12", "/usr/bin/perl5.36", "ruby", "node", "bash", "python.exe"])
 def test_an_interpreter_may_read_records_but_its_code_may_not_write_them(program):
     assert forbids(f"{program} -c 'f.write()' .claude/memory/decisions/x.json")
@@ -213,3 +261,43 @@ def test_a_store_is_the_same_under_another_case_where_the_system_says_so(platfor
     monkeypatch.setattr("sys.platform", platform)
 
     assert forbids(command)
+
+
+def broken(tmp_path, names):
+    """Return a store with files that are no records."""
+    folder = tmp_path / ".claude" / "memory" / "decisions"
+    folder.mkdir(parents=True)
+    for seconds, name in enumerate(names, 1_000_000):
+        (folder / f"{name}.json").write_text("{}")
+        os.utime(folder / f"{name}.json", (seconds, seconds))
+    return str(folder.parent)
+
+
+def test_files_that_a_command_may_have_written_are_those_of_two_minutes(tmp_path):
+    root = broken(tmp_path, ["a"])
+    sentence = "decisions/a.json cannot be read as a record; to see why: onrecord doctor."
+
+    assert guard.check_written(root, now=1_000_119.5) == [sentence]
+    assert guard.check_written(root, now=1_000_120.5) == []
+
+
+def test_the_newest_twenty_files_are_checked(tmp_path):
+    root = broken(tmp_path, [f"record-{number}" for number in range(21)])
+
+    sentences = guard.check_written(root, now=1_000_030.0)
+
+    assert [sentence.split(".json")[0] for sentence in sentences] == [
+        f"decisions/record-{number}" for number in range(20, 0, -1)
+    ]
+
+
+def test_the_reason_that_quotes_a_file_is_cut(tmp_path):
+    root = broken(tmp_path, ["a"])
+    path = os.path.join(root, "decisions", "a.json")
+    with open(path, "w") as file:
+        file.write('{"' + "k" * 500 + '": 1}')
+
+    (sentence,) = guard.check_written(root, path)
+
+    assert len(sentence.partition(" (")[0]) <= 300
+    assert guard.check_written(root, str(tmp_path / "elsewhere.json")) == []

@@ -118,7 +118,7 @@ def _shell_writes(command: str, folders: _GuardedFolders) -> bool:
 
 def _part_writes(words: list[str], folders: _GuardedFolders, runs_code: bool, has_document: bool) -> bool:
     for operator, target in zip(words, words[1:]):
-        if ">" in operator and set(operator) <= set("<>&") and folders.may_have(target):
+        if ">" in operator and shell_words.is_redirection(operator) and folders.may_have(target):
             return True
     is_piped = words[:1] == ["xargs"]
     first = shell_words.first_program(words)
