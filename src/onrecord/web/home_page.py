@@ -114,8 +114,8 @@ _BUTTONS = {
     attention.DRAFT: "Review",
     attention.SHARED_DRAFT: "Review",
     attention.CONFLICT: "Resolve",
-    attention.CORRECTED: "Improve",
-    attention.CONTRADICTED: "Look",
+    attention.CHANGED: "Verify",
+    attention.MISSING: "Settings",
     attention.SETTING: "Settings",
     attention.NOT_USED: "Settings",
     attention.AGENT: "Connect",
@@ -250,7 +250,7 @@ def _button(project: Project, need: Need) -> NeedButton:
         return NeedButton("Use the default", "/do/unset", is_form=True, subject=switch, file=file)
     if need.kind == attention.CORRECTED and need.number == 1 and need.subjects[0].path:
         return NeedButton("Improve", f"{view.address_of(need.subjects[0].path)}/edit")
-    return NeedButton(_BUTTONS.get(need.kind, "Look"), need.page)
+    return NeedButton(_BUTTONS.get(need.kind, "See which"), need.page)
 
 
 class LogSwitch(NamedTuple):
