@@ -11,7 +11,7 @@ from onrecord import paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
     from onrecord.errors import Unwritable
@@ -121,6 +121,16 @@ def names_in(folder: str) -> list[str]:
         if is_absent(error):
             return []
         raise unreadable(folder, error) from error
+
+
+def walk(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Return what `os.walk` does. Raises Unwritable where the disk fails; what the user may not list is left out."""
+
+    def refuse(error: OSError) -> None:
+        if is_fault(error):
+            raise unreadable(error.filename or folder, error) from error
+
+    return os.walk(folder, onerror=refuse)
 
 
 def read(path: str, max_bytes: int) -> bytes:

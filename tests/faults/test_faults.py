@@ -141,6 +141,24 @@ def test_no_module_makes_temporary_folders_of_its_own():
     assert modules == {"files.py"}
 
 
+def test_no_module_takes_a_folder_that_cannot_be_listed_for_an_empty_one():
+    """The flaw of 0.3.0-dev: `onrecord docs` ended as if it had a bug, and an import left out what the disk hid."""
+    package = Path(onrecord.__file__).parent
+    modules = {path.name for path in package.rglob("*.py") if "os.walk(" in path.read_text(encoding="utf-8")}
+
+    assert modules == {"files.py"}
+
+
+@pytest.mark.parametrize("command", ["docs", "import"])
+def test_a_folder_that_cannot_be_listed_is_named(bench, command):
+    case = next(case for case in commands.CASES if case.name == command)
+    known = workbench.learn(bench, case)
+    faults = [fault for fault in known.faults() if known.kinds[fault.number - 1] == "scandir" and fault.name == "EIO"]
+
+    assert faults
+    assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []
+
+
 def test_export_writes_over_nothing_that_the_disk_did_not_show(bench):
     case = next(case for case in commands.CASES if case.name == "export --into")
     known = workbench.learn(bench, case)

@@ -100,7 +100,7 @@ def pages() -> list[ManualPassage]:
             fix="install Onrecord again, or read the pages in the docs folder of its repository",
         )
     found_pages = []
-    for root, _, names in os.walk(folder):
+    for root, _, names in files.walk(folder):
         for name in names:
             if name.endswith(".md"):
                 path = os.path.join(root, name)

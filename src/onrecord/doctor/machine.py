@@ -281,7 +281,7 @@ def replicas() -> list[OwnFiles]:
 
 
 def _all_files(folder: str) -> list[str]:
-    return [os.path.join(inner, name) for inner, _, names in os.walk(folder) for name in names]
+    return [os.path.join(inner, name) for inner, _, names in files.walk(folder) for name in names]
 
 
 def measure(path: str, what: str, days: int = 0) -> OwnFiles:

@@ -123,7 +123,7 @@ def _files(root: str) -> list[str]:
 
 def _walk(root: str) -> Iterator[str]:
     count = 0
-    for folder, folders, names in os.walk(root):
+    for folder, folders, names in files.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")

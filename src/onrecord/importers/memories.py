@@ -333,7 +333,7 @@ def _pages(folder: str) -> Iterator[tuple[str, MarkdownPage, str]]:
     if not os.path.isdir(folder):
         raise BadInput(f"{folder!r} is not a folder", fix="name the folder of the Markdown files")
     full: list[str] = []
-    for here, folders, names in os.walk(folder):
+    for here, folders, names in files.walk(folder):
         folders[:] = sorted(name for name in folders if name[0] != ".")
         full += [os.path.join(here, name) for name in sorted(names) if name.lower().endswith(".md")]
         if len(full) > MAX_FILES:

@@ -154,7 +154,7 @@ def _relative(project: str, path: str) -> str:
 
 def _files(root: str) -> Iterator[str]:
     """Yield the files in a folder tree, without hidden folders and vendored code."""
-    for count, (path, folders, names) in enumerate(os.walk(root)):
+    for count, (path, folders, names) in enumerate(files.walk(root)):
         folder = os.path.relpath(path, root).replace(os.sep, "/")
         folder = "" if folder == "." else folder
         if count >= MAX_FOLDERS:

@@ -85,7 +85,7 @@ class Mirror:
         if not all(os.path.exists(os.path.join(self.folder, part)) for part in _PARTS):
             files.make_folder(self.folder, is_private=True)
             return self._run("init", "-q", "--bare", "--template=", self.folder, exists=False)
-        for folder, _, names in os.walk(self.folder):
+        for folder, _, names in files.walk(self.folder):
             for name in names:
                 if name.endswith(".lock"):
                     files.remove(os.path.join(folder, name))
