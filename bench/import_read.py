@@ -45,7 +45,8 @@ def report() -> str:
         for repo in dict.fromkeys(verdict.repo for verdict in own):
             lines.append(_row(repo, (verdict for verdict in own if verdict.repo == repo)))
         lines.append(_row(f"**all, round {number}**", own))
-    lines.append(_row("**all, rounds 5 to 10**", verdicts))
+    first, last = min(verdict.number for verdict in verdicts), max(verdict.number for verdict in verdicts)
+    lines.append(_row(f"**all, rounds {first} to {last}**", verdicts))
     return "\n".join(lines)
 
 

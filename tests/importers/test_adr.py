@@ -623,6 +623,7 @@ def test_several_decisions_under_headings_of_their_own_are_left_to_an_agent():
         ("docs/adr/0014-use-a-queue.md", page("Use Kafka for jobs.", title="[short title]"), "Use a queue"),
         ("docs/adr/0015-use-a-queue.md", page("Use Kafka for jobs.", title="Context"), "Use a queue"),
         ("docs/adr/0016-use-a-queue.md", page("Use Kafka for jobs.", title="16. use-a-table-for-jobs"), "Use a queue"),
+        ("docs/adr/0018-x.md", page("Use Kafka.", title="Architecture decision record 18: Use a queue"), "Use a queue"),
         ("docs/adr/0017-x.md", page("Use Kafka for jobs.", title="n. Use a queue"), "Use a queue"),
     ],
 )  # fmt: skip

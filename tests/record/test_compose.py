@@ -133,7 +133,7 @@ def test_a_title_of_common_words_alone_still_has_a_tag():
 
 
 def test_a_tag_made_from_a_title_has_no_brackets_around_it():
-    given = {"title": "Queues (for background jobs), etc.", "topic": "a", "value": "b", "reason": "c"}
+    given = {"title": "Queues / background (jobs), etc.", "topic": "a", "value": "b", "reason": "c"}
 
     assert compose.compose("preference", given, now=NOW).tags == ("background", "etc", "jobs", "queues")
 

@@ -46,7 +46,8 @@ _BEFORE_STATUS = re.compile(
 
 _NUMBER = re.compile(r"(?:adr[\s_-]*)?0*(\d{1,6})(?=\D|$)", re.IGNORECASE)
 _TITLE_NUMBER = re.compile(
-    r"\[?(?:adr|[A-Z]{2,6}(?=-\d{1,4}:)|decision(?: record)?|rfc)[\s#:_-]*\d{1,6}\]?\s*[.:)–—-]*\s*(?=\S)"
+    r"\[?(?:adr|[A-Z]{2,6}(?=-\d{1,4}:)|(?:architectur\w+ )?decision(?: record)?|rfc)[\s#:_-]*"
+    r"\d{1,6}\]?\s*[.:)–—-]*\s*(?=\S)"
     r"|(?:\d{1,6}|n{1,4})\s*[.:)–—-]\s*(?=\S)|0\d{1,5}\s+(?=\S)"
     r"|(?:adr|(?:architectur\w+ )?decision(?: record)?(?: \(adr\))?|decision outcome)\s*(?:[:–—-]|for\b)\s+(?=\S)",
     re.IGNORECASE,
@@ -57,7 +58,7 @@ _NO_TITLE = re.compile(
     r"(?:number|nnnn?|xxxx?|0000)[. ]+title)[\s\d.:#-]*",
     re.IGNORECASE,
 )
-_SLUG = re.compile(r"[a-z0-9.]+(?:[-_][a-z0-9.]+){2,}")
+_SLUG = re.compile(r"[A-Za-z0-9.]+(?:[-_][a-z0-9.]+){2,}")
 """A heading that is the name of a file: where both have one, that of the file was changed last."""
 
 _PLACEHOLDER_TITLE = re.compile(

@@ -156,7 +156,7 @@ def _tags(raw: Mapping[str, Any]) -> list[str]:
     if clean:
         return list(clean)
     bare = (word.strip(_AROUND_WORD) for word in naming.words(raw["title"]))
-    words = [word for word in bare if word and word.lower() not in _COMMON]
+    words = [word for word in bare if any(map(str.isalnum, word)) and word.lower() not in _COMMON]
     longest = sorted(words or ["untagged"], key=lambda word: (-len(word), word))[:4]
     return list(naming.clean_tags(longest)) or ["untagged"]
 
