@@ -182,8 +182,8 @@ SECTIONS: Sequence[Section] = (
         "Import of decision records",
         "import",
         "By round, each before the changes that followed it. Rounds 1 to 4 were learnt from afterwards, and measured"
-        " before drafts became short. Since round 5 at first sight, every sentence read against its page; since round 11"
-        " with a reader that puts nothing together. `bench/results/import.md` explains it.",
+        " before drafts became short. Since round 5 at first sight, every sentence read against its page; since round"
+        " 11 with a reader that puts nothing together. `bench/results/import.md` explains it.",
         figure_tables.imported,
     ),
     Section(
