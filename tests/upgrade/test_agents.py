@@ -198,3 +198,15 @@ def test_where_a_host_must_remove_the_plugin_of_0_2_0_its_command_is_printed(
 
     for printed in (connected, again, removed):
         assert command in " ".join(printed.split())
+
+
+def test_entries_in_a_project_are_replaced_and_removed(old: OldProject) -> None:
+    hooks = old.project / ".codex/hooks.json"
+    old_project.write(hooks, (old.home / ".codex/hooks.json").read_text())
+
+    old.connect("codex", "--here", "--yes")
+    replaced = hooks.read_text()
+    old.connect("codex", "--here", "--remove", "--yes")
+
+    assert "recollect" not in replaced and replaced.count("|| : onrecord") == 7
+    assert not hooks.exists()
