@@ -86,6 +86,13 @@ def test_a_record_that_is_deleted_stays_in_the_stream_without_a_link(browser, sa
     assert f'href="/record/project/{entry.path}"' not in shown
 
 
+def test_what_changed_is_renewed_on_an_open_page(browser, save):
+    """A record that an agent saved was counted at once, and listed after a reload."""
+    save()
+
+    assert re.search(r'<section[^>]* id="changed-lately" data-live', browser.get("/").text)
+
+
 def test_what_changed_stands_in_the_empty_half_of_start_until_agents_are_shown_something(browser, save, project):
     entry = save()
 

@@ -52,6 +52,19 @@ def test_it_shows_the_records_and_nothing_private(site):
     assert "<form method" not in everything and "/inbox" not in everything
 
 
+def test_what_agents_were_corrected_with_is_not_published(project, save, tmp_path):
+    """The map of the site had it, from the log of the machine that wrote the site."""
+    repository = GitProject(Path(project.root))
+    repository.write("login.py", "EXPIRY = 14\n")
+    repository.commit()
+    entry = save(related_files=["login.py"])
+    usage_log.append(project.store.root, [("corrected", entry.path)])
+
+    static_site.write(project.root, str(tmp_path / "site"))
+
+    assert not [name for name, text in _files(tmp_path / "site").items() if "agent was corrected" in text]
+
+
 def test_lines_of_the_projects_files_are_not_published(project, save, tmp_path):
     repository = GitProject(Path(project.root))
     repository.write("login.py", "EXPIRY = 14\n")

@@ -164,7 +164,7 @@ def home(request: Request) -> Response:
         coverage=project_map.coverage.root,
         map_width=_MAP_WIDTH,
         map_height=_MAP_HEIGHT,
-        words=map_page.WORDS,
+        words=map_page.words_of(site),
         **values,
     )
 

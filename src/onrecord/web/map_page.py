@@ -109,7 +109,9 @@ def _states(site: Site, index: Index) -> dict[str, str]:
     ids = frozenset(site.live.changed_files(index.root).ids)
     rows, _ = listing.read(index, ListingFilter(status="active"), _MAX_RECORDS) if ids else ([], 0)
     states = {row.path: coverage.CHANGED for row in rows if row.id in ids}
-    return {**states, **dict.fromkeys(outcomes.lately_corrected(index.root), coverage.CORRECTED)}
+    # Whom an agent did not obey is nothing to publish.
+    corrected = () if site.is_static else outcomes.lately_corrected(index.root)
+    return {**states, **dict.fromkeys(corrected, coverage.CORRECTED)}
 
 
 def drawing(project_map: ProjectMap, area: Area, width: int, height: int, most: int) -> list[DrawnCell]:
@@ -152,6 +154,11 @@ def address(path: str) -> str:
     return f"/map?folder={quote(path)}" if path else "/map"
 
 
+def words_of(site: Site) -> dict[str, str]:
+    """Return the states that a map can show, in words: a static site has no corrections."""
+    return {state: words for state, words in WORDS.items() if state != coverage.CORRECTED or not site.is_static}
+
+
 def _listed(project_map: ProjectMap, area: Area) -> list[int]:
     """Return the numbers of the records about an area, as many as a list holds; those about less of it come first."""
     numbers = project_map.coverage.numbers_about(area)
@@ -178,7 +185,7 @@ def show(request: Request) -> Response:
         more_rows=len(rows) - len(rows[:_MAX_LISTED]),
         records=_items(project_map, area),
         number_of_records=len(project_map.coverage.numbers_about(area)),
-        words=WORDS,
+        words=words_of(site),
         tags=tags,
         without=sum(1 for record in project_map.records if not record.files),
         is_complete=project_map.coverage.is_complete,
