@@ -54,7 +54,7 @@ PARTS = (
     Part("scale", 12),
     Part("hub", 20),
     Part("fuzz", 15),
-    Part("faults", 40),
+    Part("faults --step 29 --first 19", 4),
     Part("mutants", 45),
 )
 PAGES = ("report", "figures")
