@@ -93,6 +93,20 @@ def test_the_palette_has_pages_and_actions_and_closes(ferry):
 
 
 @in_thread
+def test_the_key_right_after_the_palette_is_closed_is_heard(ferry):
+    """It went to the field of the palette, which was closed but still had the focus."""
+    page = ferry.window("/")
+
+    page.keyboard.press("Control+k")
+    page.keyboard.type("seats")
+    expect(page.get_by_role("option").first).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+
+
+@in_thread
 def test_a_slash_that_is_typed_into_a_field_is_a_slash(ferry):
     page = ferry.window("/agent")
 

@@ -120,7 +120,8 @@
 
   let before = "";
   document.addEventListener("keydown", (event) => {
-    const isTyping = event.target.closest?.("input, textarea, select, [contenteditable]");
+    // The field of a dialog that has just closed keeps the focus for a moment.
+    const isTyping = event.target.closest?.("input, textarea, select, [contenteditable]") && !event.target.closest("dialog:not([open])");
     if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k") {
       event.preventDefault();
       if (!dialog.open) open();
