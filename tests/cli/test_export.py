@@ -246,3 +246,15 @@ def test_a_section_that_somebody_has_changed_is_left_alone(filled, onrecord):
 
     assert "it names a category that does not exist" in outcome.err
     assert "opinions" in (filled / "MEMORY.md").read_text()
+
+
+def test_a_page_of_two_megabytes_may_get_a_section_and_a_larger_one_may_not(filled, onrecord):
+    page = filled / "AGENTS.md"
+    page.write_text("x" * 1_999_999 + "\n")
+    assert onrecord("export", "--format=agents", "--into=AGENTS.md").code == 0
+
+    page.write_text("x" * 2_000_000 + "\n")
+    refused = onrecord("export", "--format=agents", "--into=AGENTS.md")
+
+    assert (refused.code, "is larger than 2,000,000 bytes" in refused.err) == (1, True)
+    assert page.read_text() == "x" * 2_000_000 + "\n"

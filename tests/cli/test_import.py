@@ -258,3 +258,30 @@ def test_the_skill_is_named_as_it_is_installed(project, onrecord, home):
         onrecord("connect", *hosts, "--remove", "--yes")
 
     assert names == ["$memory-import)", "/memory-import)", "/memory-import)"]
+
+
+def test_the_request_for_triggers_names_each_draft_and_how_to_answer(ferry, onrecord):
+    said = onrecord("import", "--with-triggers").out
+
+    assert "2 drafts without enough triggers: " in said
+    assert 'Answer for all at once, as JSON {"draft": ["phrase", …]}: onrecord import --triggers -' in said
+    assert [line.split(":")[0] for line in said.splitlines() if line.startswith((NATS, RABBIT))] == [NATS, RABBIT]
+    assert f"{NATS}: Use NATS JetStream for background jobs: NATS JetStream" in said
+    assert "  1. " in said
+
+
+def test_a_document_that_changed_stays_a_draft_when_the_others_are_accepted(ferry, onrecord):
+    onrecord("import", "docs/adr/0007-use-nats.md", "--accept")
+    file = ferry / "docs/adr/0007-use-nats.md"
+    file.write_text(MADR.replace('option: "NATS JetStream"', 'option: "Kafka"'))
+
+    outcome = json.loads(onrecord("import", "--accept", "--json").out)
+
+    assert (outcome["records"], outcome["drafts"]) == (1, 1)
+    assert (drafts(onrecord), records(ferry)) == ([NATS], [NATS, RABBIT])
+
+
+def test_a_store_that_an_import_makes_is_ready_for_git(ferry, onrecord):
+    onrecord("import", "--accept")
+
+    assert {".gitattributes", ".gitignore"} <= {path.name for path in (ferry / ".claude" / "memory").iterdir()}

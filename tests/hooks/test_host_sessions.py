@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onrecord.capture import suggestions, triage
-from onrecord.hosts import opencode, table
+from onrecord.hosts import opencode, session_files, table
 from onrecord.project import Project
 from onrecord.session import transcript
 from onrecord.session.transcript import Message, Transcript
@@ -464,3 +464,53 @@ def test_a_decision_is_suggested_from_the_session_of_another_host(name, project:
 
     assert "NATS" in answer.get("reason", "") + answer.get("continue", "")
     assert run_hook("stop", {**event, "stop_hook_active": True}, host=name).stdout == b""
+
+
+def test_a_session_of_which_the_file_is_gone_belongs_to_no_project(tmp_path: Path):
+    assert not session_files.names_project(str(tmp_path / "gone.jsonl"), "/p", '"cwd":"')
+
+
+@pytest.mark.parametrize(
+    "start", ['{"cwd":"/p"', '{"cwd": "/p"', '{"cwd":"/p/sub"', '{"cwd":"\\u002fq","cwd":"/p\\\\x"']
+)
+def test_a_session_belongs_to_the_project_that_its_first_bytes_name(tmp_path: Path, start: str):
+    file = tmp_path / "s.jsonl"
+
+    for noise, is_named in ((0, True), (99_900, True), (100_000, False)):
+        file.write_text(" " * noise + start)
+        assert session_files.names_project(str(file), "/p", '"cwd":"') is is_named
+    assert not session_files.names_project(str(file), "/pp", '"cwd":"')
+
+
+def test_the_newest_files_come_first_down_to_a_depth_and_up_to_a_limit(tmp_path: Path):
+    for seconds, name in enumerate(("a.jsonl", "one/b.jsonl", "one/two/c.jsonl", "one/x.txt"), 1_000):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+        os.utime(tmp_path / name, (seconds, seconds))
+    (tmp_path / "link").symlink_to(tmp_path / "one", target_is_directory=True)
+
+    def newest(depth: int, limit: int = 200) -> list[str]:
+        found = session_files.newest(str(tmp_path), ".jsonl", depth=depth, limit=limit)
+        return [os.path.relpath(path, tmp_path) for path in found]
+
+    assert [newest(depth) for depth in range(3)] == [
+        ["a.jsonl"], ["one/b.jsonl", "a.jsonl"], ["one/two/c.jsonl", "one/b.jsonl", "a.jsonl"]
+    ]  # fmt: skip
+    assert newest(2, limit=1) == ["one/two/c.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [
+        (1_794_797_096_008, "2026-11-16T02:44:56Z"),
+        (1, "1970-01-01T00:00:00Z"),
+        (3_999_999_999_999, "2096-10-02T07:06:39Z"),
+        (4_000_000_000_000, ""),
+        (0, ""),
+        (-1, ""),
+        ("1794797096008", ""),
+        (None, ""),
+    ],
+)
+def test_a_moment_in_milliseconds_is_read_if_it_can_be_one(milliseconds: object, text: str):
+    assert session_files.timestamp(milliseconds) == text
