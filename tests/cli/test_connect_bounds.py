@@ -9,7 +9,7 @@ import time
 import pytest
 
 from onrecord import files
-from onrecord.errors import Unwritable
+from onrecord.errors import BadInput, Unwritable
 from onrecord.hosts import config_file, connection, table
 
 FILES = {
@@ -129,3 +129,28 @@ def test_files_that_were_written_before_a_failure_are_put_back(home, monkeypatch
     assert caught.value.fix == "check the disk; nothing was changed"
     assert (home / ".qwen/settings.json").read_text() == '{"a": 1}'
     assert not os.path.exists(home / ".gemini") and not os.path.exists(home / ".codex/hooks.json")
+
+
+def test_a_config_of_four_megabytes_is_read_and_a_larger_one_is_not(tmp_path):
+    path = tmp_path / "settings.json"
+    path.write_bytes(b" " * 4_000_000)
+    assert config_file.read(str(path)) == b" " * 4_000_000
+
+    path.write_bytes(b" " * 4_000_001)
+    with pytest.raises(BadInput, match="is larger than 4,000,000 bytes"):
+        config_file.read(str(path))
+    assert config_file.read(str(tmp_path / "none")) is None
+
+
+def test_a_config_of_a_megabyte_is_edited_and_one_that_is_connected_may_have_20_kilobytes_more(tmp_path):
+    path = tmp_path / "settings.json"
+
+    def edit(size: int, start: bytes = b"") -> bytes | None:
+        path.write_bytes(start + b" " * (size - len(start) - 1) + b"x")
+        return config_file.edited(str(path), lambda text: text + "y").after
+
+    assert edit(1_000_000)
+    assert edit(1_020_000, b"onrecord")
+    for size, start in ((1_000_001, b""), (1_020_001, b"onrecord")):
+        with pytest.raises(BadInput, match="is larger than 1,000,000 bytes"):
+            edit(size, start)

@@ -514,3 +514,44 @@ def test_the_newest_files_come_first_down_to_a_depth_and_up_to_a_limit(tmp_path:
 )
 def test_a_moment_in_milliseconds_is_read_if_it_can_be_one(milliseconds: object, text: str):
     assert session_files.timestamp(milliseconds) == text
+
+
+def test_a_prompt_in_one_pair_of_quotation_marks_was_quoted_by_the_host():
+    prompts = ('"two words"', '""', '"', "", '"a" b "c"', '"open', "plain")
+
+    assert [opencode._unquoted(prompt) for prompt in prompts] == [
+        "two words",
+        "",
+        '"',
+        "",
+        '"a" b "c"',
+        '"open',
+        "plain",
+    ]
+
+
+def test_of_a_session_in_a_database_four_hundred_parts_are_read(home: Path, tmp_path: Path):
+    path = database(home, str(tmp_path))
+    with sqlite3.connect(path) as connection:
+        for number in range(10, 406):
+            part = json.dumps({"type": "text", "text": f"prompt {number}"})
+            connection.execute("INSERT INTO message VALUES (?, 's', ?)", (number, json.dumps({"role": "user"})))
+            connection.execute(
+                "INSERT INTO part VALUES (?, ?, 's', ?, ?)", (number, number, 1794797096008 + number, part)
+            )
+    connection.close()
+    session = table.transcript("opencode", f"{path}#s")
+
+    entries, is_whole = session.tail()
+
+    assert (len(entries), is_whole) == (400, False)
+    assert transcript.last_prompt(session) == "prompt 405"
+    assert transcript.first_prompt(session) == PROMPT
+
+
+def test_a_session_that_the_database_does_not_have_is_from_no_time(home: Path, tmp_path: Path):
+    path = database(home, str(tmp_path))
+
+    assert opencode._modified_at(f"{path}#s") == 0.001
+    assert opencode._modified_at(f"{path}#none") == 0.0
+    assert opencode.sessions(str(tmp_path).replace("_", "x")) == []

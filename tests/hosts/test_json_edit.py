@@ -207,3 +207,33 @@ def test_what_cannot_be_changed_safely_is_refused(text, reason):
         json_edit.put_item(text, ("hooks", "Stop"), OURS, is_ours)
 
     assert reason in str(refused.value)
+
+
+def test_twenty_entries_of_ours_are_dropped_and_more_refused():
+    for count in (20, 21):
+        text = json.dumps({"hooks": {"Stop": [OURS] * count}})
+        if count == 20:
+            assert OURS not in json_edit.items(
+                json_edit.drop_items(text, ("hooks", "Stop"), is_ours), ("hooks", "Stop")
+            )
+        else:
+            with pytest.raises(ValueError, match="21 entries of Onrecord"):
+                json_edit.drop_items(text, ("hooks", "Stop"), is_ours)
+
+
+def test_a_config_is_nested_64_deep_at_most():
+    def nested(depth: int) -> str:
+        return '{"a": ' + "[" * (depth - 1) + "]" * (depth - 1) + "}"
+
+    for read in (json_edit.parse, lambda text: json_edit.parse(text, ("b",))):
+        read(nested(64))
+        for depth in (65, 5_000):
+            with pytest.raises(ValueError, match="nested too deeply"):
+                read(nested(depth))
+
+
+def test_a_value_that_fits_is_written_on_one_line():
+    def put(length: int) -> str:
+        return json_edit.put_item('{"hooks": []}', ("hooks",), {"k": "v" * length}, is_ours)
+
+    assert put(60).count("\n") < put(130).count("\n")
