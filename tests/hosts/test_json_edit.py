@@ -210,15 +210,12 @@ def test_what_cannot_be_changed_safely_is_refused(text, reason):
 
 
 def test_twenty_entries_of_ours_are_dropped_and_more_refused():
-    for count in (20, 21):
-        text = json.dumps({"hooks": {"Stop": [OURS] * count}})
-        if count == 20:
-            assert OURS not in json_edit.items(
-                json_edit.drop_items(text, ("hooks", "Stop"), is_ours), ("hooks", "Stop")
-            )
-        else:
-            with pytest.raises(ValueError, match="21 entries of Onrecord"):
-                json_edit.drop_items(text, ("hooks", "Stop"), is_ours)
+    def dropped(count: int) -> str:
+        return json_edit.drop_items(json.dumps({"hooks": {"Stop": [OURS] * count}}), ("hooks", "Stop"), is_ours)
+
+    assert json_edit.items(dropped(20), ("hooks", "Stop")) == []
+    with pytest.raises(ValueError, match="21 entries of Onrecord"):
+        dropped(21)
 
 
 def test_a_config_is_nested_64_deep_at_most():
