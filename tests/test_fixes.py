@@ -42,7 +42,7 @@ SAMPLES = {
     "new_id": "second", "old": "second", "entry.memory.id": "second",
     "_user_flag(self.file)": "",
     "shlex.quote(check_text)": "'{\"on\": \"command\", \"starts\": \"npm\"}'", "silence": "",
-    "setup.host": "codex", "trial.host": "codex",
+    "setup.host": "codex", "trial.host": "codex", "' '.join(hosts)": "codex",
     "shlex.quote(args.id)": "first", "args.verdict": "helped",
     "shlex.quote(prompt)": "'the first'",
     "successor": "second", "before.id": "second", "context": "c", "flags": "--related code.py",

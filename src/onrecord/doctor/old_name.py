@@ -82,7 +82,7 @@ def _hosts() -> Iterator[Leftover]:
     setups = table.setups()
     files_of = {setup.host: _files_with_old_parts(setup) for setup in (*setups, connection.CURSOR)}
     hosts = [setup.host for setup in setups if files_of[setup.host]]
-    named = " ".join(["onrecord connect", *hosts, "--yes"])
+    named = f"onrecord connect {' '.join(hosts)} --yes"
     for host, paths_there in files_of.items():
         for path in paths_there:
             yield Leftover(path, named if host in hosts else "onrecord connect --yes")
