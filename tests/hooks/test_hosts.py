@@ -713,3 +713,10 @@ def test_nobody_is_asked_to_go_on_where_nobody_may_read_along(name, project, hom
 
     assert alone == {}
     assert "NATS" in reply_text(with_a_person)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_reply_has_9_900_characters_at_most(name: str):
+    rendered = render(table.module(name), HostEvent("user_prompt_submit"), HookReply(ADD, "x" * 10_000))
+
+    assert max(map(len, re.findall("x+", rendered))) == 9_900
