@@ -32,12 +32,8 @@ CLOCK = (
 CLOCKS = {"1970": 0, "1970, a day later": 86_400, "2038": 2_147_483_648, "2106": 4_294_967_296, "2300": 10_413_792_000}
 DATES = {"1901": -2_147_483_648, "2300": CLOCKS["2300"], "2446": 15_032_385_535}
 MORE = {
-    "completion": ("bash",),
-    "docs": ("triggers",),
     "feedback": ("use-tea", "helped"),
     "judge": ("test",),
-    "share": ("use-tea", "--to", "x", "--yes"),
-    "sync": (),
     "hub": ("status",),
     "version": (),
     "demo": (),
@@ -75,6 +71,24 @@ def _save(project: Path, prelude: str = "") -> None:
 
 def test_every_command_is_tried():
     assert {line[0] for line in LINES} == set(COMMANDS)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_process_without_standard_streams(project, closed):
+    """The flaw of 0.3.0-dev: without a standard output every command ended as if it had a bug."""
+    _save(project)
+    code = f"{_START}{_MAIN}"
+
+    for words in (("list",), ("status",), ("retire", "use-tea", "--reason", "gone"), ("list", "--json")):
+        script = f'"$@" {closed}'
+        outcome = subprocess.run(
+            ["sh", "-c", script, "sh", sys.executable, "-c", code, *words],
+            cwd=project, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert (outcome.returncode, "Traceback" in outcome.stderr) == (0, False), words
+    record = json.loads((project / ".claude/memory/decisions/use-tea.json").read_text())
+    assert record["record_status"] == "retired"
 
 
 def _has_no_traceback(outcome: subprocess.CompletedProcess[str]) -> bool:

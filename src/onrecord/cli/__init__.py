@@ -39,6 +39,7 @@ _SERVERS = ("mcp", "web")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 expected failure, 2 wrong usage, 3 a bug in Onrecord."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _open_missing_streams()
     _use_utf8()
     _look_for_programs_elsewhere()
     budget.show_counts_with(_counted)
@@ -204,6 +205,18 @@ def _report_bug(words: list[str], error: Exception) -> int:
 def _discard_output() -> None:
     """Send what is still to be printed nowhere, so that the interpreter's own flush at exit does not complain."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _open_missing_streams() -> None:
+    """Give a process that was started without standard streams some that lead nowhere.
+
+    Else the next file that is opened takes the place of one, and a program that we start writes into it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(handle, True)
+            setattr(sys, name, os.fdopen(handle, mode))
 
 
 def _use_utf8() -> None:
