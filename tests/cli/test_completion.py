@@ -225,3 +225,13 @@ def test_zsh_lists_titles(terminal):
 
     terminal.expect("use-pip  Use pip")
     terminal.expect("use-uv   Use uv")
+
+
+def test_what_is_offered_is_described_in_sixty_characters(sample, onrecord, capfd):
+    onrecord("save", "preference", "t" * 80, "--set", "topic=x", "--set", "value=x", "--set", "reason=x")
+    capfd.readouterr()
+
+    completion.print_candidates(["fish", "show", "tttt"])
+
+    (line,) = [line for line in capfd.readouterr().out.splitlines() if line.startswith("tttt")]
+    assert len(line.partition("\t")[2]) == 60

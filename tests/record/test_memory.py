@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import onrecord
 from onrecord.errors import BadRecord, OnrecordError
-from onrecord.record import memory, schema
+from onrecord.record import drafts, memory, schema
+from onrecord.record.check import Check
 from onrecord.record.memory import Anchor, HistoryEntry, Memory
 from onrecord.scopes import Scope
 from tests.records import CONTENT, NOW, any_json, raw, sample, valid_records
@@ -268,3 +269,30 @@ def test_a_record_is_read_where_the_working_directory_was_deleted(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, check=False, timeout=600)
 
     assert done.returncode == 0
+
+
+def test_what_a_record_does_not_have_is_not_in_its_file():
+    bare = Memory("preference", "x", "X", {"topic": "t"})
+    parts = bare._replace(anchors=(Anchor("a.py"),), changes=(HistoryEntry(NOW, "Saved"),), checks=(Check(("edit",)),))
+
+    assert memory.to_json(bare) == {
+        "schema_version": schema.SCHEMA_VERSION, "category": "preference", "id": "x", "title": "X",
+        "record_status": "active", "created_at": "", "updated_at": "", "tags": [],
+        "content": {"topic": "t"}, "times_updated": 0,
+    }  # fmt: skip
+    assert memory.to_json(parts)["anchors"] == [{"path": "a.py"}]
+    assert memory.to_json(parts)["changes"] == [{"date": NOW, "summary": "Saved"}]
+    assert memory.to_json(parts)["checks"] == [{"on": "edit"}]
+    assert Anchor() == Anchor("", "", "", "", "", "", "")
+    assert HistoryEntry() == HistoryEntry("", "", "", None, None)
+    assert (bare.times_updated, bare.confidence, bare.flaws_in_file) == (0, None, ())
+
+
+def test_what_a_draft_does_not_have_is_not_in_its_file():
+    record = Memory("preference", "x", "X", {"topic": "t"})
+
+    body = json.loads(drafts.render(drafts.Draft("x", record)))
+
+    assert body == {"draft": {}, "record": memory.to_json(record)}
+    draft = drafts.Draft("x", sample())
+    assert drafts.parse("x", drafts.render(draft))._replace(hash="") == draft
