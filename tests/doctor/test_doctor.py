@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from onrecord import coldstart, paths, state_file, timestamps
+from onrecord import attention, coldstart, paths, state_file, timestamps
 from onrecord import project as projects
-from onrecord.doctor import machine, store_checks
+from onrecord.doctor import Finding, machine, store_checks
 from onrecord.search import vectors
 from onrecord.settings import Settings, load_settings
 from onrecord.store import journal
@@ -289,3 +289,29 @@ def test_what_the_hooks_remember_and_the_disk_does_not_give_is_said(tmp_path, mo
 
     assert (finding.severity, finding.check) == ("warning", "python")
     assert finding.what.startswith(f"cannot read {tmp_path}/python: not a regular file")
+
+
+@pytest.mark.parametrize(
+    ("severity", "check", "kinds"),
+    [
+        ("error", "store", ("UNREADABLE",)),
+        ("note", "store", ("EMPTY",)),
+        ("note", "switches", ("OFF", "SETTING")),
+        ("note", "inbox", ("DRAFT", "SHARED_DRAFT")),
+        ("warning", "records", ("CONTRADICTED",)),
+        ("note", "records", ("CORRECTED", "CHANGED")),
+        ("note", "remotes", ("CONFLICT", "WAITING", "MISSING")),
+        ("warning", "remotes", ("SYNC", "REFUSED")),
+    ],
+)
+def test_what_needs_a_person_is_a_finding_of_a_check(severity, check, kinds):
+    needs = [attention.Need(getattr(attention, kind), "Look", "It is so.", "onrecord x", "/x") for kind in kinds]
+
+    what = "Look. It is so." if check == "switches" else "Look"
+    assert list(store_checks.examine_needs(needs)) == [Finding(severity, check, what, "onrecord x")] * len(kinds)
+
+
+def test_what_another_check_names_in_detail_is_not_named_twice():
+    needs = [attention.Need(kind, "t", "s", "c", "/x") for kind in (attention.BROKEN, attention.NOT_USED)]
+
+    assert list(store_checks.examine_needs(needs)) == []
