@@ -9,6 +9,7 @@ import pytest
 
 from onrecord import paths, state_file
 from onrecord.capture import suggestions
+from onrecord.capture.triage import SaveCandidate
 
 EVIDENCE = ("We go with Postgres.", "Redis lost sessions.")
 
@@ -106,3 +107,23 @@ def test_a_state_folder_that_cannot_be_written_is_traced_not_raised(tmp_path, mo
 
     assert failures == ["suggestions"]
     assert suggestions.read("/p") == []
+
+
+def candidate(core: str, *around: str) -> SaveCandidate:
+    return SaveCandidate("decision", 0.9, core, (core,), around)
+
+
+@pytest.mark.parametrize(("beside", "is_new"), [("We take NATS now.", False), ("We take NATS.", True)])
+def test_a_sentence_of_four_words_beside_a_suggestion_is_not_asked_about_again_in_its_session(beside, is_new):
+    suggestions.add("/p", "suggested", "decision", "s1", [beside])
+    earlier = suggestions.read("/p")
+
+    assert suggestions.is_new(candidate("Kafka needs three brokers.", beside), earlier, "s1") is is_new
+    assert suggestions.is_new(candidate("Kafka needs three brokers.", beside), earlier, "s2")
+    assert not suggestions.is_new(candidate(beside), earlier, "s2")
+
+
+def test_a_note_quotes_the_evidence_up_to_320_characters():
+    quoted = suggestions.note(candidate("w" * 400), "memory:save").split('"')[1]
+
+    assert (len(quoted), quoted[-1]) == (320, "…")
