@@ -7,7 +7,9 @@ shapes.
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 from typing import Any
 
 import pytest
@@ -53,7 +55,8 @@ def test_what_scripts_read_keeps_its_names_and_types(
 ):
     if name.startswith("sample"):
         request.getfixturevalue("sample")
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")  # where no coding agent is installed
+    # Where no coding agent is installed, but the Python that hooks need.
+    monkeypatch.setenv("PATH", os.pathsep.join((os.path.dirname(sys.executable), "/usr/bin", "/bin")))
     monkeypatch.setattr(files, "LOCK_SECONDS", 0.0)
     more = [f"$ onrecord {words}" for words in MORE]
     typed = more if "more" in name else (GOLDEN / name).read_text(encoding="utf-8").splitlines()
