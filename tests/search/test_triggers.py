@@ -115,6 +115,25 @@ def test_triggers_about_everything_speak_at_nothing_even_if_the_text_says_all_th
     assert spoken_at(tmp_path, guesses[:16], guesses[:16], rule=f"Anything goes: {', '.join(guesses)}.") == []
 
 
+def test_one_trigger_of_everyday_words_counts_beside_others_and_two_do_not(tmp_path):
+    own = ("which approver signs a quota change", "raise the quota of a tenant")
+    for number in (1, 2):
+        triggers = (*own, *CHOSEN_ON[:number])
+        record = decision(
+            "quotas", "Quotas are changed by the approver", "A tenant asks in the form.", triggers=triggers
+        )
+
+        specific = document.specific_triggers(record)
+
+        assert specific == (triggers if number == 1 else own)
+
+
+def test_a_record_speaks_at_no_guess_but_the_one_it_has(tmp_path):
+    spoken = spoken_at(tmp_path, ["anything at all", CHOSEN_ON[0]], CHOSEN_ON)
+
+    assert set(spoken) <= {CHOSEN_ON[0]}
+
+
 def test_everyday_words_count_where_the_record_says_them(tmp_path):
     put(str(tmp_path), decision("tasks", "Tests run in Docker", "docker compose first.", triggers=("run the tests",)))
     put(str(tmp_path), decision("other", "Times are kept in UTC", "They are shown in the zone of the port."))

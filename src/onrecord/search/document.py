@@ -18,6 +18,9 @@ from onrecord.store.store import Store
 MAX_BODY_TERMS = 1_500
 """Terms of a body that are indexed; a longer one says what it is about before that."""
 
+MAX_EVERYDAY_TRIGGERS = 1
+"""Triggers of everyday words, none of them its own, that a record with other triggers may have: people write one."""
+
 MAX_STRANGE_TRIGGERS = 5
 """Triggers that may share no word with each other or with the rest of the record."""
 
@@ -70,19 +73,20 @@ def specific_triggers(memory: Memory) -> tuple[str, ...]:
     """Return the triggers that say what the record is about; the others count no more than the rest of its text.
 
     A prompt that is a trigger word for word is sure to show the record. So a trigger of everyday words, which people
-    type about anything, counts only where the record's own words say one of them. And triggers about many different
-    things say of none of them that the record is about it.
+    type about anything, counts only where the record's own words say one of them, or where it is the only such trigger
+    among others. And triggers about many different things say of none of them that the record is about it.
     """
     words_by_trigger = {trigger: _content(trigger) for trigger in memory.triggers if not naming.is_generic(trigger)}
     own = _own_words(memory) if words_by_trigger else frozenset()
     if are_about_anything(list(words_by_trigger.values()), own):
         return ()
     everyday = _everyday()
-    return tuple(
-        trigger
-        for trigger, words in words_by_trigger.items()
-        if not (everyday.issuperset(words) and words.isdisjoint(own))
-    )
+    guessed = [
+        trigger for trigger, words in words_by_trigger.items() if everyday.issuperset(words) and words.isdisjoint(own)
+    ]
+    if len(guessed) <= MAX_EVERYDAY_TRIGGERS and len(words_by_trigger) > len(guessed):
+        return tuple(words_by_trigger)
+    return tuple(trigger for trigger in words_by_trigger if trigger not in guessed)
 
 
 def trigger_note(memory: Memory) -> str:
