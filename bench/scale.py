@@ -53,13 +53,15 @@ def measure(folder: Path, size: int) -> dict[str, dict[str, float]]:
         latency.write_store(store, size)
     make_work(folder / "project")
     prepare(folder, store)
+    # First: for two seconds after a save, hooks list its folder again.
+    after_failure = failed_command(folder)
     found = {
         "search": median(folder, lambda turn: _command("search", "brock pom")),
         "list --limit 5": median(folder, lambda turn: _command("list", "--limit", "5")),
         "save": median(folder, lambda turn: _command("save", "decision", _title(turn), *_FIELDS)),
         "prompt": median(folder, lambda turn: hook(folder, "user_prompt_submit", turn)),
         "session start": median(folder, lambda turn: hook(folder, "session_start", turn)),
-        "failed command": failed_command(folder),
+        "failed command": after_failure,
     }
     for name in LONG if size <= MAX_LONG else ():
         found[name] = median(folder, lambda turn, name=name: _command(name), times=1)
