@@ -102,13 +102,13 @@ class SearchResults(list[Hit]):
     @property
     def note(self) -> str:
         """One sentence that says that nothing fits, and what to try; empty if there are results."""
-        return "" if self else self.note_with("")
+        return self.note_with("")
 
     def note_with(self, more: str) -> str:
         """Return the same with one more thing to try, where there is anything to find."""
-        if self._is_memory_empty:
-            return NO_RECORDS
-        return "" if self else f"{NOTHING_FITS.rstrip('.')}{more}."
+        if self:
+            return ""
+        return NO_RECORDS if self._is_memory_empty else f"{NOTHING_FITS.rstrip('.')}{more}."
 
 
 class Found(NamedTuple):

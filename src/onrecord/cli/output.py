@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from onrecord.cli.commands import COMMANDS
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError, docs_command
-from onrecord.record.naming import remove_invisible
+from onrecord.record.naming import UNSPACED, remove_invisible
 from onrecord.remedy import COMMAND
 from onrecord.text import flat
 
@@ -261,12 +261,10 @@ def fit(text: str, width: int) -> str:
     return text
 
 
-_OPENING, _CLOSING = (
-    "\u3008\u300a\u300c\u300e\u3010\uff08",
-    "\u3001\u3002\u3009\u300b\u300d\u300f\u3011\u30fc\uff01\uff09\uff0c\uff1a\uff1b\uff1f",
-)
+_OPENING = "\u3008\u300a\u300c\u300e\u3010\uff08"
+_CLOSING = "\u3001\u3002\u3009\u300b\u300d\u300f\u3011\u30fc\uff01\uff09\uff0c\uff1a\uff1b\uff1f"
 _BREAKABLE = re.compile(
-    f"[{_OPENING}]*(?:[\u3040-\u30ff\u3400-\u9fff]|[^\u3040-\u30ff\u3400-\u9fff{_OPENING}{_CLOSING}]+|)[{_CLOSING}]*(?<=.)",
+    f"[{_OPENING}]*(?:[{UNSPACED}]|[^{UNSPACED}{_OPENING}{_CLOSING}]+|)[{_CLOSING}]*(?<=.)",
     re.DOTALL,
 )
 """A stretch of a word that stays on one line: one character of Chinese or Japanese with the marks beside it."""

@@ -82,21 +82,21 @@ def _hosts() -> Iterator[Leftover]:
     setups = table.setups()
     files_of = {setup.host: _files_with_old_parts(setup) for setup in (*setups, connection.CURSOR)}
     hosts = [setup.host for setup in setups if files_of[setup.host]]
-    named = f"onrecord connect {' '.join(hosts)} --yes"
+    reconnect = f"onrecord connect {' '.join(hosts)} --yes"
     for host, paths_there in files_of.items():
         for path in paths_there:
-            yield Leftover(path, named if host in hosts else "onrecord connect --yes")
+            yield Leftover(path, reconnect if host in hosts else "onrecord connect --yes")
     for setup in setups:
         yield from _others(setup)
-    yield from _skills(named if any(setup.reads_skills for setup in setups if setup.host in hosts) else "")
+    yield from _skills(reconnect if any(setup.reads_skills for setup in setups if setup.host in hosts) else "")
 
 
 def _files_with_old_parts(setup: HostSetup) -> list[str]:
     """Return the files of a host, or folders of its skills, in which something of ours has the old name."""
-    found = [part.path for part in _parts(setup) if _is_old(part)]
+    old_paths = [part.path for part in _parts(setup) if _is_old(part)]
     if setup.own_skills and any(map(_is_old, host_files.skills(setup.path(setup.own_skills)))):
-        found.append(setup.path(setup.own_skills))
-    return list(dict.fromkeys(found))
+        old_paths.append(setup.path(setup.own_skills))
+    return list(dict.fromkeys(old_paths))
 
 
 def _parts(setup: HostSetup) -> list[Part]:

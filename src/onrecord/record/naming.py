@@ -84,7 +84,10 @@ EVERYDAY = frozenset(
 
 _WORD = re.compile(r"\w+")
 
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
+"""The letters of Chinese and Japanese, as a range of a regular expression: words are written without spaces."""
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _RUN = re.compile("[\u30a1-\u30fa\u30fc]{2,}|[\u3005\u3400-\u9fff]{2,}|[A-Za-z0-9][A-Za-z0-9._+-]*")
 """A stretch of Katakana, of ideographs, or of Latin letters: a single ideograph and Hiragana are rarely a word."""
 
