@@ -1,4 +1,4 @@
-"""What the pages of a server share: what needs a person, what one does first, and `/events`.
+"""What the pages of a server share: what needs a person, and `/events`.
 
 `/events` tells open pages that something changed in the stores, and how much needs a person by now.
 
@@ -26,10 +26,8 @@ from onrecord.attention import ChangedFiles, Need
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.errors import OnrecordError
-from onrecord.importers import sources
 from onrecord.project import Project
 from onrecord.shared.replicas import Replica
-from onrecord.store import record_names
 from onrecord.usage import event_log, usage_log
 
 PATH = "/events"
@@ -55,39 +53,6 @@ class News(NamedTuple):
 
     version: str
     due: Counter[str]
-
-
-class Beginning(NamedTuple):
-    """How far a project is that has no store or no records."""
-
-    has_store: bool
-    has_others: bool
-    """True if other stores that are read here have records."""
-    drafts: int
-    """Drafts that wait for a person: accepted, they are the first records."""
-    documents: int
-    """Documents that can be imported."""
-
-    def is_all_of(self, path: str) -> bool:
-        """Return True if a page has nothing to show yet but what to do first."""
-        return not self.has_others or path in _OF_PROJECT
-
-
-PROMISES = {
-    "/": "This page says what needs you, and what your agents were shown",
-    "/search": "This page finds records as you type",
-    "/inbox": "This page has the drafts that wait for you, each beside its source",
-    "/map": "This page shows which files have records",
-    "/timeline": "This page shows every record by the day it was saved, and what replaced it",
-    "/health": "This page names the records that need a look",
-    "/usage": "This page counts what agents were shown, and what they opened",
-    "/effect": "This page compares how often rules were broken before they were on record and since",
-    "/agent": "This page shows what your agent would get for a prompt",
-}
-"""What each page has once there are records, by its address."""
-
-_OF_PROJECT = ("/", "/map", "/timeline", "/health", "/usage")
-"""Pages about the records of the project alone."""
 
 
 class Live:
@@ -142,18 +107,6 @@ class Live:
         drafts = (attention.DRAFT, attention.SHARED_DRAFT, attention.CONFLICT)
         in_inbox = sum(need.number for need in needs if need.kind in drafts)
         return News(version, Counter({"/": len(needs), "/inbox": in_inbox}))
-
-    def beginning(self, project: Project) -> Beginning | None:
-        """Return how far a project is; None if its store has records."""
-        if next(record_names.paths(project.store.root), ""):
-            return None
-        numbers = {need.kind: need.number for need in self.needs() if need.kind in (attention.EMPTY, attention.DRAFT)}
-        return Beginning(
-            project.store.exists,
-            attention.EMPTY not in numbers,
-            numbers.get(attention.DRAFT, 0),
-            len(sources.become_drafts(project.root)),
-        )
 
     async def stream(self) -> AsyncIterator[str]:
         """Yield the state of the stores now, and again after each change, as server-sent events."""

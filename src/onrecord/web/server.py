@@ -28,6 +28,7 @@ from onrecord.web import (
     access,
     agent_page,
     edit_page,
+    first_steps,
     health_page,
     home_page,
     inbox_page,
@@ -188,7 +189,7 @@ def _error_page(request: Request, error: Exception) -> Response:
     """Return the page for an expected error: message and fix; without a store, what to do first."""
     assert isinstance(error, OnrecordError)
     site = view.site_of(request)
-    can_begin = request.method == "GET" and request.url.path in live.PROMISES and not site.is_static
+    can_begin = request.method == "GET" and request.url.path in first_steps.PROMISES and not site.is_static
     if isinstance(error, NoStore) and can_begin and not site.project().store.exists:
         return view.begin(request)
     return view.page(request, "error.html", title="Error", http_status=_STATUS.get(error.code, 400), error=error)

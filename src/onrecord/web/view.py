@@ -31,8 +31,9 @@ from onrecord.search.listing import Listed
 from onrecord.state_file import StateFile, state_path
 from onrecord.store.store import Store
 from onrecord.text import plural
+from onrecord.web import first_steps
 from onrecord.web.access import Access
-from onrecord.web.live import PROMISES, Live
+from onrecord.web.live import Live
 
 _FOLDER = os.path.dirname(__file__)
 _MAX_NOTICES = 50
@@ -256,7 +257,7 @@ def page(request: Request, template: str, *, title: str, http_status: int = 200,
     site = site_of(request)
     notice = site.take_notice(request.query_params.get("notice", ""))
     project = site.project()
-    begins = None if site.is_static else site.live.beginning(project)
+    steps = None if site.is_static else first_steps.find(project, site.live)
     text = site.render(
         template,
         title=title,
@@ -267,8 +268,8 @@ def page(request: Request, template: str, *, title: str, http_status: int = 200,
         due=Counter() if site.is_static else site.live.news().due,
         live="" if site.is_static else site.live.version(),
         notice=notice,
-        beginning=begins,
-        has_records=not begins or not begins.is_all_of(request.url.path),
+        first_steps=steps,
+        has_records=not steps or not steps.is_all_of(request.url.path),
         **values,
     )
     return HTMLResponse(text, http_status)
@@ -278,7 +279,7 @@ def begin(request: Request) -> Response:
     """Return the page of a project without a store: what to do first."""
     path = request.url.path
     title = next(link.label for link in NAVIGATION if link.address == path)
-    return page(request, "begin.html", title=title, promise=PROMISES[path])
+    return page(request, "begin.html", title=title, promise=first_steps.PROMISES[path])
 
 
 def _address_of_page(request: Request) -> str:
