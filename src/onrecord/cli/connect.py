@@ -298,13 +298,14 @@ def _data(plan: Plan) -> dict[str, Any]:
 
 
 def _text(screen: Screen, plans: list[Plan], steps: list[str], *, is_removal: bool, dry_run: bool) -> str:
-    lines = [line for plan in plans for line in _preview(plan)] if dry_run else []
+    lines = [clean(line) for plan in plans for line in _preview(plan)] if dry_run else []
     for plan in plans:
-        lines.append(f"{screen.paint(plan.name, 'bold')}: {_outcome(plan, is_removal=is_removal, dry_run=dry_run)}")
-        lines += [f"  {note}" for note in plan.notes]
+        outcome = clean(_outcome(plan, is_removal=is_removal, dry_run=dry_run))
+        lines.append(f"{screen.paint(plan.name, 'bold')}: {outcome}")
+        lines += [clean(f"  {note}") for note in plan.notes]
     if steps and not dry_run:
-        lines += ["", "Now:", *(f"- {step}" for step in steps)]
-    return "\n".join(map(clean, lines)) or ("no agent is connected" if is_removal else "nothing was written")
+        lines += ["", "Now:", *(clean(f"- {step}") for step in steps)]
+    return "\n".join(lines) or ("no agent is connected" if is_removal else "nothing was written")
 
 
 def _outcome(plan: Plan, *, is_removal: bool, dry_run: bool) -> str:
