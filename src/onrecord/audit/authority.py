@@ -182,8 +182,8 @@ class Reach(NamedTuple):
 
     record_id: str
     times: int
-    of: int = len(PROMPTS)
-    what: str = "prompts"
+    of: int
+    what: str
 
 
 def examine(

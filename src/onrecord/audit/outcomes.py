@@ -77,7 +77,7 @@ class StreamedShowing(NamedTuple):
     store: str
 
 
-def read(store_refs: Sequence[StoreRef], limit: int = 5, *, is_quick: bool = False) -> Outcomes:
+def read(store_refs: Sequence[StoreRef], limit: int, *, is_quick: bool) -> Outcomes:
     """Return what became of what was shown in these stores, with at most `limit` records in each list."""
     corrected = [record for ref in store_refs for record in _corrected(ref)]
     never: list[NeverShown] = []
@@ -96,11 +96,11 @@ def read(store_refs: Sequence[StoreRef], limit: int = 5, *, is_quick: bool = Fal
     )
 
 
-def weeks(store_refs: Sequence[StoreRef], limit: int = WEEKS) -> list[WeekOutcome]:
+def weeks(store_refs: Sequence[StoreRef]) -> list[WeekOutcome]:
     """Return what became of the showings of the last weeks, oldest first."""
     by_monday: dict[str, list[Counts]] = {}
     for ref in store_refs:
-        for monday, counts in usage_log.per_week(ref.root, limit):
+        for monday, counts in usage_log.per_week(ref.root, WEEKS):
             by_monday.setdefault(monday, []).append(counts)
     totals = {monday: usage_log.total(counts) for monday, counts in by_monday.items()}
     return [
@@ -151,7 +151,7 @@ def shown_paths(store_root: str) -> set[str]:
     return {path for path, count in counts.items() if count.injected or count.pointed or count.digest}
 
 
-def stream(store_refs: Sequence[StoreRef], limit: int = 50) -> list[StreamedShowing]:
+def stream(store_refs: Sequence[StoreRef], limit: int) -> list[StreamedShowing]:
     """Return the newest showings in all of these stores, newest first."""
     showings = [
         StreamedShowing(showing, f"{ref.prefix}{showing.path}" if showing.path else "", paths.store_name(ref.prefix))
