@@ -16,6 +16,7 @@ from onrecord.project import Project
 from onrecord.search import listing
 from onrecord.search.index import Index
 from onrecord.search.listing import Listed, ListingFilter
+from onrecord.text import plural
 from onrecord.web import coverage, tree_map, view
 from onrecord.web.coverage import Area, Coverage, RecordedFiles
 from onrecord.web.tree_map import Cell
@@ -126,10 +127,10 @@ def _drawn(project_map: ProjectMap, cell: Cell, positions: dict[int, int]) -> Dr
     marked = [str(positions[number]) for number in numbers if number in positions][:_MAX_MARKED]
     text = f"{area.path}/: {cell.rest} more" if cell.rest else area.path + ("/" if area.children else "")
     if area.children or cell.rest:
-        text += f", {area.files:,} files, {area.with_records:,} with records"
+        text += f", {plural(area.files, 'file')}, {area.with_records:,} with records"
     text += f", {WORDS[area.state]}" if area.state != coverage.COVERED else ""
     if numbers:
-        text += f", {len(numbers):,} record{'s' if len(numbers) != 1 else ''}"
+        text += f", {plural(len(numbers), 'record')}"
     count = f"{len(numbers):,}" if numbers and cell.label else ""
     has_room = tree_map.text_width(f"{cell.label} {count}") + _COUNT_ROOM <= cell.box.width
     drawn_count = count if has_room else ""
