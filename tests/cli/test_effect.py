@@ -101,6 +101,8 @@ def test_since_and_limit_read_fewer_sessions(rule, onrecord):
 
     assert (recent["sessions"], recent["files"]) == (14, {"Gemini CLI": 14})
     assert few["sessions"] == 12
+    assert json.loads(onrecord("effect", "--limit", "1", "--json").out)["sessions"] == 3
+    assert "--limit must be 1 or more, not 0" in onrecord("effect", "--limit", "0").err
 
 
 @pytest.mark.parametrize("words", [("nothing-like-it",), ("no-check",)])
