@@ -253,12 +253,11 @@ def fit(text: str, width: int) -> str:
     """Return the text cut to `width` columns, with an ellipsis if something is missing."""
     if width_of(text) <= width:
         return text
-    used = 1
-    for position, char in enumerate(text):
-        used += _columns(char)
-        if used > width:
-            return text[:position].rstrip() + "…"
-    return text
+    end, used = 0, 1
+    while used + _columns(text[end]) <= width:
+        used += _columns(text[end])
+        end += 1
+    return text[:end].rstrip() + "…"
 
 
 _OPENING = "\u3008\u300a\u300c\u300e\u3010\uff08"
