@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from onrecord import files, paths, state_file, timestamps
+from onrecord.errors import Unwritable
 from onrecord.state_file import StateFile
 from tests import time_limit
 
@@ -299,6 +300,118 @@ def test_a_damaged_log_is_read_as_far_as_it_goes():
         file.write(b"\xff\xfe no tabs\n\n")
 
     assert [error for _, _, error in state_file.recent_failures()] == ["good"]
+
+
+def test_a_file_that_is_not_there_is_empty_and_no_failure(path):
+    file = StateFile(path, 1_000, "test")
+
+    assert (file.read(), file.lines(), file.read(is_strict=True)) == (b"", [], b"")
+    assert state_file.recent_failures() == []
+
+
+@pytest.mark.parametrize(("number", "is_fault"), [(errno.EIO, True), (errno.EACCES, False)])
+def test_what_the_disk_does_not_give_is_an_error_only_where_that_matters(path, monkeypatch, number, is_fault):
+    def fails(path, max_bytes):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(files, "read", fails)
+    file = StateFile(path, 1_000, "ledger")
+
+    assert file.read() == b""
+    if is_fault:
+        with pytest.raises(Unwritable, match=os.strerror(number)):
+            file.lines(is_strict=True)
+    else:
+        assert file.lines(is_strict=True) == []
+
+
+def test_a_replacement_says_whether_it_was_made(path, tmp_path):
+    assert StateFile(path, 1_000, "test").replace(b"one\n")
+    (tmp_path / "file").write_text("")
+    below = str(tmp_path / "file" / "below")
+
+    assert not StateFile(below, 1_000, "ledger").replace(b"one\n")
+    assert os.listdir(os.path.dirname(path)) == ["file"]
+    ((_, task, error),) = state_file.recent_failures()
+    assert (task, error.startswith(f"cannot write {below}: ")) == ("ledger", True)
+
+
+def test_a_failure_of_the_log_itself_is_not_logged(path):
+    os.makedirs(path)
+
+    assert StateFile(path, 1_000, "").append("x\n") == -1
+    assert state_file.recent_failures() == []
+
+
+def test_where_there_are_no_locks_what_is_appended_is_written(path, monkeypatch):
+    def fails(handle, seconds):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(files, "lock", fails)
+
+    assert StateFile(path, 1_000, "test").append("one\n") == 4
+    assert StateFile(path, 1_000, "test").lines() == ["one"]
+
+
+def test_a_file_is_cut_only_above_its_limit(path):
+    file = StateFile(path, 12, "test")
+
+    sizes = [file.append(f"line{number}\n") for number in range(2)]
+    assert (sizes, file.lines()) == ([6, 12], ["line0", "line1"])
+
+    assert file.append("x\n") == 14
+    assert file.lines() == ["x"]
+
+
+def test_a_file_without_a_way_to_shrink_grows(path):
+    file = StateFile(path, 4, "test", None)
+    file.append("one\n")
+    file.append("two\n")
+
+    assert file.lines() == ["one", "two"]
+
+
+def test_the_last_twenty_failures_are_read_each_cut_to_600_characters():
+    for number in range(21):
+        state_file.log_failure("hook", f"failure {number}")
+    state_file.log_failure("t" * 601, "e" * 601)
+    state_file.log_failure("t" * 600, "e" * 600)
+
+    failures = state_file.recent_failures()
+
+    assert [error for _, _, error in failures[:18]] == [f"failure {number}" for number in range(3, 21)]
+    assert [(task, error) for _, task, error in failures[18:]] == [("t" * 600, "e" * 600)] * 2
+    assert len(state_file.recent_failures(2)) == 2
+
+
+def test_a_file_below_a_folder_of_the_state_folder(home):
+    assert state_file.state_path("usage/sessions") == str(home / ".local/state/onrecord/usage/sessions")
+    assert state_file.log_file() == str(home / ".local/state/onrecord/failures.log")
+
+
+def test_pruning_says_what_it_could_not_delete(monkeypatch):
+    file = _aged("sessions/old", 31)
+
+    def fails(path):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "unlink", fails)
+    state_file.prune()
+
+    assert [row[1:] for row in state_file.recent_failures()] == [
+        ("prune", f"cannot delete {file}: [Errno 5] Input/output error")
+    ]
+
+
+def test_pruning_leaves_the_mode_of_what_is_private_already(monkeypatch):
+    file = _aged("sessions/new", 1)
+    file.chmod(0o400)
+    shared = _aged("other", 1)
+    shared.chmod(0o755)
+
+    state_file.prune()
+
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, shared)] == [0o400, 0o700]
 
 
 def test_it_is_cheap_to_import():
