@@ -8,8 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord.cli.output import (
-    CommandResult, Screen, add_store_flags, clean, clean_lines, emit, emit_error, fit, fitted, labelled, readable, rows_of,
-    safe, store_flags, table, to_json, width_of, wrap,
+    CommandResult,
+    Screen,
+    add_store_flags,
+    clean,
+    clean_lines,
+    emit,
+    emit_error,
+    fit,
+    fitted,
+    labelled,
+    readable,
+    rows_of,
+    safe,
+    store_flags,
+    table,
+    to_json,
+    width_of,
+    wrap,
 )  # fmt: skip
 from onrecord.errors import BadInput
 
@@ -205,7 +221,7 @@ def test_a_message_is_broken_at_its_parts_and_no_command_is(text, lines):
     ("fix", "flags", "flagged"),
     [
         ("onrecord show x", "", "onrecord show x"),
-        ("first: onrecord show x; or: onrecord inbox", " --user", "first: onrecord show x --user; or: onrecord inbox --user"),
+        ("onrecord show x; or: onrecord inbox", " --user", "onrecord show x --user; or: onrecord inbox --user"),
         ("onrecord show x --remote r", " --user", "onrecord show x --remote r"),
         ("onrecord show x --project p", " --user", "onrecord show x --project p"),
         ("onrecord show x --user", " --project p", "onrecord show x --user"),

@@ -111,7 +111,7 @@ def test_items_end_with_an_empty_line_and_one_with_a_flaw_is_told_and_not_taken(
 
 @pytest.mark.parametrize(
     ("lines", "taken", "asked"),
-    [(("", "one", ""), ["one"], 1), (("one", ""), ["one"], 0), (("", "", "a", ""), ["a"], 2)],
+    [(("", "a", ""), ["a"], 1), (("a", ""), ["a"], 0), (("", "", "a", ""), ["a"], 2)],
 )
 def test_items_of_which_one_is_needed_cannot_be_left_out(typed, capsys, lines, taken, asked):
     typed(lines=lines)
