@@ -95,12 +95,14 @@ def test_one_record_by_its_name_and_two_together(rule, onrecord, home):
     assert [record["id"] for record in one["records"]] == ["dates-with-date-fns"]
 
 
-def test_since_and_limit_read_fewer_sessions(rule, onrecord):
+def test_since_and_limit_read_fewer_sessions(rule, onrecord, home):
     recent = json.loads(onrecord("effect", "--since", "2026-02-12", "--json").out)
     few = json.loads(onrecord("effect", "--limit", "4", "--json").out)
 
     assert (recent["sessions"], recent["files"]) == (14, {"Gemini CLI": 14})
     assert few["sessions"] == 12
+    sessions.codex(home, str(rule), "2026-02-23T09:30:00Z", say("go on"))
+    assert json.loads(onrecord("effect", "--since", "1w", "--json").out)["files"] == {"Codex CLI": 1, "Gemini CLI": 3}
     assert json.loads(onrecord("effect", "--limit", "1", "--json").out)["sessions"] == 3
     assert "--limit must be 1 or more, not 0" in onrecord("effect", "--limit", "0").err
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from onrecord import timestamps
@@ -186,6 +188,15 @@ def test_the_page_of_two_rules_and_a_holdout_with_few_sessions():
     assert page == PAGE
 
 
+def test_the_same_page_in_colour():
+    coloured = WIDE._replace(has_colour=True)
+
+    page = effect._text(coloured, measurement(2, held_out(0.25, 19, 20)), {"Codex CLI": 1_001, "Claude Code": 1})
+
+    assert page.count("\033[1m") == 6 and page.count("\033[2m") == 5 and page.count("\033[36m") == 8
+    assert re.sub(r"\033\[[0-9;]+m", "", page) == PAGE
+
+
 def test_a_holdout_that_has_ended_is_compared_from_twenty_sessions_on_each_side():
     assert "\n".join(effect._holdout_lines(WIDE, held_out(0.0, 20, 21))) == ENDED
 
@@ -227,7 +238,11 @@ def test_thirty_rules_are_shown(rules, more):
     lines = effect._text(WIDE, measurement(rules), {}).split("\n")
 
     assert sum(line.startswith("Rule ") for line in lines) == 30
-    assert [line for line in lines if "more rules" in line] == more
+    assert lines[lines.index("Rule 29 (rule-29)") + 7 :][: 2 + len(more)] == [
+        "  shown 1,229 times, opened by the agent 1 time",
+        "",
+        *more,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -293,8 +293,7 @@ def _scale(measurement: Effect) -> float:
 
 
 def _fitting_scale(bounds: list[float]) -> float:
-    highest = max(bounds, default=0.0)
-    return next((end for end in _SCALES if highest <= end), 1.0)
+    return next(end for end in _SCALES if all(bound <= end for bound in bounds))
 
 
 def _plot(screen: Screen, shares: dict[str, Share], scale: float) -> Iterator[str]:
