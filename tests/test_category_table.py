@@ -35,6 +35,7 @@ KINDS = {
 def _rows(fields: tuple[Any, ...], prefix: str = "") -> list[str]:
     rows = []
     for name, need, kind, purpose in fields:
+        assert need in ("required", "optional")
         head = kind if isinstance(kind, str) else kind[0]
         words = KINDS.get(head, "")
         if head == "choice":
