@@ -61,8 +61,7 @@ def split(text: str) -> list[PromptPassage]:
     for line, is_printed in _lines(_read(text)):
         (printed if is_printed else typed).append(line)
     passages = _packed(clause for line in typed for clause in _clauses(line))
-    if len(passages) > MAX_PASSAGES:
-        passages = passages[: MAX_PASSAGES - _MAX_TAIL] + passages[-_MAX_TAIL:]
+    del passages[MAX_PASSAGES - _MAX_TAIL : -_MAX_TAIL]
     results = [PromptPassage(passage) for passage in passages]
     results += [PromptPassage(passage, is_printed=True) for passage in _packed(printed)[: MAX_PASSAGES - len(results)]]
     return results or [PromptPassage(text[: _HEAD + _TAIL])]
