@@ -49,9 +49,9 @@ def _pair(name: str, value: str) -> str:
     return f" {name}={value}"
 
 
-def of(page: str) -> str:
-    """Return the lines of the part of a page below its frame."""
+def of(page: str, start: str = "<h1", end: str = "</main>") -> str:
+    """Return the lines of a part of a page; by default of all but its frame."""
     outline = _Outline()
-    outline.feed(_LEFT_OUT.sub("", page[page.index("<h1") : page.index("</main>")]))
+    outline.feed(_LEFT_OUT.sub("", start + page.partition(start)[2].partition(end)[0]))
     outline.close()
     return "".join(f"{text}\n" for line in outline.lines if (text := " ".join(line.split())))

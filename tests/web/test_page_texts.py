@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+pytest.importorskip("starlette", reason="the extra web is not installed")
+
+from onrecord import paths
+from onrecord.attention import CORRECTED, KINDS, WAITING, Need, Subject
 from tests import conftest
 from tests.web import outline
 from tests.web.conftest import Browser
@@ -52,12 +56,30 @@ def home() -> None:
     """Keep the home of the project, in place of one for each test."""
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_shows_what_it_should(browser, request, name):
-    page = browser.get(PAGES[name])
-    text = f"{page.status_code}\n{outline.of(page.text)}"
-    file = FOLDER / f"{name}.txt"
-    if request.config.getoption("--update-golden"):
-        file.write_text(text, encoding="utf-8")
+@pytest.fixture
+def check(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    def check_text(name: str, text: str) -> None:
+        file = FOLDER / f"{name}.txt"
+        if request.config.getoption("--update-golden"):
+            file.write_text(text, encoding="utf-8")
+        assert text == file.read_text(encoding="utf-8")
 
-    assert text == file.read_text(encoding="utf-8")
+    return check_text
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_shows_what_it_should(browser, check, name):
+    check(name, outline.of(browser.get(PAGES[name]).text))
+
+
+def test_start_has_an_icon_a_level_and_a_button_for_each_kind_of_need(browser, check, monkeypatch):
+    record = Subject("x", f"{paths.PROJECT_PREFIX}decisions/x.json", "A title", "why")
+    subjects = [Subject("sign-release-tags"), record, Subject("retrieval.enabled"), Subject("not-listed")]
+    needs = [Need(kind, f"need of {kind}", "A sentence.", "", f"/{kind}", "project", 9, subjects) for kind in KINDS]
+    needs.append(Need(CORRECTED, "one rule was broken", "A sentence.", "", "/health", "project", 1, [record]))
+    needs.append(Need(WAITING, "all stores wait", "A sentence.", "", "/health"))
+    monkeypatch.setattr(browser.site.live, "needs", lambda: needs)
+
+    page = browser.get("/?all=needs").text
+
+    check("needs", outline.of(page, '<section class="card" id="needs-you"', "</section>"))
