@@ -79,7 +79,56 @@ def test_an_unknown_draft_is_named():
     assert trigger_request.check({"nope": GOOD}, []) == [TriggerAnswer("nope", reason="there is no such draft")]
 
 
-@pytest.mark.parametrize("raw", [{}, {"a": "b"}, {"a": [1]}, {"a": None}])
+@pytest.mark.parametrize("raw", [{"a": "b"}, {"a": [1]}, {"a": None}, {"b": ["x"], "a": {}}])
 def test_what_is_no_list_of_phrases_by_draft_is_refused(raw):
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match="the triggers of 'a' are not a list of phrases") as caught:
         trigger_request.parse(raw)
+    assert caught.value.fix == 'give {"draft": ["phrase", …], …} with the names that the request lists'
+
+
+def test_no_triggers_at_all_are_refused():
+    with pytest.raises(BadInput, match="there are no triggers"):
+        trigger_request.parse({})
+
+
+def test_a_phrase_may_have_twenty_words_and_one_too_long_is_quoted_in_part():
+    words = "how do we add one more job to the queue of all the workers at night without losing any"
+    assert len(words.split()) == 19
+
+    fits, over = (
+        trigger_request.check({"use-nats": [*GOOD, phrase]}, [draft()])[0]
+        for phrase in (f"{words}\n again", f"{words} again please")
+    )
+
+    assert fits.draft.record.triggers == (*GOOD, f"{words} again")
+    assert over.reason == f"{words[:40]!r} has more than 20 words"
+
+
+def test_a_phrase_is_the_same_in_other_letters_and_spaces_and_all_its_other_drafts_are_named():
+    drafts = [draft(name) for name in "abc"]
+    answers = trigger_request.check({"c": ["Add  a Job"], "b": ["add a job"], "a": ["add a job "]}, drafts)
+
+    assert [answer.reason for answer in answers] == [
+        "'Add  a Job' is a trigger of a, b, too",
+        "'add a job' is a trigger of a, c, too",
+        "'add a job ' is a trigger of b, c, too",
+    ]
+
+
+def test_new_triggers_come_after_those_that_a_draft_has_and_each_once():
+    has = draft()._replace(record=draft().record._replace(triggers=tuple(GOOD[:2])))
+
+    (answer,) = trigger_request.check({"use-nats": GOOD}, [has])
+
+    assert trigger_request.described(has)["has"] == GOOD[:2]
+    assert answer.draft.record.triggers == tuple(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("category", "says"), [("constraint", "At most 100 requests a minute"), ("preference", "tabs"), ("runbook", "")]
+)
+def test_what_a_draft_says_is_its_rule(category, says):
+    other = Draft("x", sample(category, origin="import"))
+
+    assert trigger_request.described(other)["says"] == says
+    assert trigger_request.described(other)["because"] == []
