@@ -11,10 +11,10 @@ import pytest
 from onrecord.capture import suggestions
 from onrecord.capture.triage import SaveCandidate
 from onrecord.categories import CATEGORIES
-from onrecord.digest import selection
-from onrecord.record import compose, summary_line, validity
+from onrecord.digest import map_page, selection
+from onrecord.record import compose, lifecycle, summary_line, validity
 from onrecord.search import document, query
-from tests.records import CONTENT, sample
+from tests.records import CONTENT, NOW, sample
 
 PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "records.md").read_text(encoding="utf-8")
 PARTS = {part.split("\n")[0]: part for part in PAGE.split("## Content of a ")[1:]}
@@ -186,6 +186,58 @@ def test_a_detail_has_at_most_so_many_characters_with_its_full_stop(
         return line.partition(f" {label}: ")[2].partition(".")[0]
 
     assert (detail(room - 1), detail(room)) == ("x" * (room - 1), "")
+
+
+@pytest.mark.parametrize(
+    ("category", "statement"),
+    [
+        ("decision", "Sessions live in Redis 7"),
+        ("constraint", "At most 100 requests a minute"),
+        ("preference", "indentation: tabs"),
+        ("runbook", "Disk is full"),
+        ("tech_debt", "Retries are copied four times"),
+        ("session_summary", "Move sessions"),
+    ],
+)
+def test_a_line_has_the_main_statement(category: str, statement: str) -> None:
+    assert statement in summary_line.unmarked(sample(category, title="Something else"))
+
+
+@pytest.mark.parametrize(
+    ("category", "content", "room"),
+    [
+        ("tech_debt", {"suggested_fix": ["f" * 150]}, 240),
+        ("session_summary", {"blockers": ["b" * 90], "next_actions": ["n" * 170]}, 150),
+    ],
+)
+def test_the_details_leave_so_much_room_for_the_statement(category: str, content: dict[str, Any], room: int) -> None:
+    def has(length: int) -> bool:
+        whole = {**CONTENT[category], **content, CATEGORIES[category].statement: "x" * length}
+        line = summary_line.unmarked(sample(category, title="T", content=whole), 300)
+        return "x" * length in line
+
+    # The title, a colon and two spaces are in it.
+    assert (has(room - len("T: ")), has(room - len("T: ") + 1)) == (True, False)
+
+
+def test_a_record_that_is_replaced_says_so_in_its_content() -> None:
+    content = {}
+    for category in CATEGORIES:
+        old, _ = lifecycle.supersede(sample(category), sample(category, id="new"), NOW)
+        content[category] = {name: value for name, value in old.content.items() if value != CONTENT[category][name]}
+
+    assert content == {
+        **{category: {} for category in CATEGORIES},
+        "decision": {"status": "superseded"},
+        "constraint": {"active": False},
+    }
+
+
+def test_the_headings_of_the_map() -> None:
+    assert list(map_page.HEADINGS.values()) == [
+        *("Decisions", "Constraints", "Preferences", "Runbooks", "Debt", "Session summary"),
+        *("Anti-patterns", "Patterns", "Heuristics"),
+    ]
 
 
 STATES = [
