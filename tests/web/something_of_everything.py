@@ -109,15 +109,18 @@ class Everything:
             (moments[1], self.sessions, "pointer", "used"),
             (moments[2], self.sessions, "rule", ""),
             (moments[2], "decisions/gone.json", "rule", "ignored"),
+            ("2026-06-03T10:00:00Z", self.rule, "rule", "corrected"),
+            ("2026-06-04T10:00:00Z", self.rule, "rule", "corrected"),
         ):
             key = event_log.session_key(f"{moment}{path}")
             events.append(Event(moment, "shown", "claude-code", key, "prompt", form, path))
             events += [Event(moment, outcome, "claude-code", key, "", "", path)] if outcome else []
             self._now = moment
             usage_log.append(root, [("pointed" if form == "pointer" else "injected", path)])
-            usage_log.append(root, [("opened", path)] if outcome == "used" else [])
-        self._now = moments[0]
-        usage_log.add_correction(root, self.rule, "codex")
+            if outcome == "used":
+                usage_log.append(root, [("opened", path)])
+            elif outcome == "corrected":
+                usage_log.add_correction(root, path, "codex")
         log = Path(event_log.log_file(root))
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text("".join(map(event_log.render, sorted(events))), encoding="utf-8")

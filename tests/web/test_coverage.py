@@ -113,3 +113,49 @@ def test_a_glob_is_read_once_for_each_folder_and_matches_what_it_matches_alone()
         root = coverage.measure(files, [RecordedFiles([pattern])]).root
         covered = {leaf.path for leaf in root.leaves() if leaf.state == coverage.COVERED}
         assert covered == {path for path in files if globs.matches(pattern, path)}, pattern
+
+
+@pytest.mark.parametrize(("folders", "depth"), [(39, 39), (40, 39), (45, 39)])
+def test_what_is_deeper_than_forty_levels_is_a_file_of_the_last_one(folders, depth):
+    measured = coverage.measure(["d/" * folders + "x.py", "d/" * folders + "x.py"], [])
+
+    (leaf,) = measured.root.leaves()
+    assert leaf.path == "d/" * depth + "x.py"
+    assert measured.root.files == 1
+
+
+def test_of_more_than_two_hundred_thousand_files_the_first_are_measured():
+    many = ["a.py"] * 199_999 + ["b.py"]
+
+    assert coverage.measure(many, []).is_complete
+    cut = coverage.measure([*many, "c.py"], [])
+    assert (cut.is_complete, sorted(cut.root.children)) == (False, ["a.py", "b.py"])
+
+
+def test_so_many_comparisons_of_patterns_with_files_are_made():
+    files = [f"src/f{number}.py" for number in range(300)]
+    patterns = [f"src/f{number}?.py" for number in range(200)]
+
+    assert coverage.measure(files, [RecordedFiles(patterns)]).is_complete
+    assert not coverage.measure(files, [RecordedFiles([*patterns, "src/?.py"])]).is_complete
+
+
+def test_a_record_about_the_whole_repository_is_about_each_file():
+    measured = coverage.measure(FILES, [RecordedFiles([""]), RecordedFiles(["/"])])
+
+    assert measured.numbers_about(measured.area("README.md")) == {0, 1}
+    assert measured.area("") is measured.area("/") is measured.root
+
+
+def test_a_folder_is_in_the_state_that_needs_a_look_most():
+    records = [RecordedFiles(["src/auth/"], coverage.CHANGED), RecordedFiles(["src/auth/login.py"], coverage.COVERED)]
+
+    root = coverage.measure(FILES, records).root
+
+    assert (root.state, root.with_records, root.files) == (coverage.CHANGED, 2, 4)
+    assert root.states == {coverage.BARE: 2, coverage.COVERED: 0, coverage.CHANGED: 2, coverage.CORRECTED: 0}
+    assert coverage.measure([], []).root.state == coverage.BARE
+
+
+def test_the_files_of_a_folder_that_is_no_repository_are_none(tmp_path):
+    assert coverage.tracked_files(str(tmp_path)) == []

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.usage import Happening, event_log, usage_log
+from onrecord.web import home_page
 from tests.web import served
 
 
@@ -58,6 +59,22 @@ def test_feedback_is_noted_and_pressed_again_taken_back(browser, save, project):
     assert after == "wrong"
     assert event_log.newest(project.store.root)[0].feedback == ""
     assert usage_log.per_record(project.store.root)[entry.path].wrong == 0
+
+
+@pytest.mark.parametrize(("page", "back"), [("/usage", "/usage#shown"), ("/", "/#shown"), ("//evil", "/#shown")])
+def test_feedback_leads_back_to_where_it_was_given(browser, save, project, page, back):
+    entry = save()
+    fields = {"record": entry.path, "session": _show(project, entry), "verdict": "helped", "page": page}
+
+    response = browser.post("/feedback", **fields)
+
+    (redirect,) = response.history
+    assert (redirect.status_code, redirect.headers["location"]) == (303, browser.access.prefix + back)
+
+
+@pytest.mark.parametrize(("number", "words"), [(8, "Usage"), (9, "All 9"), (199, "All 199"), (200, "The newest 200")])
+def test_the_link_to_all_showings_says_how_many_there_are(number, words):
+    assert home_page._shown_link(number) == words
 
 
 @pytest.mark.parametrize(
