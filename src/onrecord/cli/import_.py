@@ -186,7 +186,7 @@ def _add_triggers(writer: Writer, file: str) -> CommandResult:
     answers = trigger_request.check(phrases, list(Inbox(writer.store.root).drafts()))
     drafts = [answer.draft for answer in answers if answer.draft]
     if drafts:
-        review.put(writer, drafts, "draft")
+        review.put(writer, drafts)
     refused = [answer for answer in answers if answer.reason]
     left = trigger_request.wanted(Inbox(writer.store.root).drafts())
     data = {

@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 def _items(listed_records: list[Listed], by: str | None, hidden: Mapping[str, str]) -> list[_ListItem]:
     if not by:
         return [_ListItem("", record, hidden.get(record.id, "")) for record in listed_records]
-    grouped = [(record, _GROUPS[by](record) or [_NO_GROUP.get(by, "")]) for record in listed_records]
+    grouped = [(record, _GROUPS[by](record) or [_NO_GROUP[by]]) for record in listed_records]
     items = [_ListItem(group, record, hidden.get(record.id, "")) for record, groups in grouped for group in groups]
     # Records without a group come last; the order within a group stays.
     return sorted(items, key=lambda item: (item.group == _NO_GROUP.get(by), item.group))

@@ -174,7 +174,7 @@ def _withdraw(name: str, ids: Sequence[str], *, as_drafts: bool) -> CommandResul
     drafts = f"; {plural(len(withdrawn.drafts), 'draft')} in its inbox: onrecord sync {name}" if as_drafts else ""
     text = f"took back {plural(len(withdrawn.paths), 'change')}: {first_few(withdrawn.paths)}{drafts}"
     text = text if withdrawn.paths else f"no change to {name} waits"
-    return CommandResult(data, lambda screen: wrap(clean(text), screen.width))
+    return CommandResult(data, lambda screen: fitted(screen, clean(text)))
 
 
 def _list(settings: Settings) -> CommandResult:
@@ -245,7 +245,7 @@ def _data(remote_status: _RemoteStatus) -> dict[str, Any]:
 def _lines(screen: Screen, remote_status: _RemoteStatus) -> Iterator[str]:
     yield f"{screen.paint(remote_status.remote.name, 'bold')}  {clean(remote_status.remote.url)}"
     for fact in _facts(remote_status, screen):
-        yield wrap(clean(fact), screen.width, _INDENT)
+        yield fitted(screen, clean(fact), _INDENT)
 
 
 def _facts(remote_status: _RemoteStatus, screen: Screen) -> Iterator[str]:

@@ -204,7 +204,7 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
 def _corrections_text(corrections: dict[str, Corrections]) -> str:
     """Return the rules that agents broke most often."""
     texts = [f"{record_names.record_id(path)} {broken.summary}" for path, broken in corrections.items()]
-    more = f"; {len(texts) - _MAX_IDS:,} more rules" if len(texts) > _MAX_IDS else ""
+    more = f"; {plural(len(texts) - _MAX_IDS, 'more rule')}" if len(texts) > _MAX_IDS else ""
     return f"agents broke {'; '.join(texts[:_MAX_IDS])}{more}"
 
 
@@ -225,4 +225,4 @@ def _other_counts(counts: Counts) -> Iterator[tuple[str, int]]:
 def _labelled(screen: Screen, label: str, text: str) -> str:
     indent = " " * _LABEL_WIDTH
     wrapped = wrap(clean(text), screen.width, indent).removeprefix(indent)
-    return screen.paint(f"{label:<{_LABEL_WIDTH}}", "bold" if label == "next" else "dim") + wrapped
+    return screen.paint(f"{label:<{_LABEL_WIDTH}}", "dim") + wrapped
