@@ -15,7 +15,8 @@ from onrecord.shared.replicas import Replica, SyncState
 
 STATE = {
     "cursor": "7", "last_sync": "2026-03-01T09:00:00Z", "last_error": "no luck",
-    "offline_since": "2026-03-02T09:00:00Z", "note": "merge it", "refused": [["decisions/a.json", "protected"]], "unreadable": [["decisions/b.json", "odd"]],
+    "offline_since": "2026-03-02T09:00:00Z", "note": "merge it", "refused": [["decisions/a.json", "protected"]],
+    "unreadable": [["decisions/b.json", "odd"]],
     "asks_for_review": True, "is_read_only": True,
 }  # fmt: skip
 
