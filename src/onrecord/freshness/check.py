@@ -113,8 +113,8 @@ class Freshness:
         if cached and (not cached[0] or cached[0] == self.head):
             return cached[1]
         verdict, is_settled = self._compare(anchor)
-        if verdict.state != UNKNOWN:
-            self._cache.add("" if is_settled else self.head or "-", verdict)
+        if verdict.state != UNKNOWN and (is_settled or self.head):
+            self._cache.add("" if is_settled else self.head, verdict)
         return verdict
 
     @property
@@ -191,7 +191,7 @@ class VerdictCache:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        name = coldstart.content_hash(root.encode("utf-8", "surrogatepass")) + ".anchors"
+        name = coldstart.content_hash(os.fsencode(root)) + ".anchors"
         self._file = StateFile(os.path.join(paths.cache_dir(), name), MAX_CACHE_BYTES, "freshness")
         self._data: bytes | None = None
 
@@ -203,9 +203,10 @@ class VerdictCache:
         if self._data is None:
             self._data = self._file.read()
         start = self._data.rfind(_key(anchor).encode())
-        line = self._data[start : self._data.find(b"\n", start)] if start >= 0 else b""
+        # Without the key, `start` is -1 and the line empty.
+        line = self._data[start : self._data.find(b"\n", start)]
         parts = line.decode("utf-8", "replace").split("\t")
-        if len(parts) != 8 or not parts[4].lstrip("-").isdecimal():
+        if len(parts) != 8 or not parts[4].removeprefix("-").isdecimal():
             return None
         _, stamp, head, state, commits, last, day, now = parts
         is_valid = state in (FRESH, CHANGED, MISSING) and stamp == self._stamp(anchor, now)
@@ -217,7 +218,8 @@ class VerdictCache:
         line = "\t".join((_key(anchor), self._stamp(anchor, now), head, state, str(commits), last, day, now)) + "\n"
         if line.count("\t") == 7 and line.count("\n") == 1 and not self._is_racy(now):
             self._file.append(line)
-            self._data = (self._data or b"") + line.encode("utf-8", "backslashreplace")
+            if self._data is not None:
+                self._data += line.encode("utf-8", "backslashreplace")
 
     def _stamp(self, anchor: IndexedAnchor, now: str) -> str:
         """Return the file's modification time, size and inode, at its old path and at `now`."""
@@ -237,7 +239,7 @@ class VerdictCache:
 
 def _key(anchor: IndexedAnchor) -> str:
     """Return a cache key that is unique to `anchor` within its project."""
-    return coldstart.content_hash("\0".join(anchor).encode("utf-8", "surrogatepass"))
+    return coldstart.content_hash(coldstart.dumps(anchor).encode())
 
 
 def warning(verdicts: Sequence[Verdict], unchecked: int) -> str:

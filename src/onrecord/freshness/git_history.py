@@ -43,7 +43,15 @@ class FileCommit(NamedTuple):
     day: str
     before: str = ""
     after: str = ""
-    is_merge: bool = False
+
+    @property
+    def is_merge(self) -> bool:
+        """True if git printed no blobs: it prints none for a merge."""
+        return not (self.before or self.after)
+
+    @property
+    def is_removal(self) -> bool:
+        return not self.after and not self.is_merge
 
 
 class Trail(NamedTuple):
@@ -69,18 +77,18 @@ class FileHistory(NamedTuple):
     path: str
     """Relative to the project; empty if the file is gone."""
 
-    is_same: bool = False
+    is_same: bool
     """True if the file at `path` has the anchored content."""
 
-    commits: int = -1
+    commits: int
     """Number of commits that changed it since; -1 if unknown."""
 
-    last_commit: str = ""
-    day: str = ""
-    is_committed: bool = False
+    last_commit: str
+    day: str
+    is_committed: bool
     """True if the file on disk has the content of the last of these commits."""
 
-    is_cut_short: bool = False
+    is_cut_short: bool
     """True if git did not finish in time."""
 
 
@@ -92,15 +100,14 @@ def trace(root: str, repository: Repository, anchor: IndexedAnchor, data: bytes 
     now = history.path_on_disk(trail, is_there=data is not None)
     if now and now != anchor.path:
         data = project_files.read(root, now)
-    if now and data is not None and project_files.is_same(data, anchor):
-        return FileHistory(now, is_same=True)
     last = commits[-1] if commits else FileCommit("", "")
     return FileHistory(
         now,
+        is_same=data is not None and project_files.is_same(data, anchor),
         commits=-1 if commits is None else len(commits),
         last_commit=last.commit,
         day=last.day,
-        is_committed=bool(now) and data is not None and work_tree.has_id(data, last.after),
+        is_committed=data is not None and work_tree.has_id(data, last.after),
         is_cut_short=history.is_cut_short,
     )
 
@@ -141,7 +148,7 @@ class _History:
                 break
             path = rename
             lines = self._log(f"{commits[-1].commit}..HEAD", path)
-        is_gone = bool(commits) and not commits[-1].after and not commits[-1].is_merge
+        is_gone = bool(commits) and commits[-1].is_removal
         changes = tuple(commit for commit in commits if commit.before != commit.after or commit.is_merge)
         return Trail(changes, "" if is_gone else path, is_complete)
 
@@ -158,13 +165,13 @@ class _History:
     def _walk(self, path: str, lines: list[str], commits: list[FileCommit]) -> str:
         """Add the commits of a log to `commits`, up to a rename of the file, and return its new path."""
         for commit in _parse_log(lines):
-            target, blob = "", ""
-            if not commit.after and not commit.is_merge:
-                words = ("diff-tree", "--no-commit-id", "--root", *_RENAMES, commit.commit)
+            if commit.is_removal:
+                words = ("diff-tree", "--no-commit-id", *_RENAMES, commit.commit)
                 target, blob = self._find_rename(*words, path=path)
-            commits.append(commit._replace(after=blob) if target else commit)
-            if target:
-                return target
+                if target:
+                    commits.append(commit._replace(after=blob))
+                    return target
+            commits.append(commit)
         return ""
 
     def _renamed_between_ends(self, trail: Trail) -> str:
@@ -201,18 +208,17 @@ class _History:
 
     def _log(self, span: str, path: str) -> list[str] | None:
         output = self._run_git(*_LOG, span, "--", path)
-        return None if output is None else output.decode("utf-8", "replace").splitlines()
+        return None if output is None else output.decode("utf-8", "replace").split("\n")
 
     def _find_rename(self, *words: str, path: str) -> tuple[str, str]:
         """Run a diff command, and return the new path and blob of the file that was at `path`."""
-        parts = _names(self._run_git(*words) or b"")
-        position = 0
-        while position + 1 < len(parts):
-            details = parts[position].split(" ")
-            kind = details[4][:1] if len(details) == 5 else ""
-            if kind == "R" and position + 2 < len(parts) and parts[position + 1] == path:
-                return parts[position + 2], details[3]
-            position += 3 if kind in ("R", "C") else 2
+        parts = iter(_names(self._run_git(*words) or b""))
+        for details, before in zip(parts, parts):
+            blob, kind = details.split(" ")[3:]
+            if kind.startswith("R"):
+                after = next(parts, "")
+                if before == path:
+                    return after, blob
         return "", ""
 
     def _run_git(self, *words: str, in_work_tree: bool = False) -> bytes | None:
@@ -229,11 +235,10 @@ def _parse_log(lines: list[str]) -> list[FileCommit]:
     for line in lines:
         words = line.split()
         if line.startswith("commit "):
-            # Taken for a merge until a line with blobs follows: git prints none for a merge.
-            commits.append(FileCommit(words[1], words[2], is_merge=True))
-        elif line.startswith(":") and commits:
+            commits.append(FileCommit(words[1], words[2]))
+        elif line.startswith(":"):
             before, after = (blob if blob.strip("0") else "" for blob in words[2:4])
-            commits[-1] = commits[-1]._replace(before=before, after=after, is_merge=False)
+            commits[-1] = commits[-1]._replace(before=before, after=after)
     return commits
 
 

@@ -106,9 +106,10 @@ def has_block(data: bytes, symbol: str, block: str) -> bool:
     if not span:
         return block_id(data, symbol) == block
     lines, length, remaining = _lines(data), span[1] - span[0] + 1, _MAX_COMPARED_CHARACTERS
-    original, last = span[0] - 1, len(lines) - length
-    # Nearest first: from the original position outwards in both directions.
-    for start in (start for distance in range(len(lines)) for start in {original - distance, original + distance}):
+    last = len(lines) - length
+    nearest = min(span[0] - 1, last)
+    # From the original position, or the last one if the file is shorter now, outwards in both directions.
+    for start in (start for distance in range(len(lines)) for start in {nearest - distance, nearest + distance}):
         if not 0 <= start <= last:
             continue
         part = lines[start : start + length]
