@@ -21,6 +21,7 @@ from onrecord.search import listing
 from onrecord.search.index import Index
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
+from onrecord.text import plural
 from onrecord.usage import event_log
 from onrecord.usage.event_log import FEEDBACK, TAKEN_BACK, Showing
 from onrecord.web import map_page, record_page, view
@@ -305,7 +306,7 @@ def _week_mark(week: WeekOutcome, x: int, highest: int) -> WeekMark:
         if week.used.of
         else "nothing shown"
     )
-    corrected = f", corrected {week.corrected:,} times" if week.corrected else ""
+    corrected = f", corrected {plural(week.corrected, 'time')}" if week.corrected else ""
     bar, label = round(_BAR_HEIGHT * week.corrected / highest), effect.day_in_words(week.monday)
     return WeekMark(label, x, middle, top, bottom, bool(week.used.of), bar, f"week of {label}: {shown}{corrected}")
 
