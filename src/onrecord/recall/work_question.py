@@ -69,19 +69,16 @@ _PHRASES: dict[str, Sequence[tuple[str, str]]] = {
         ("haben|hab|habe|sind|bin|hatten|waren|war wir|ich ~3 aufgehort|stehengeblieben|geblieben|stehen", LEFT_OFF),
         ("waren|war|stehen wir|ich", LEFT_OFF),
     ),
-    "wie": (("gehts|geht es|weiter weiter", NEXT), ("gehts|geht weiter|es", NEXT)),
+    "wie": (("gehts|geht weiter|es", NEXT),),
     "nachste": (("schritte|aufgaben", NEXT),),
     "en": (
         ("que estabamos|estaba|estuvimos|estuve trabajando", DONE),
         ("que trabajamos|trabaje|estabamos|estaba|estuvimos|estuve", DONE),
     ),
-    **dict.fromkeys(
-        ("donde", "dónde"),
-        (
-            ("lo dejamos|deje", LEFT_OFF),
-            ("nos|me quedamos|quede", LEFT_OFF),
-            ("quedamos|ibamos|iba|estabamos|estaba", LEFT_OFF),
-        ),
+    "donde": (
+        ("lo dejamos|deje", LEFT_OFF),
+        ("nos|me quedamos|quede", LEFT_OFF),
+        ("quedamos|ibamos|iba|estabamos|estaba", LEFT_OFF),
     ),
     "cual": (("es|seria el|lo siguiente|proximo paso", NEXT), ("es|seria lo siguiente|proximo", NEXT)),
     "cuales": (("son los siguientes|proximos pasos", NEXT),),
@@ -199,8 +196,6 @@ def _question(
     kind: str, chunks: Sequence[str], words: Sequence[str], places: set[int], now: str
 ) -> WorkQuestion | None:
     code, in_period = _period(words)
-    if set(in_period) <= places:
-        code = code if kind == DONE else ""
     rest = [at for at, word in enumerate(words) if at not in places and at not in in_period]
     topic = [chunks[at] for at in rest if words[at] and words[at] not in _FILLER]
     if len(topic) > (_MAX_TOPIC_WORDS if kind == DONE else 0):
@@ -218,7 +213,7 @@ def _period(words: Sequence[str]) -> tuple[str, list[int]]:
             if places is not None:
                 return code, [at, *places]
         if word in _WEEKDAYS:
-            return f"weekday {_WEEKDAYS[word]}", [at, *([at - 1] if at and words[at - 1] in ("last", "on") else [])]
+            return f"weekday {_WEEKDAYS[word]}", [at]
     for at, word in enumerate(words):
         count = int(word) if word.isdecimal() and len(word) < 4 else _NUMBERS.get(word, 0)
         unit = words[at + 1] if count and at + 1 < len(words) else ""
