@@ -9,7 +9,7 @@ import pytest
 
 from onrecord import timestamps
 from onrecord.audit.report import LooseFile, RecordFreshness
-from onrecord.cli import freshness
+from onrecord.cli import freshness, record_table
 from onrecord.cli.output import Screen
 from onrecord.freshness import check
 from onrecord.freshness.check import IndexedAnchor, Verdict
@@ -143,6 +143,23 @@ def test_a_record_in_json():
         ],
         "unanchored": ["src"],
     }
+
+
+@pytest.mark.parametrize(("commits", "told"), [(-1, None), (0, 0), (1, 1)])
+def test_commits_that_are_not_known_are_null(commits, told):
+    (anchor,) = freshness._data(checked(verdict(check.CHANGED, commits=commits)))["anchors"]
+
+    assert anchor["commits"] == told
+
+
+def test_only_a_list_for_people_can_be_named_by_number(sample, onrecord, monkeypatch):
+    listings: list[list[str]] = []
+    monkeypatch.setattr(record_table, "save_listing", lambda paths: listings.append([row.path for row in paths]))
+
+    onrecord("freshness", "--json")
+    assert listings == []
+    onrecord("freshness")
+    assert listings == [["constraints/60-calls-a-minute.json"]]
 
 
 def test_a_confirmation_names_moved_files_and_those_that_are_let_go(project, onrecord):
