@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from onrecord import paths
-from onrecord.errors import BadInput
+from onrecord import paths, state_file
+from onrecord.errors import BadInput, Unwritable
 from onrecord.hosts import connection, host_files, table
 from onrecord.hosts.connection import ConnectionState, HookTrial, Installed, Plan
 
@@ -364,6 +365,17 @@ def test_what_is_typed_for_a_skill_depends_on_the_agents_that_are_connected(home
     ]
 
 
+def test_a_disk_that_fails_costs_the_name_of_a_skill_and_leaves_a_note(monkeypatch):
+    def fail(*_: object) -> None:
+        raise Unwritable("cannot read x", fix="check the disk")
+
+    monkeypatch.setattr(connection, "state", fail)
+
+    assert connection.typed_skill("save") == "its skill memory-save"
+    assert [row[1:] for row in state_file.recent_failures()] == [("agents", "cannot read x")]
+    assert state_file.take_lacking()[-1] == "cannot read x"
+
+
 def test_the_version_of_a_program_is_that_of_the_package_above_it(bin_folder: Path, tmp_path: Path):
     package = tmp_path / "lib" / "node_modules" / "codex"
     program = write(package / "dist" / "bin" / "codex.js", "#!/bin/sh\n")
@@ -421,6 +433,7 @@ def test_a_trial_shows_the_first_two_records_of_the_reply(shell, home: Path, tmp
     [
         ("echo no >&2; exit 1", "no"),
         ('printf "1\\tx\\told\\n2\\tx\\tthe last\\n" > "$ONRECORD_STATE_DIR/failures.log"', "the last"),
+        ('printf "1\\tx\\tno \\377\\n" > "$ONRECORD_STATE_DIR/failures.log"', "no \ufffd"),
         ("echo '[broken'", ""),
         ("echo '[1]'", ""),
         (":", ""),
@@ -445,6 +458,15 @@ def test_a_hook_is_tried_with_an_event_of_any_host_in_the_project(shell, home: P
         "submitted_prompt": "which queue?",
     }
     assert (tmp_path / "folder").read_text().strip() == str(tmp_path)
+
+
+def test_the_time_of_a_trial_is_that_of_its_hook(shell, home: Path, tmp_path: Path):
+    launcher(home, ":")
+    start = time.monotonic()
+
+    trial = connection.try_hook(table.setup("codex"), str(tmp_path), "which queue?")
+
+    assert 0 <= trial.seconds <= time.monotonic() - start
 
 
 def test_an_agent_without_a_hook_of_ours_is_not_tried(home: Path, tmp_path: Path):
