@@ -18,7 +18,7 @@ _LINES = frozenset(
 )
 """Elements that begin a line."""
 
-_CLASSES = re.compile(r"(?:bad|warn|info|none|done|due|current|main|extra|is-.*)$")
+_CLASSES = re.compile(r"(?:bad|warn|info|none|done|due|current|main|extra|past|bare|covered|changed|corrected|is-.*)$")
 _LEFT_OUT = re.compile(
     r'<svg class="(?:icon|shape).*?</svg>|<defs>.*?</defs>|<p [^>]*data-gone.*?</p>|<input[^>]* name="form_token".*?>',
     re.DOTALL,

@@ -84,7 +84,9 @@ class Everything:
         steps = {"trigger": "503", "symptoms": ["503"], "steps": ["find it", "end it"], "verification": "200"}
         self._save("2026-06-03", "runbook", "Deploy stops", steps, tags=["deploy"], related_files=["src/**/*.py"])
         Path(self.project.store.root, "decisions", "broken.json").write_text("{", encoding="utf-8")
-        one_sided = Path(self.project.store.root, self._decide("2026-06-04", "Jobs are rows", "A table of jobs"))
+        checks = [{"on": "command", "starts": ["psql"]}]
+        jobs = self._decide("2026-06-04", "Jobs are rows", "A table of jobs", checks=checks)
+        one_sided = Path(self.project.store.root, jobs)
         one_sided.write_text(json.dumps({**json.loads(one_sided.read_text()), "supersedes": ["deploy-stops"]}))
 
     def _drafts(self) -> None:
@@ -125,7 +127,9 @@ class Everything:
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text("".join(map(event_log.render, sorted(events))), encoding="utf-8")
         for day in ("2026-05-01", "2026-05-02", "2026-06-09"):
-            codex(self.home, self.project.root, f"{day}T10:00:00Z", say("a", "pip install x"), say("no, use uv"))
+            codex(
+                self.home, self.project.root, f"{day}T10:00:00Z", say("a", "pip install x", "psql"), say("no, use uv")
+            )
 
     def _other_stores(self) -> None:
         self._now = "2026-06-08T10:00:00Z"
