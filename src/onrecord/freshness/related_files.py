@@ -101,9 +101,12 @@ def _nearest_file(root: str, path: str) -> str:
     by_name: dict[str, list[str]] = {}
     for file in _files(root):
         by_name.setdefault(_stem(file), []).append(file)
-    names = difflib.get_close_matches(_stem(path), by_name, n=1, cutoff=_MIN_SIMILARITY)
-    nearest = difflib.get_close_matches(path, by_name[names[0]], n=1, cutoff=0) if names else []
-    return nearest[0] if nearest else ""
+    name = _most_similar(_stem(path), by_name)
+    return _most_similar(path, by_name[name], cutoff=0) if name else ""
+
+
+def _most_similar(text: str, choices: Iterable[str], cutoff: float = _MIN_SIMILARITY) -> str:
+    return next(iter(difflib.get_close_matches(text, list(choices), cutoff=cutoff)), "")
 
 
 def _stem(path: str) -> str:
@@ -146,6 +149,6 @@ def _check_symbol(root: str, text: str, path: str, symbol: str) -> FileProblem |
     parts = re.split(r"\.|::", symbol.removesuffix("()"))
     if parts[-1] in names:
         return None
-    similar = difflib.get_close_matches(parts[-1], names, n=1, cutoff=_MIN_SIMILARITY)
-    nearest = f"{path}#{'.'.join([*parts[:-1], similar[0]])}" if similar else ""
+    similar = _most_similar(parts[-1], names)
+    nearest = f"{path}#{'.'.join([*parts[:-1], similar])}" if similar else ""
     return FileProblem(text, f"refers to a part that {path} does not have", nearest)
