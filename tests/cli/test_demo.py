@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import tempfile
 
 import pytest
+
+from onrecord.cli import demo
 
 from .conftest import in_own_process
 
@@ -36,6 +39,24 @@ def test_it_makes_its_point_in_fifty_lines_of_eighty_columns(project, home):
     assert (outcome.code, outcome.err) == (0, "")
     assert len(lines) <= 50
     assert [line for line in lines if len(line) > 80] == []
+
+
+def test_a_machine_that_stalls_does_not_end_it(onrecord, temporary, monkeypatch):
+    """Ten seconds pass between two looks of a hook at the clock, three times its limit."""
+    stall = "import time; clock = time.monotonic; looks = []; "
+    stall += "time.monotonic = lambda: clock() + (10 if looks or looks.append(1) else 0); "
+    really_run = subprocess.run
+
+    def run(words, **options):
+        *interpreter, program = words
+        return really_run((*interpreter, stall + program if "-c" in interpreter else program), **options)
+
+    monkeypatch.setattr(demo.subprocess, "run", run)
+
+    outcome = onrecord("demo")
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "packages-are: Packages are added with uv" in outcome.out
 
 
 def test_every_moment_of_a_session(onrecord, temporary):

@@ -81,6 +81,9 @@ CODE = {
 """The files that the records are about."""
 
 _LOCAL = {"CLAUDE_CONFIG_DIR": "home", "ONRECORD_CACHE_DIR": "cache", "ONRECORD_STATE_DIR": "state"}
+_WALL_SECONDS = 60.0
+"""Time limit of a hook here, where no agent waits: a machine that stalls while it is tried must not spoil the demo."""
+
 _WIDTH = 80
 _OPENING = """A sample project in a temporary folder: six records, real files, real hooks.
 What "memory" and "CI" say is what hooks and `onrecord check` printed. The
@@ -259,7 +262,10 @@ def _hook(project: str, event: str, session: str = "demo", **fields: object) -> 
     """Run a hook in a process of its own, as an agent does, and return what it shows the agent."""
     payload = {"session_id": session, "cwd": project, "transcript_path": "", **fields}
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    program = f"import sys; sys.path.insert(0, {source!r}); from onrecord.hooks import main; main([{event!r}])"
+    program = (
+        f"import sys; sys.path.insert(0, {source!r}); from onrecord import hooks; "
+        f"hooks.WALL_SECONDS = {_WALL_SECONDS}; hooks.main([{event!r}])"
+    )
     process = subprocess.run(
         (sys.executable, "-S", "-E", "-c", program), input=json.dumps(payload).encode(), capture_output=True, check=True
     )
