@@ -73,10 +73,10 @@ def test_a_field_to_choose_has_each_version_with_the_words_marked():
 
 
 def test_a_field_with_fixed_values_offers_them():
-    merge = _merge(_raw(status="deprecated"), _raw(status="experimental"))
+    merge = _merge(_raw(status="deprecated"), _raw(status="superseded"))
 
     (choice,) = merge.choices({})
-    assert {"accepted", "deprecated", "experimental"} < set(choice.options)
+    assert {"accepted", "deprecated", "superseded"} < set(choice.options)
 
 
 @pytest.mark.parametrize(
