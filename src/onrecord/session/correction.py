@@ -141,7 +141,7 @@ def _words(sentence: str) -> list[str]:
     plain = " ".join(_CONTRACTIONS.get(word, word) for word in plain.split(" "))
     for mark in _KEPT_MARKS:
         plain = plain.replace(mark, f" {mark} ")
-    words = [word.lstrip("-#0123456789)") or word for word in plain.replace(" - ", " , ").split()]
+    words = [word.lstrip("-#0123456789") or word for word in plain.replace(" - ", " , ").split()]
     return ["^", *words[:_MAX_SENTENCE_WORDS]]
 
 
