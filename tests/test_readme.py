@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 _BLOCK = re.compile(r"^```\w*\n.*?^```$", re.M | re.S)
 _LINK = re.compile(r"\]\([^)]*\)")
-NO_FIGURES = ("Claude Code 2.1.327, claude-mem 13.25, mem0 2.2", "November 2026", "mem0")
+NO_FIGURES = ("Claude Code 2.1.328, claude-mem 13.25, mem0 2.2", "November 2026", "mem0")
 """Numbers that say which version, and when it was looked at, and one in a name."""
 
 
