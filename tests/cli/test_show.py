@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from onrecord.cli.output import Screen
+from tests.git_project import GitProject
+
 from .conftest import DECISION
 
 
@@ -94,3 +97,101 @@ def test_a_field_without_a_value_has_no_heading(onrecord):
     lines = onrecord("show", "jobs-were").out.splitlines()
 
     assert "completed" in lines and not {"next_actions", "blockers"} & set(lines)
+
+
+NESTED = (
+    "save", "decision", "Use uv for all", "--set=context=c", "--set=decision=d", "--set=rationale=r", "--force",
+    '--set=alternatives=[{"option": "pip", "rejected_reason": "slow"}, {"option": "poetry", "rejected_reason": "big"}]',
+    "--set=scope.paths=src/**", "--set=scope.branches=main", "--set=scope.languages=python", "--set=confidence=0.75",
+    "--set=scope.repositories=github.com/acme/*", "--set=source=s 1", "--supersedes=use-pip", "--trigger=add a package",
+    "--trigger=install it",
+)  # fmt: skip
+
+
+def test_every_field_of_a_record_has_its_line(sample, onrecord, monkeypatch):
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert onrecord(*NESTED).code == 0
+
+    assert onrecord("show", "use-uv-for-all").out.split("hash: ")[0] == (
+        "Use uv for all\n"
+        "decision · does not apply here: repository github.com/acme/* · updated 2026-03-02\n\n"
+        "status: accepted\ndecision: d\ncontext: c\nrationale\n  - r\n"
+        "alternatives\n  - option: pip — rejected_reason: slow\n  - option: poetry — rejected_reason: big\n\n"
+        "tags: all, uv\n"
+        "triggers: add a package; install it\n"
+        "applies to: src/**, main, github.com/acme/*, python\n"
+        "supersedes: use-pip\nconfidence: 0.75\nfrom: agent (claude-code), s 1\nchanged: 1 time\n"
+        "path: .claude/memory/decisions/use-uv-for-all.json\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        ("use-travis", "decision · retired (gone) · updated 2026-03-02"),
+        ("use-subversion", "decision · archived (long ago) · updated 2026-03-02"),
+        ("use-uv", "decision · active · updated 2026-03-02"),
+    ],
+)
+def test_the_status_is_said_with_its_reason(sample, onrecord, name, facts):
+    assert onrecord("show", name).out.splitlines()[1] == facts
+
+
+def test_several_of_which_some_are_not_there_for_programs(sample, onrecord):
+    answer = onrecord("show", "use-uv", "use-pip", "use-uv", "nothing-like", "neither", "--json")
+    for_people = onrecord("show", "use-uv", "nothing-like", "neither")
+
+    store = f"in {sample}/.claude/memory"
+    failures = [f"NOT_FOUND: no record '{name}' {store}" for name in ("nothing-like", "neither")]
+    data = json.loads(answer.out)
+    assert (answer.code, [record["id"] for record in data["records"]]) == (1, ["use-uv", "use-pip"])
+    assert data["failures"] == failures
+    assert for_people.err == (
+        f"warning: no record 'nothing-like' {store} (fix: onrecord search 'nothing like'); "
+        f"no record 'neither' {store} (fix: onrecord search neither)\n"
+    )
+    both = [onrecord("show", name).out for name in ("use-uv", "use-pip")]
+    assert onrecord("show", "use-uv", "use-pip").out == "\n".join(both)
+
+
+@pytest.mark.parametrize(("length", "is_beside"), [(59, True), (60, False)])
+def test_a_text_stands_beside_its_label_if_it_leaves_twenty_columns(project, onrecord, monkeypatch, length, is_beside):
+    text = "x" * (length - 5) + " yyyy"
+    onrecord("save", "decision", "Rule", "--set=context=c", f"--set=decision={text}", "--set=rationale=r")
+    monkeypatch.setattr(Screen, "for_stream", classmethod(lambda cls, stream: Screen(80, is_terminal=True)))
+
+    expected = f"decision: {text}\n" if is_beside else f"decision\n  {text}\n"
+    assert expected in onrecord("show", "rule").out
+
+
+def test_a_lesson_is_shown_with_what_is_known_of_it(project, onrecord, monkeypatch):
+    folder = Path("docs", "knowledge-bank")
+    folder.mkdir(parents=True)
+    long = "Write the whole file aside, sync it to the disk, and only then rename it over the old one."
+    (folder / "patterns.md").write_text(f"### Rename at the end\n{long}\n- Observation count: 4\n")
+    lesson = shown(onrecord, "rename-at")
+
+    assert lesson == {
+        "name": "rename-at-the-end", "category": "pattern", "title": "Rename at the end",
+        "path": "docs/knowledge-bank/patterns.md", "text": long, "observations": 4, "confidence": lesson["confidence"],
+    }  # fmt: skip
+    head = f"pattern · observed 4 times · confidence {lesson['confidence']:g} of 3"
+    assert onrecord("show", "rename-at").out == (
+        f"Rename at the end\n{head}\n\n  {long}\n\npath: docs/knowledge-bank/patterns.md\n"
+    )
+    monkeypatch.setattr(Screen, "for_stream", classmethod(lambda cls, stream: Screen(60, True, True)))
+    assert onrecord("show", "rename-at").out == (
+        f"\x1b[1mRename at the end\x1b[0m\n\x1b[2m{head}\x1b[0m\n\n"
+        "  Write the whole file aside, sync it to the disk, and only\n  then rename it over the old one.\n\n"
+        "\x1b[2mpath\x1b[0m: docs/knowledge-bank/patterns.md\n"
+    )
+
+
+def test_a_record_says_who_committed_it(sample, onrecord):
+    project = GitProject(sample)
+    project.commit("Decide on uv")
+
+    commit = shown(onrecord, "use-uv")["commit"]
+
+    assert commit["subject"] == "Decide on uv"
+    assert f"\nin git: commit {commit['commit'][:8]}" in onrecord("show", "use-uv").out
