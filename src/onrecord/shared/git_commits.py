@@ -208,7 +208,7 @@ def author(mirror: Mirror) -> Author:
 
 def own_branch(mirror: Mirror) -> str:
     """Return the branch for changes that the main branch refuses: of this user, machine and remote."""
-    user = naming.slug(_user())[:30] or "user"
+    user = naming.slug(_user())[:30]
     return f"onrecord/{user}-{content_hash(f'{platform.node()}{os.path.realpath(mirror.folder)}'.encode())[:6]}"
 
 
