@@ -25,14 +25,10 @@ from onrecord.web.view import Notice
 _HEADINGS = {
     "retrieval": "What an agent is shown",
     "session_start": "At the start of a session",
-    "checks": "Checks",
     "capture": "What is suggested to be saved",
-    "categories": "Categories",
     "triage": "What is worth a suggestion",
-    "judge": "Judge",
     "remotes": "Shared stores",
     "usage": "Event log",
-    "export": "Export",
     "delete": "Retired records",
     "trust": "Repositories of others",
 }
@@ -108,7 +104,7 @@ def show(request: Request) -> Response:
         "settings.html",
         title="Settings",
         groups=[
-            SettingGroup(name, _HEADINGS.get(name, name.replace("_", " ").capitalize()), tuple(group))
+            SettingGroup(name, _HEADINGS.get(name, name.capitalize()), tuple(group))
             for name, group in groupby(sorted(rows, key=_place), lambda row: row.key.partition(".")[0])
         ],
         hidden=[row for row in rows if row.consequence],
