@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import io
+import os
 import re
+import subprocess
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
@@ -213,3 +215,13 @@ def test_a_skill_is_read_at_a_glance():
 
     assert len(lines) == 7
     assert {name: count for name, count in lines.items() if count >= 100} == {}
+
+
+def test_no_file_has_the_marks_of_an_unfinished_merge():
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=True, timeout=600)
+    files = [ROOT / name for name in os.fsdecode(listed.stdout).split("\0") if name]
+    mark = re.compile(rb"^(?:<{7}|\|{7}|>{7}) ", re.MULTILINE)
+
+    assert files
+    assert [file for file in files if file.is_file() and mark.search(file.read_bytes())] == []
+    assert mark.search(b"ours\n>>>>>>> 85a16826 (theirs)\n")
