@@ -54,6 +54,18 @@ def test_an_ambiguous_name_lists_what_it_may_mean(onrecord, saved):
     assert "AMBIGUOUS: 'use-uv' matches 2 records: use-uv-for-python, use-uv-to-lock-versions" in outcome.err
 
 
+def test_of_wrong_names_alone_the_first_is_told(onrecord, saved):
+    assert onrecord("show", "nothing-like-it", "neither").err.startswith("NOT_FOUND: no record 'nothing-like-it' in ")
+
+
+def test_a_name_with_a_colon_is_taken_whole_where_the_store_is_named(onrecord, saved):
+    assert onrecord("remote", "add", "platform", "/srv/memory.git", "--offline").code == 0
+
+    for flags in (("--user",), ("--remote", "platform")):
+        assert "no record 'platform:answer-mail'" in onrecord("show", "platform:answer-mail", *flags).err
+    assert "no record 'answer-mail'" in onrecord("show", "platform:answer-mail").err
+
+
 def test_a_wrong_name_among_others_costs_only_itself(onrecord, saved):
     outcome = onrecord("show", "jobs-are", "nothing-like-it")
 

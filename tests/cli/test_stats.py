@@ -143,3 +143,80 @@ def test_what_cannot_be_shown_is_said(store, onrecord, words, code, message):
 )
 def test_sparkline(values, highest, bars):
     assert sparkline(values, highest) == bars
+
+
+def test_what_people_said_and_corrected_is_counted_in_words(store, onrecord):
+    for path in (JOBS, CACHE):
+        usage_log.add_correction(store, path, "codex")
+    for record, verdict in (("jobs-are-rows", "helped"), ("no-cache", "not-relevant"), ("never-told", "wrong")):
+        assert onrecord("feedback", record, verdict).code == 0
+
+    lines = onrecord("stats").out.splitlines()
+
+    assert lines[4:6] == [
+        "broken, so that the user corrected the agent, 2 times",
+        "you said: helped 1 time, not relevant 1 time, wrong 1 time",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words", "counts"),
+    [
+        ("helped", "helped", {"helped": 1}),
+        ("not-relevant", "was not relevant", {"not_relevant": 1}),
+        ("wrong", "was wrong", {"wrong": 1}),
+        ("taken-back", "is as if you had said nothing", {}),
+    ],
+)
+def test_each_verdict_is_noted_in_words(store, onrecord, verdict, words, counts):
+    assert onrecord("feedback", "jobs-are-rows", verdict).out == f"noted: Jobs are rows {words}\n"
+
+    answer = json.loads(onrecord("feedback", "jobs-are-rows", verdict, "--json").out)
+    assert answer["verdict"] == verdict
+    assert {key: answer["feedback"][key] for key in NOTHING_SAID} == {**NOTHING_SAID, **counts}
+
+
+def test_an_agent_gives_no_verdict(store, onrecord, monkeypatch):
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    error = json.loads(onrecord("feedback", "jobs are", "wrong", "--json").out)["error"]
+
+    assert (error["code"], error["message"]) == ("BAD_INPUT", "only a person may say whether a record helped")
+    assert error["fix"] == "ask the user to run: onrecord feedback 'jobs are' wrong"
+
+
+def test_twenty_records_are_listed_unless_a_number_is_given(store, onrecord):
+    with open(usage_log.log_file(store), "a", encoding="utf-8") as file:
+        file.writelines(f"2026-02-20\tinjected\tdecisions/gone-{number}.json\n" for number in range(18))
+
+    assert onrecord("stats").out.endswith("\n1 more (use --limit)\n")
+    assert "more (use" not in onrecord("stats", "--limit", "21").out
+    assert onrecord("stats", "--limit", "0").out.endswith("\n\n21 more (use --limit)\n")
+
+
+def test_records_that_were_shown_as_often_are_sorted_by_how_often_they_were_opened(store, onrecord):
+    with open(usage_log.log_file(store), "a", encoding="utf-8") as file:
+        file.write("2026-02-20\tinjected\tdecisions/b.json\n2026-02-20\tinjected\tdecisions/a.json\n")
+        file.write("2026-02-20\topened\tdecisions/gone.json\t2\n")
+
+    records = json.loads(onrecord("stats", "--json").out)["records"]
+
+    assert [record["id"] for record in records] == ["jobs-are-rows", "no-cache", "gone", "a", "b"]
+    assert records[2] == {
+        "id": "gone", "path": "decisions/gone.json", "title": "", "injected": 1, "pointed": 0, "opened": 2, "digest": 0,
+        "corrected": 0, **NOTHING_SAID, "last_injected": "2026-03-02",
+    }  # fmt: skip
+
+
+def test_a_chart_is_coloured(store, onrecord, monkeypatch):
+    monkeypatch.setattr(Screen, "for_stream", classmethod(lambda cls, stream: Screen(80, True, True)))
+
+    lines = onrecord("stats", "--limit", "2").out.splitlines()
+
+    assert lines[5:9] == [
+        "\x1b[2mweekly from 2025-12-15\x1b[0m",
+        "injected  \x1b[36m···▃······█▂\x1b[0m  9",
+        "pointed   \x1b[33m···▄········\x1b[0m  3",
+        "opened    \x1b[32m···▂······▆·\x1b[0m  5",
+    ]
+    assert lines[-1] == "\x1b[2m1 more (use --limit)\x1b[0m"
