@@ -24,7 +24,6 @@ from onrecord.store.writer import Writer
 _OTHER_LINES = 4
 """Lines of the terminal that are not for the page: its number, the question, and one to spare around them."""
 
-_MAX_SIMILAR = 3
 _MAX_QUOTES = 2
 
 
@@ -140,8 +139,7 @@ def _shown_line(record: Memory, screen: Screen) -> Iterator[str]:
 
 def _warnings(writer: Writer, draft: Draft, screen: Screen) -> Iterator[str]:
     """Yield what may speak against a draft, and the words that it was made from, a line each."""
-    near = similar.find(writer.store, draft.record)
-    for match in near[:_MAX_SIMILAR] if screen.is_terminal else near:
+    for match in similar.find(writer.store, draft.record):
         word = "says nearly the same" if match.is_same else "similar"
         yield _line(screen, word, f"{match.entry.path} ({clean(match.memory.title)})", "yellow")
     if draft.replaces:
