@@ -43,7 +43,7 @@ def draft(*, project: str, store: str, session: str, transcript: Transcript, set
     try:
         written_by = author.detect()._replace(origin=author.TOOL)
         record = compose.compose("session_summary", fields, now=timestamps.now(), written_by=written_by)
-        name = f"{_PREFIX}{naming.slug(session)[:40] or 'unnamed'}"
+        name = f"{_PREFIX}{naming.slug(session)}"
         summary = box.put(Draft(name, record, made_at=record.created_at, session=session), replacing=True)
     except OnrecordError as error:
         state_file.log_failure("session summary", str(error))
