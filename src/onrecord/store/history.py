@@ -98,7 +98,7 @@ def end(root: str, change_id: str) -> None:
 def read(root: str) -> list[LoggedChange]:
     """Return the changes of a store, oldest first; lines that cannot be parsed are skipped. Raises Unwritable."""
     lines = [fields for line in _file(root).lines(is_strict=True) if (fields := _parse_line(line)) is not None]
-    done_ids = {fields.get("done") for fields in lines if "done" in fields}
+    done_ids = {change_id for fields in lines if isinstance(change_id := fields.get("done"), str)}
     changes = [change for fields in lines if (change := _change(fields)) is not None]
     undone_ids = {change.undoes for change in changes if change.undoes and change.id in done_ids}
     return [change._replace(is_done=change.id in done_ids, is_undone=change.id in undone_ids) for change in changes]

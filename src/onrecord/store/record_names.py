@@ -78,7 +78,7 @@ def beginning(name: str, others: Iterable[str]) -> str:
 def slug(title: str) -> str:
     """Return a name like an id for a title: its words in ASCII; empty if it has none."""
     plain = "".join(char if char in _SAFE else " " for char in title.lower().replace("'", ""))
-    return "-".join(plain.split())[:_MAX_NAME].rstrip("-_").lstrip("-_")
+    return "-".join(plain.split())[:_MAX_NAME].strip("-_")
 
 
 def is_shell_safe(name: str) -> bool:
