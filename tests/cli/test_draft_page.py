@@ -50,7 +50,7 @@ def test_a_new_draft_with_all_that_may_speak_against_it(writer):
     piped, shown = page(writer, draft), page(writer, draft, TERMINAL)
 
     assert piped[:3] == ["Carrier timeouts", "decision · draft · updated 2026-03-02", "agents will be shown"]
-    assert piped[3].startswith("  Carrier timeouts. Every request")
+    assert piped[3].startswith("  Carrier timeouts: Every request")
     assert piped[4:11] == [
         "says nearly the same: decisions/timeouts-of-carriers.json (Timeouts of carriers)",
         "it would replace old, older",
