@@ -207,3 +207,22 @@ def test_a_record_says_who_committed_it(sample, onrecord):
 
     assert commit["subject"] == "Decide on uv"
     assert f"\nin git: commit {commit['commit'][:8]}" in onrecord("show", "use-uv").out
+
+
+def test_a_record_is_outdated_by_its_own_word_and_not_replaced_by_a_claim_of_its_own(sample, onrecord):
+    words = ("--set=context=c", "--set=decision=Left.", "--set=rationale=r", "--force")
+    onrecord("save", "decision", "Use left", "--set=status=deprecated", *words)
+    onrecord("save", "decision", "Use right", "--set=scope.branches=other", *words)
+    path = sample / ".claude/memory/decisions/use-pip.json"
+    path.write_text(path.read_text().replace('"record_status"', '"superseded_by": "use-uv", "record_status"'))
+
+    def facts(name):
+        return onrecord("show", name).out.splitlines()[1].split(" · ")[1]
+
+    assert [facts(name) for name in ("use-left", "use-right", "use-pip")] == [
+        "outdated", "does not apply here: branch other", "active",
+    ]  # fmt: skip
+    (note,) = shown(onrecord, "use-pip")["one_sided_links"]
+    assert f"\nnot obeyed: {note}\n" in onrecord("show", "use-pip").out
+    onrecord("supersede", "use-right", "use-left")
+    assert facts("use-right") == "superseded by use-left"
