@@ -69,6 +69,7 @@ class Everything:
         )
         self.writer.supersede(redis, self.sessions)
         entry = self.project.store.read(self.sessions)
+        self.old_hash = entry.hash
         self._now = "2026-04-20T10:00:00Z"
         self.writer.update(entry.path, {"content": {"decision": "Rows in auth.sessions, 30 day expiry"}}, entry.hash)
         rule = {"kind": "policy", "rule": "Install with uv", "impact": ["pip is slow"], "severity": "high"}
