@@ -237,7 +237,7 @@ def _heading(data: dict[str, Any]) -> str:
     if data["from"] == "store":
         return f"With the {records} you have now:"
     files = [f"{clean(path)} ({count})" for path, count in data["files"].items()]
-    more = [f"{len(files) - _MAX_FILES} more files"] if len(files) > _MAX_FILES else []
+    more = [plural(len(files) - _MAX_FILES, "more file")] if len(files) > _MAX_FILES else []
     return f"With {records} imported for this trial from {', '.join(files[:_MAX_FILES] + more)}:"
 
 
