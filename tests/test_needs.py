@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from onrecord import attention, paths, timestamps
-from onrecord.attention import Need
+from onrecord.attention import ChangedFiles, Need
 from onrecord.project import Project
 from onrecord.shared import remotes
 from onrecord.shared.replicas import SyncState, prepare
 from onrecord.usage import usage_log
+from tests.records import put, sample
 from tests.test_attention import _draft, _save
 from tests.test_attention import everything as everything
 from tests.test_attention import project as project
@@ -315,3 +316,107 @@ def test_what_kept_a_shared_store_from_being_synced(project, state, expected):
     assert {(need.page, need.store) for need in needs} <= {("/health", "platform")}
     notes = [(subject.name, subject.note) for need in needs for subject in need.subjects]
     assert notes == [*state.refused, *state.unreadable]
+
+
+def test_of_many_only_the_first_five_are_subjects_and_three_are_named(project):
+    _save(project, "Sessions expire")
+    for number in range(6):
+        _draft(project.store.root, f"draft-{number}")
+
+    (need,) = _needs(project)
+
+    assert [subject.name for subject in need.subjects] == [f"draft-{number}" for number in range(5)]
+    assert (need.number, need.names) == (6, "draft-0, draft-1, draft-2 and 3 more")
+    assert need._replace(number=3, subjects=need.subjects[:3]).names == "draft-0, draft-1, draft-2"
+    assert Need("agent", "t", "s", "c", "/p").names == ""
+
+
+def test_what_another_comparison_says_of_files_that_changed(project):
+    _save(project, "Sessions expire")
+    ids = ["sessions-expire", *(f"r{number}" for number in range(1_000))]
+    unchecked = {"a": "git took too long", "b": "no commit"}
+
+    needs = attention.needs(project, compare=lambda root: ChangedFiles(ids, 500, 501, unchecked))
+
+    assert [(need.kind, need.title, need.sentence, need.command, need.number) for need in needs][-2:] == [
+        (
+            "unreadable",
+            "the files of 2 records could not be compared",
+            "git took too long",
+            "onrecord doctor",
+            2,
+        ),
+        (
+            "changed",
+            "1,001 records are about files that changed since, of the 500 newest that name files",
+            "Agents are told to verify them.",
+            "onrecord freshness --stale",
+            1_001,
+        ),
+    ]
+    (changed,) = [need for need in needs if need.kind == "changed"]
+    assert [subject.title for subject in changed.subjects] == ["Sessions expire", "", "", "", ""]
+    all_checked = attention.needs(project, compare=lambda root: ChangedFiles(["x"], 501, 501))
+    assert "1 record is about files that changed since" in [need.title for need in all_checked]
+
+
+def test_of_rules_that_were_broken_the_fifty_most_frequent_are_looked_at(project):
+    record = sample("decision", id="rule", title="Rule")
+    for number in range(51):
+        put(project.store.root, record._replace(id=f"rule-{number:02}"))
+        usage_log.add_correction(project.store.root, f"decisions/rule-{number:02}.json", "codex")
+
+    (need,) = _needs(project)
+
+    assert (need.kind, need.number) == ("corrected", 50)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "command", "page"),
+    [
+        (".claude/memory/", "onrecord review", "/inbox"),
+        ("~/.claude/memory/", "onrecord review --user", "/inbox?store=user"),
+        ("a b/.claude/memory/", "onrecord review --project 'a b'", "/inbox?store=a%20b"),
+        ("x/y/.claude/memory/", "onrecord review --project x/y", "/inbox?store=x%2Fy"),
+    ],
+)
+def test_the_drafts_of_each_store_have_a_command_and_a_page(project, prefix, command, page):
+    _draft(project.store.root, "conflict-draft")
+
+    (need,) = attention.queues(project.store.root, prefix)
+    (elsewhere,) = attention.queues(project.store.root, prefix, review="press i")
+
+    assert (need.kind, need.command, need.page) == ("draft", command, page)
+    assert elsewhere.command == "press i"
+
+
+def test_an_environment_that_switches_all_off_is_a_need_of_its_own(project, monkeypatch):
+    _save(project, "Sessions expire")
+    monkeypatch.setenv("ONRECORD_OFF", "1")
+
+    (need,) = _needs(project)
+
+    assert (need.kind, need.title, need.sentence, need.command) == (
+        "off",
+        "ONRECORD_OFF is set, so hooks do nothing",
+        "It is set in the environment.",
+        "unset ONRECORD_OFF",
+    )
+
+
+def test_what_fails_without_a_fix_is_for_the_doctor(project, monkeypatch):
+    def fails(settings):
+        raise ValueError("no such thing")
+
+    monkeypatch.setattr(attention, "_of_settings", fails)
+    _save(project, "Sessions expire")
+
+    (need,) = _needs(project)
+
+    assert need[:5] == (
+        "unreadable",
+        "the settings cannot be read",
+        "ValueError: no such thing",
+        "onrecord doctor",
+        "/health",
+    )
