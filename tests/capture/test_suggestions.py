@@ -7,9 +7,11 @@ import os
 
 import pytest
 
-from onrecord import paths, state_file
-from onrecord.capture import suggestions
+from onrecord import paths, state_file, timestamps
+from onrecord.capture import prompt_languages, suggestions
 from onrecord.capture.triage import SaveCandidate
+from onrecord.settings import Settings
+from tests.records import put, sample
 
 EVIDENCE = ("We go with Postgres.", "Redis lost sessions.")
 
@@ -127,3 +129,91 @@ def test_a_note_quotes_the_evidence_up_to_320_characters():
     quoted = suggestions.note(candidate("w" * 400), "memory:save").split('"')[1]
 
     assert (len(quoted), quoted[-1]) == (320, "…")
+
+
+def test_a_log_has_the_fields_of_a_suggestion_and_cuts_long_quotations():
+    suggestions.add("/p", "suggested", "decision", "s1", ("x" * 601, "y"))
+
+    (suggestion,) = suggestions.read("/p")
+
+    assert suggestion[:3] == ("suggested", "decision", "s1")
+    assert suggestion.evidence == ("x" * 600, "y")
+    assert [len(key) for key in suggestion.keys] == [12, 12] and suggestion.key == suggestion.keys[0]
+    assert timestamps.is_instant(suggestion.at)
+
+
+def test_a_line_of_an_older_version_without_evidence_is_a_suggestion():
+    suggestions.add("/p", "suggested", "decision", "s", EVIDENCE)
+    with open(suggestions._file("/p").path, "w", encoding="utf-8") as file:
+        file.write('{"state": "saved", "category": "runbook", "keys": ["k", 7]}\n')
+
+    assert suggestions.read("/p") == [("saved", "runbook", "", "", ("k", "7"), ())]
+
+
+def _suggest(project: str, *cores: str, store: str, **settings: object) -> str:
+    own = Settings()
+    own.take("user", True, settings)
+    return suggestions.suggest(
+        [candidate(core) for core in cores],
+        project=project,
+        store=store,
+        session="s1",
+        settings=own,
+        skill="memory:save",
+    )
+
+
+@pytest.fixture
+def store(tmp_path):
+    root = str(tmp_path / "memory")
+    put(root, sample("decision"))
+    return root
+
+
+def test_the_best_new_candidate_is_suggested_and_logged(tmp_path, store):
+    project = str(tmp_path)
+
+    note = _suggest(project, "Kafka needs three brokers at least.", "Another sentence of some words.", store=store)
+
+    assert note == (
+        'Memory: later sessions may need to know this (a decision): "Kafka needs three brokers at least."\n'
+        'If so, save it as suggested, with the memory:save skill. If not, answer "Nothing to save." and stop.'
+    )
+    (suggestion,) = suggestions.read(project)
+    assert suggestion[:3] == ("suggested", "decision", "s1")
+
+
+def test_what_was_suggested_says_a_record_or_holds_a_secret_is_passed_over(tmp_path, store):
+    project = str(tmp_path)
+    suggestions.add(project, "rejected", "decision", "s0", ("We go with Postgres for all jobs.",))
+    secret = "The key is AK" + "IA0123456789ABCDEF for the bucket."
+
+    cores = ["We go with Postgres for all jobs.", secret, "Sessions live in Redis 7.", "Use NATS for all queues."]
+    note = _suggest(project, *cores, store=store)
+
+    assert '"Use NATS for all queues."' in note
+    assert _suggest(project, *cores, store=store) == ""
+
+
+@pytest.mark.parametrize(("limit", "asked"), [(0, 0), (1, 1), (2, 2)])
+def test_a_session_gets_so_many_suggestions(tmp_path, store, limit, asked):
+    cores = ["Use NATS for all queues.", "Run the exports on Sundays only.", "Name each branch after its ticket."]
+
+    notes = [_suggest(str(tmp_path), *cores, store=store, **{"capture.max_suggestions": limit}) for _ in cores]
+
+    assert [bool(note) for note in notes] == [number < asked for number in range(3)]
+
+
+def test_triggers_are_wanted_in_the_languages_of_the_prompts(tmp_path, store):
+    for prompt in ["¿dónde guardamos las sesiones de los usuarios?", "где мы храним сессии"] * 3:
+        prompt_languages.note(str(tmp_path), prompt)
+
+    note = _suggest(str(tmp_path), "Use NATS for all queues.", store=store)
+
+    assert "with the memory:save skill, with triggers in Spanish and Russian too. If not" in note
+
+
+def test_a_correction_is_called_one():
+    note = suggestions.note(candidate("Use tabs.")._replace(is_correction=True), "memory:save")
+
+    assert note.startswith('Memory: later sessions may need to know this (a correction): "Use tabs."\n')
