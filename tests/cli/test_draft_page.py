@@ -71,6 +71,13 @@ def test_a_new_draft_with_all_that_may_speak_against_it(writer):
     assert max(map(len, shown)) <= 60
 
 
+def test_the_source_is_left_out_where_quotations_follow(writer):
+    draft = Draft("carrier", decision(source="session 1"))
+
+    assert any("session 1" in line for line in page(writer, draft))
+    assert not any("session 1" in line for line in page(writer, draft._replace(evidence=("said",))))
+
+
 def test_a_draft_that_adds_to_a_record_shows_what_it_changes(writer):
     saved = writer.save(decision())
     draft = Draft("more", decision(triggers=("how long do we wait",)), updates=saved.memory.id, fields=("triggers",))
