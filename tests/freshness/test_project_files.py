@@ -34,7 +34,7 @@ def test_a_path_is_inside_if_it_is_relative_and_never_leads_up(path: str, is_ins
     assert project_files.is_lexically_inside(path) is is_inside
 
 
-def test_a_path_that_cannot_be_read_is_named_with_the_reason(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_read_is_named_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("x")
     (tmp_path / "link").symlink_to(tmp_path.parent)
@@ -47,11 +47,16 @@ def test_a_path_that_cannot_be_read_is_named_with_the_reason(tmp_path: Path) -> 
     outside = "name a file of the project, relative to it"
     assert refusal("../x") == ("'../x' leads out of the project", outside)
     assert refusal("link/x") == ("'link/x' leads out of the project", outside)
-    message, fix = refusal("folder")
-    assert message.startswith("'folder' cannot be read: ") and len(message) > len("'folder' cannot be read: ")
-    assert fix == "name a readable file of the project"
+    readable = "name a readable file of the project"
+    assert refusal("folder") == ("'folder' cannot be read: not a regular file", readable)
     assert project_files.read(str(tmp_path), "none") is None
     assert project_files.read(str(tmp_path), "file/below") is None
+
+    def fail(path: str, *words: object) -> bytes:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("onrecord.files.read", fail)
+    assert refusal("file") == ("'file' cannot be read: Permission denied", readable)
 
 
 def test_a_file_is_the_same_by_its_content_or_by_its_block() -> None:

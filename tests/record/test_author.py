@@ -44,3 +44,25 @@ def test_an_update_does_not_change_who_wrote_a_record(field):
 
     with pytest.raises(Invalid):
         lifecycle.revise(record, {field: "user"}, now=LATER)
+
+
+@pytest.mark.parametrize(
+    ("who", "words"),
+    [
+        (RecordAuthor(), "user"),
+        (RecordAuthor("user", "Cursor"), "user (Cursor)"),
+        (RecordAuthor("agent", "Cursor", "codex"), "agent (Cursor, codex)"),
+        (RecordAuthor("agent", "codex", "codex"), "agent (codex)"),
+        (RecordAuthor("", "codex"), ""),
+    ],
+)
+def test_an_author_in_words(who, words):
+    assert str(who) == words
+
+
+def test_a_client_keeps_sixty_characters_of_its_name_and_the_host_that_it_runs_in(monkeypatch):
+    monkeypatch.setenv("CODEX_SANDBOX", "1")
+
+    assert author.client(" " + "x" * 61) == RecordAuthor("agent", "x" * 60, "codex")
+    monkeypatch.setenv("GEMINI_CLI", "1")
+    assert author.detect() == RecordAuthor("agent", "", "gemini")

@@ -68,35 +68,86 @@ def test_a_single_text_stands_for_a_list_and_null_for_nothing():
     assert record.content == {**CONTENT["decision"], "rationale": ["Because"]}
 
 
+NEEDS = "content of a decision needs: status, decision, context, rationale; nothing was written"
+MISSING = (("content.context", "is missing"), ("content.rationale", "is missing"))
+
+
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("given", "message", "fix", "field_errors"),
     [
-        ({}, "title: is missing"),
-        ({"title": " \u200b "}, "title: is missing"),
-        ({"title": 5}, "title: is missing"),
-        ({**TITLED, "content": "text"}, "content: must be an object with the fields of its category"),
-        ({**TITLED, "category": "runbook"}, "category: is 'runbook' in the record and 'decision' on the command line"),
-        ({**TITLED, "tags": 5}, "tags: must be a list of texts"),
-        ({**TITLED, "tags": [1]}, "tags: must be a list of texts"),
-        ({**TITLED, "tag": "x"}, "tag: is not a field of a record"),
-        ({**TITLED, "content": {"decison": "x"}}, "decison: is not a field of a record"),
-        (
-            {**TITLED, "content": {"decision": "x"}},
-            "content.context: is missing; content.rationale: is missing",
-        ),
+        ({}, "title: is missing", 'give it a title: {"title": "…"}', (("title", "is missing"),)),
+        ({"title": " \u200b "}, "title: is missing", 'give it a title: {"title": "…"}', (("title", "is missing"),)),
+        ({"title": 5}, "title: is missing", 'give it a title: {"title": "…"}', (("title", "is missing"),)),
+        ([TITLED], "the record must be a JSON object", 'for example {"title": "…", "content": {…}}', ()),
+        ({**TITLED, "content": "text"}, "content: must be an object with the fields of its category", NEEDS, ()),
+        ({**TITLED, "category": "runbook"}, "category: is 'runbook' in the record and 'decision' on the command line",
+         "make them agree", ()),
+        ({**TITLED, "tags": 5}, "tags: must be a list of texts", 'for example "tags": ["database", "migrations"]', ()),
+        ({**TITLED, "tags": [1]}, "tags: must be a list of texts", 'for example "tags": ["database", "migrations"]',
+         ()),
+        ({**TITLED, "tag": "x"}, "tag: is not a field of a record", "did you mean tags?", ()),
+        ({**TITLED, "content": {"decison": "x"}}, "decison: is not a field of a record", "did you mean decision?", ()),
+        ({**TITLED, "content": {"decision": "x"}}, "content.context: is missing; content.rationale: is missing",
+         "add --set context=… --set rationale=…; nothing was written", MISSING),
+        ({**TITLED, "content": {**CONTENT["decision"], "rationale": [1]}},
+         "content.rationale[0]: must be a text, not a number",
+         "correct content.rationale[0] and try again; nothing was written",
+         (("content.rationale[0]", "must be a text, not a number"),)),
     ],
-)
-def test_what_is_wrong_is_named_with_a_fix(given, message):
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_a_fix(given, message, fix, field_errors):
     with pytest.raises(Invalid) as caught:
         compose.compose("decision", given)
 
-    assert caught.value.message == message
-    assert caught.value.fix
+    assert (caught.value.message, caught.value.fix, caught.value.field_errors) == (message, fix, field_errors)
 
 
-def test_a_list_is_no_record():
-    with pytest.raises(Invalid, match="must be a JSON object"):
-        compose.compose("decision", [TITLED])
+def test_a_field_beside_the_one_that_it_resembles_is_kept():
+    record = compose.compose("decision", {**TITLED, "tags": ["a"], "tagz": 1, "content": CONTENT["decision"]}, now=NOW)
+
+    assert (record.tags, record.unknown) == (("a",), {"tagz": 1})
+
+
+def test_eight_flaws_are_named_and_all_are_listed():
+    with pytest.raises(Invalid) as caught:
+        compose.compose("decision", {**TITLED, "content": {**CONTENT["decision"], "rationale": [1] * 9}})
+
+    assert caught.value.message.count("must be a text") == 8
+    assert len(caught.value.field_errors) == 9
+
+
+def test_the_flaws_of_an_object_of_no_category_name_the_categories():
+    with pytest.raises(Invalid) as caught:
+        compose.check({"category": "nonsense"})
+
+    assert caught.value.fix == f"use one of {', '.join(schema.FOLDERS)}"
+
+
+@pytest.mark.parametrize(
+    ("title", "tags"),
+    [
+        ("The five longest words win alphabetically", ("alphabetically", "five", "longest", "words")),
+        ("Use (it!)", ("untagged",)),
+        ("a b c d e f", ("b", "c", "d", "e")),
+        ("We -- go", ("go",)),
+    ],
+)
+def test_without_tags_the_four_longest_words_of_the_title_are_tags(title, tags):
+    given = {"title": title, "topic": "a", "value": "b", "reason": "c"}
+
+    assert compose.compose("preference", given, now=NOW).tags == tags
+
+
+def test_checks_are_arranged_single_ones_and_single_texts_as_lists():
+    check = {"on": "command", "starts": "npm", "say": "no", "unless": None, "examples": {"breaks": "npm i"}}
+
+    assert compose.arrange_checks(check) == [
+        {"on": "command", "starts": ["npm"], "say": "no", "examples": {"breaks": ["npm i"]}}
+    ]
+    assert compose.arrange_checks([check, 3]) == [*compose.arrange_checks(check), 3]
+    assert compose.arrange_checks("x") == "x"
+    lists = dict.fromkeys(("paths", "starts", "has", "adds", "unless"), "x")
+    assert compose.arrange_checks(lists) == [{key: ["x"] for key in lists}]
 
 
 def test_a_secret_is_refused_with_its_field_named_and_its_value_hidden():
@@ -106,6 +157,11 @@ def test_a_secret_is_refused_with_its_field_named_and_its_value_hidden():
         compose.compose("decision", given)
 
     assert caught.value.message == "content.context carries an AWS access key (use AKIA…)"
+    assert caught.value.fix == (
+        "write where the secret is kept (a variable, a vault), not the secret; save and update can insist: "
+        "--allow-secret"
+    )
+    assert caught.value.field_errors == (("content.context", f"carries an AWS access key; {caught.value.fix}"),)
     assert compose.compose("decision", given, allow_secret=True).content["context"] == f"use {KEY}"
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from onrecord.errors import BadInput, Invalid, WrongState
 from onrecord.record import lifecycle, memory, validity
 from onrecord.record.memory import HistoryEntry
+from onrecord.scopes import Scope
 from onrecord.settings import Settings
 from tests.records import LATER, NOW, sample
 
@@ -102,6 +103,37 @@ def test_what_an_update_may_not_do(patch, where):
 
     assert caught.value.message.startswith(f"{where}:")
     assert caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("patch", "message", "fix"),
+    [
+        ({"content": 3}, "content: must be an object", "give only the fields that change"),
+        ({"tags": "a"}, "tags: must be a list of texts", 'for example "tags": ["…"]'),
+        ({"related_files": [1]}, "related_files: must be a list of texts", 'for example "related_files": ["…"]'),
+        ({"origin": "x"}, "origin: cannot be changed by an update", "leave it out: Onrecord keeps it itself"),
+        *(
+            ({field: "x"}, f"{field}: cannot be changed by an update",
+             "the commands retire, restore, archive and unarchive change it")
+            for field in ("record_status", "retired_at", "retired_reason", "archived_at", "archived_reason")
+        ),
+    ],
+)  # fmt: skip
+def test_a_refused_update_says_what_to_do_instead(patch, message, fix):
+    with pytest.raises(Invalid) as caught:
+        lifecycle.revise(sample(), patch, now=LATER)
+
+    assert (caught.value.message, caught.value.fix) == (message, fix)
+
+
+def test_all_flaws_of_an_update_are_listed_and_the_first_is_to_be_corrected():
+    with pytest.raises(Invalid) as caught:
+        lifecycle.revise(sample(), {"confidence": 7, "content": {"rationale": []}}, now=LATER)
+
+    where, what = caught.value.field_errors[0]
+    assert len(caught.value.field_errors) == 2
+    assert caught.value.message == f"{where}: {what}"
+    assert caught.value.fix == f"correct {where} and try again; nothing was written"
 
 
 def test_at_twelve_tags_a_new_one_replaces_the_least_useful_and_that_is_logged():
@@ -206,6 +238,71 @@ def test_steps_that_lead_nowhere(status, step, fix):
     assert caught.value.fix == fix
 
 
+def test_a_step_that_leads_nowhere_names_the_records_it_is_for():
+    def refusal(step, status):
+        with pytest.raises(WrongState) as caught:
+            step(sample(id="a", record_status=status))
+        return caught.value.message
+
+    assert [
+        refusal(lambda r: lifecycle.retire(r, "", NOW), "retired"),
+        refusal(lambda r: lifecycle.restore(r, NOW), "active"),
+        refusal(lambda r: lifecycle.archive(r, "", NOW), "archived"),
+        refusal(lambda r: lifecycle.unarchive(r, NOW), "retired"),
+    ] == [
+        "a is retired; only active or archived records can be retired",
+        "a is active; only retired records can be restored",
+        "a is archived; only active records can be archived",
+        "a is retired; only archived records can be unarchived",
+    ]
+
+
+def test_the_history_says_what_became_of_a_record():
+    retired = lifecycle.retire(sample(), "wrong", LATER)
+    restored = lifecycle.restore(retired, LATER)
+    archived = lifecycle.archive(restored, "old", LATER)
+    unarchived = lifecycle.unarchive(archived, LATER)
+
+    assert unarchived.times_updated == 4
+    assert unarchived.changes == (
+        HistoryEntry(LATER, "Retired: wrong", "record_status", "active", "retired"),
+        HistoryEntry(LATER, "Restored", "record_status", "retired", "active"),
+        HistoryEntry(LATER, "Archived: old", "record_status", "active", "archived"),
+        HistoryEntry(LATER, "Unarchived", "record_status", "archived", "active"),
+    )
+
+
+def test_only_a_current_record_that_is_about_no_session_is_shared():
+    def refusal(record):
+        with pytest.raises(WrongState) as caught:
+            lifecycle.require_shareable(record)
+        return caught.value.message, caught.value.fix
+
+    lifecycle.require_shareable(sample())
+    assert refusal(sample("session_summary", id="s")) == (
+        "s sums up a session: it has prompts and file names of one machine",
+        "save what others should know as a decision, a constraint or a runbook, and share that",
+    )
+    assert refusal(sample(id="a", superseded_by="b")) == ("a is superseded by b", "onrecord show b")
+    assert refusal(sample(id="a", record_status="archived")) == ("a is archived", "onrecord unarchive a")
+
+
+@pytest.mark.parametrize(("source", "summary"), [("team", "Shared from team"), ("", "Shared")])
+def test_a_shared_copy_leaves_out_what_is_of_one_machine(source, summary):
+    record = sample(
+        related_files=["a.py"], supersedes=["x"], triggers=["t"], confidence=0.5, origin="agent", agent="Cursor",
+        host="codex", changes=[{"date": NOW, "summary": "Created"}], **{"x-own": 1},
+    )  # fmt: skip
+    scope = Scope(branches=("main",))
+
+    copy = lifecycle.shared_copy(record, scope=scope, source=source, now=LATER)
+
+    assert copy == record._replace(
+        related_files=(), supersedes=(), unknown={}, scope=scope, source=source, updated_at=LATER,
+        changes=(HistoryEntry(LATER, summary),), times_updated=copy.times_updated,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("category", "content"),
     [("decision", {"status": "superseded"}), ("constraint", {"active": False}), ("runbook", {})],
@@ -223,20 +320,32 @@ def test_superseding_links_both_ways(category, content):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "error"),
+    ("old", "new", "error", "message", "fix"),
     [
-        (sample(id="a"), sample(id="a"), BadInput),
-        (sample(id="a", superseded_by="c"), sample(id="b"), WrongState),
-        (sample(id="a"), sample(id="b", record_status="retired"), WrongState),
-        (sample(id="a"), sample(id="b", record_status="archived"), WrongState),
+        (sample(id="a"), sample(id="a"), BadInput, "a cannot supersede itself",
+         "name the old record first and the new one second"),
+        (sample(id="a", superseded_by="c d"), sample(id="b"), WrongState, "a is superseded by c d already",
+         "onrecord supersede 'c d' b"),
+        (sample(id="a"), sample(id="b", record_status="retired"), WrongState, "b is retired and cannot replace a",
+         "onrecord restore b"),
+        (sample(id="a"), sample(id="b", record_status="archived"), WrongState, "b is archived and cannot replace a",
+         "onrecord unarchive b"),
     ],
     ids=["itself", "superseded already", "by a retired one", "by an archived one"],
-)
-def test_what_cannot_supersede(old, new, error):
+)  # fmt: skip
+def test_what_cannot_supersede(old, new, error, message, fix):
     with pytest.raises(error) as caught:
         lifecycle.supersede(old, new, NOW)
 
-    assert caught.value.fix
+    assert (caught.value.message, caught.value.fix) == (message, fix)
+
+
+def test_a_supersession_may_be_made_twice():
+    old, new = sample(id="a", superseded_by="b"), sample(id="b", supersedes=["a"])
+
+    before, after = lifecycle.supersede(old, new, LATER)
+
+    assert (before.superseded_by, after.supersedes) == ("b", ("a",))
 
 
 @pytest.mark.parametrize(
