@@ -40,7 +40,7 @@ _CONTEXT = re.compile(
     r"motivation|issue|introduction|overview|summary|context (?:and|&) \w+|why|purpose|description|user story)"
 )
 _REASONS = re.compile(r"(?:rationale|reasons?|reasoning|justification|why|decision rationale)")
-_DRIVERS = re.compile(r"(?:(?:decision|key|main) )?(?:drivers?|forces|requirements|goals|criteria)(?: \(.*\))?")
+_DRIVERS = re.compile(r"(?:(?:decision|key|main) )?(?:drivers?|forces|requirements|goals|criteria)(?: \(.*)?")
 _OPTIONS = re.compile(
     r"(?:(?:possible|considered|proposed|other|available|design|the) )*(?:options?|alternatives?|solutions?|approaches|"
     r"possibilities)(?: considered| (?:we|that were) considered)?(?: for .{1,60})?"
