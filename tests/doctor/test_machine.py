@@ -309,6 +309,38 @@ def test_a_file_in_the_cache_is_ours_by_its_name(name, what, days):
     assert {own.until for own in machine.all_own_files()} <= {"deleted by `onrecord clean`"}
 
 
+STATE = [
+    ("sessions", "what each session was shown, and its user's corrections", 30),
+    ("usage/sessions", "whether records shown to a session were opened", 30),
+    ("usage", "how often each record was shown and opened", 365),
+    ("theme", "the theme of the page that you chose", 365),
+    ("events", "what agents were shown, when, and what became of it", 100),
+    ("suggestions", "suggestions to save, with the sentences they quote", 180),
+    ("languages", "how many prompts were typed in which language other than English", 180),
+    ("holdout", "when the share of sessions without records was changed", 3_650),
+    ("history", "changes of each store, and the earlier content of its files", 365),
+    ("imports", "hashes of the imported documents", 3_650),
+    ("listings", "the paths of the records listed last on each terminal", 1),
+    ("forms", "texts of forms that were not saved", 30),
+    ("judge", "how many requests were sent to a judge", 30),
+    ("remote.lock", "a lock, used while the list of remotes is changed", 0),
+    ("failures.log", "failures", 90),
+    ("pruned", "when this folder was last pruned", 0),
+]
+
+
+def test_what_is_said_of_each_file_in_the_state_folder():
+    for name, _, _ in STATE:
+        path = state_file.state_path(name)
+        os.makedirs(path if "." not in name and name != "pruned" else os.path.dirname(path), exist_ok=True)
+        if not os.path.isdir(path):
+            Path(path).write_text("")
+
+    listed = [(os.path.relpath(own.path, paths.state_dir()), own.what, own.days) for own in machine.all_own_files()]
+
+    assert listed == STATE
+
+
 def test_a_folder_of_ours_is_measured_with_the_files_in_it(tmp_path):
     folder = tmp_path / "sessions"
     (folder / "deeper").mkdir(parents=True)

@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_read_as_a_record(store, text, fix):
     assert (finding.severity, finding.fix) == ("error", fix)
 
 
-@pytest.mark.parametrize(("seconds", "is_found"), [(59, False), (61, True)])
+@pytest.mark.parametrize(("seconds", "is_found"), [(59, False), (60, True)])
 def test_a_temporary_file_is_a_leftover_after_a_minute(store, monkeypatch, seconds, is_found):
     leftover = Path(store.root, "decisions", ".tmp-1-2-x")
     leftover.write_text("half")
