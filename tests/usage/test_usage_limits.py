@@ -248,6 +248,7 @@ def _calls(**arguments: object) -> Message:
         (_calls(tool="Read", file_path="/p/.claude/memory/decisions/use-uv.json"), True),
         (_calls(tool="Read", file_path="C:\\p\\decisions\\use-uv.json"), True),
         (_calls(tool="Write", file_path="/p/.claude/memory/decisions/use-uv.json"), False),
+        (_calls(tool="Edit", file_path="/p/.claude/memory/decisions/use-uv.json"), False),
         (_calls(tool="mcp", a={"b": [["onrecord", "use-uv"]]}), True),
         (_calls(tool="mcp", a={"b": [[["onrecord use-uv"]]]}), False),
         (_calls(tool="mcp", a=["x"] * 199 + ["onrecord use-uv"]), True),
@@ -329,3 +330,51 @@ def test_when_a_record_was_last_corrected_and_judged(store):
     assert event_log.last_correction(store, PATH) == "2026-03-03T10:00:00Z"
     assert event_log.last_feedback(store, PATH) == "2026-03-01T10:00:00Z"
     assert (event_log.last_correction(store, OTHER), event_log.last_feedback(store, OTHER)) == ("", "")
+
+
+@pytest.mark.parametrize("path", ["/elsewhere/decisions/a.json", "", "decisions/a\nb.json"])
+def test_what_is_in_no_store_or_has_no_plain_name_is_not_written(store, path):
+    usage_log.append(store, [("injected", path)])
+    usage_log.add_correction(store, path, "codex")
+
+    assert not os.path.exists(usage_log.log_file(store))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "earlier", "lines"),
+    [
+        ("helped", "", [f"2026-03-04\thelped\t{PATH}\t1"]),
+        ("wrong", "helped", [f"2026-03-04\thelped\t{PATH}\t-1", f"2026-03-04\twrong\t{PATH}\t1"]),
+        ("", "not_relevant", [f"2026-03-04\tnot_relevant\t{PATH}\t-1"]),
+    ],
+)
+def test_feedback_takes_the_place_of_what_was_said_before(store, verdict, earlier, lines):
+    usage_log.add_feedback(store, PATH, verdict, earlier)
+
+    assert _text(store).splitlines() == lines
+
+
+def test_without_feedback_nothing_is_written(store):
+    usage_log.add_feedback(store, PATH, "", "")
+
+    assert not os.path.exists(usage_log.log_file(store))
+
+
+def test_the_notes_of_a_session_have_its_name_if_that_is_plain(store):
+    names = ["s-1", "x" * 64, "x" * 65, "../etc", "ü", ""]
+
+    notes = [os.path.basename(usage_log._notes(name).path) for name in names]
+
+    assert notes[:2] == names[:2]
+    assert [len(name) for name in notes[2:]] == [32] * 4 and len(set(notes)) == 6
+    assert os.path.dirname(usage_log._notes("s-1").path) == os.path.join(usage_log.folder(), "sessions")
+
+
+def test_the_notes_of_a_session_count_turns_and_what_was_opened(store):
+    notes = usage_log._notes("s-1")
+    notes.append("/m/a\tv1\tunclear\n/m/a\tv1\topened\n/m/b\tv1\tunclear\ndamaged\n/m/b\tv2\tunclear\n")
+
+    assert usage_log._read_notes(notes) == (
+        {("/m/a", "v1"): 2, ("/m/b", "v1"): 1, ("/m/b", "v2"): 1},
+        {("/m/a", "v1")},
+    )
