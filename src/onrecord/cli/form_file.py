@@ -60,7 +60,7 @@ class FormFile:
         for _ in range(_MAX_OPENINGS):
             text = form.insert_problems(self._edited(), ())
             if before is not None and text.strip() == before.strip():
-                raise error or self._nothing("the form was not changed")
+                break
             parsed = form.parse(self._category, text)
             problems = parsed.problems
             if not problems and parsed.fields == {"content": {}}:
@@ -78,7 +78,7 @@ class FormFile:
             before = text
             self.write(form.insert_problems(text, problems))
             say(f"{plural(len(problems), 'field')} to correct; the form is open again", Screen.for_stream(sys.stdout))
-        raise error or self._nothing("the form still has problems")
+        raise error or self._nothing("the form was not changed")
 
     def _edited(self) -> str:
         """Open the editor, and return the text of the file afterwards."""
