@@ -68,3 +68,74 @@ def test_a_command_with_a_page_of_its_own_names_it() -> None:
         "",
         "",
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "call"),
+    [
+        ("onrecord search words", 'call search with query "words"'),
+        ("onrecord list --limit 1", "call overview"),
+        ("onrecord status", "call overview"),
+        ("onrecord digest", "call overview"),
+        ("onrecord show use-uv", 'call show with id "use-uv"'),
+        ("onrecord edit use-uv", 'call save with updates "use-uv"'),
+        ("onrecord update use-uv", 'call save with updates "use-uv"'),
+        ("onrecord save", "call save"),
+        ("onrecord recall 'a task'", 'call recall with task "a task"'),
+        ("onrecord why 'a task'", 'call recall with task "a task"'),
+        ("onrecord list --user", "ask the user to run `onrecord list --user`"),
+        ("onrecord list --project x", "ask the user to run `onrecord list --project x`"),
+        ("onrecord edit use-uv --draft", "ask the user to run `onrecord edit use-uv --draft`"),
+        ("onrecord show --json", "ask the user to run `onrecord show --json`"),
+        ("onrecord sync", "ask the user to run `onrecord sync`"),
+    ],
+)
+def test_the_tool_in_place_of_a_command(command: str, call: str) -> None:
+    assert remedy.for_agent(command) == call
+
+
+@pytest.mark.parametrize(
+    ("flag", "argument"),
+    [
+        ("--force", "force"),
+        ("--limit N", "limit"),
+        ("--category NAME", "category"),
+        ("--tag TAG", "tags"),
+        ("--tags", "tags"),
+        ("--trigger TEXT", "triggers"),
+        ("--related FILE", "related_files"),
+        ("--into", None),
+    ],
+)
+def test_the_argument_in_place_of_a_flag(flag: str, argument: str | None) -> None:
+    instruction = f"or add {flag} to it"
+
+    assert remedy.for_agent(instruction) == (
+        f"or add {argument} to it" if argument else f"ask the user, who has a command line: {instruction}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "page"),
+    [
+        ("review", "/inbox"),
+        ("inbox", "/inbox"),
+        ("doctor", "/health"),
+        ("improve", "/health"),
+        ("freshness", "/health"),
+        ("config", "/settings"),
+        ("search", "/search"),
+        ("list", "/search"),
+        ("status", "/"),
+        ("sync", ""),
+    ],
+)
+def test_the_page_in_place_of_a_command(command: str, page: str) -> None:
+    assert Remedy("", f"onrecord {command} x").page == page
+    assert Remedy("do it").page == ""
+
+
+def test_a_command_with_a_quotation_that_is_not_closed_is_still_one() -> None:
+    part = Remedy("see", "onrecord show it's")
+
+    assert (part.page, str(part)) == ("", "see: onrecord show it's")

@@ -54,6 +54,8 @@ def test_each_kind_of_event_is_counted_and_logged_by_its_name(store):
         Happening(store, "corrected", f"{store}/{PATH}", "correction", ""),
         Happening(store, "corrected", PATH, "correction", ""),
     ]
+    assert usage.take_happenings() == []
+    assert usage.count_correction(store, "/elsewhere/x.json", "codex") == 0
     assert usage_log.per_record(store) == {
         PATH: Counts(1, 1, 0, 1, 2, last_injected="2026-03-04", last_corrected="2026-03-04")
     }
