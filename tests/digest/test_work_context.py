@@ -11,6 +11,7 @@ import pytest
 
 from onrecord import state_file
 from onrecord.digest import work_context
+from onrecord.digest.digest import words_of
 from onrecord.digest.work_context import WorkContext
 from onrecord.git import changes, process
 from onrecord.git.repository import Repository
@@ -110,7 +111,7 @@ def test_a_linked_worktree_has_its_own_branch(project: GitProject, tmp_path: Pat
 
     seen = read(tmp_path / "linked")
 
-    assert (seen.branch, seen.files, seen.query) == ("feat/token-refresh", [], "token refresh")
+    assert (seen.branch, seen.files, words_of(seen)) == ("feat/token-refresh", [], "token refresh")
 
 
 def test_a_branch_has_its_own_commits_and_not_those_it_began_with(project: GitProject) -> None:
@@ -129,7 +130,7 @@ def test_what_was_committed_to_main_is_not_the_work(project: GitProject) -> None
     seen = read(project.root)
 
     assert (seen.changes.committed, seen.changes.is_own) == (["three.py", "two.py"], False)
-    assert (seen.files, seen.intent, seen.query, seen.is_empty) == ([], "", "", True)
+    assert (seen.files, seen.intent, words_of(seen), seen.is_empty) == ([], "", "", True)
 
 
 def test_while_a_feature_is_built_on_main_its_last_commits_are_the_work(project: GitProject) -> None:
@@ -197,7 +198,7 @@ def test_the_work_in_words(project: GitProject) -> None:
     seen = read(project.root)
 
     assert seen.intent == "token refresh Renew it early"
-    assert (seen.files, seen.query) == (["src/skew.py", "src/clock.py"], f"{seen.intent} skew clock")
+    assert (seen.files, words_of(seen)) == (["src/skew.py", "src/clock.py"], f"{seen.intent} skew clock")
 
 
 def test_a_branch_that_was_cloned_begins_where_its_origin_is(project: GitProject, tmp_path: Path) -> None:
@@ -251,7 +252,7 @@ def test_a_project_within_a_repository_sees_its_own_files(project: GitProject) -
 def test_no_repository_is_no_failure(tmp_path: Path) -> None:
     seen = read(tmp_path)
 
-    assert (seen.query, seen.files, seen.notes) == ("", [], ["not a git repository"])
+    assert (words_of(seen), seen.files, seen.notes) == ("", [], ["not a git repository"])
     assert state_file.recent_failures() == []
 
 
@@ -263,7 +264,7 @@ def test_without_git_the_branch_is_still_known(
 
     seen = read(project.root)
 
-    assert (seen.branch, seen.query, seen.files) == ("feature/import-csv", "import csv", [])
+    assert (seen.branch, words_of(seen), seen.files) == ("feature/import-csv", "import csv", [])
     assert [what for _, what, _ in state_file.recent_failures()] == ["session start signals"]
 
 
@@ -275,7 +276,7 @@ def test_a_git_that_hangs_costs_its_files_and_nothing_else(
 
     seen = read(project.root, seconds=0.3)
 
-    assert (seen.files, seen.query) == ([], "import csv")
+    assert (seen.files, words_of(seen)) == ([], "import csv")
     assert seen.notes == [
         f"git {question}: did not answer in time" for question in ("ls-files", "diff-index", "ls-files --others", "log")
     ]
@@ -394,7 +395,7 @@ def test_the_newest_active_feature_with_its_paragraph_and_phase(tmp_path: Path) 
 
     assert seen.feature is not None
     assert (seen.feature.slug, seen.feature.paragraph) == ("parser-rewrite", "Reads a file once.")
-    assert seen.query == "parser-rewrite Reads a file once. design"
+    assert words_of(seen) == "parser rewrite Reads a file once. design"
     assert state_file.recent_failures() == []
 
 
@@ -404,7 +405,7 @@ def test_a_feature_that_cannot_be_read_is_traced_and_passed_over(tmp_path: Path,
     folder = add_feature(tmp_path, "002-bad")
     (folder / ".meta.json").write_text(meta)
 
-    assert read(tmp_path).query == "good"
+    assert words_of(read(tmp_path)) == "good"
     assert "002-bad" in state_file.recent_failures()[0][2]
     assert "002-bad" in "".join(read(tmp_path).warnings)
 
@@ -413,7 +414,7 @@ def test_a_feature_that_cannot_be_read_is_traced_and_passed_over(tmp_path: Path,
 def test_a_feature_without_a_slug_goes_by_its_folder(tmp_path: Path, slug: object) -> None:
     add_feature(tmp_path, "042-csv-import", status="active", slug=slug, lastCompletedPhase=None)
 
-    assert read(tmp_path).query == "042-csv-import"
+    assert words_of(read(tmp_path)) == "csv import"
     assert "no slug" in state_file.recent_failures()[0][2]
 
 
@@ -423,7 +424,7 @@ def test_a_feature_that_leads_out_of_the_project_is_not_read(tmp_path: Path) -> 
     features.mkdir(parents=True)
     (features / "linked").symlink_to(outside)
 
-    assert read(tmp_path / "project").query == ""
+    assert words_of(read(tmp_path / "project")) == ""
     assert "leads out" in state_file.recent_failures()[0][2]
 
 
@@ -432,7 +433,7 @@ def test_features_of_another_place_are_not_even_listed(tmp_path: Path) -> None:
     (tmp_path / "project" / "docs").mkdir(parents=True)
     (tmp_path / "project" / "docs" / "features").symlink_to(tmp_path / "outside" / "docs" / "features")
 
-    assert read(tmp_path / "project").query == ""
+    assert words_of(read(tmp_path / "project")) == ""
     assert state_file.recent_failures() == []
 
 
@@ -447,7 +448,7 @@ def test_a_feature_whose_spec_is_a_pipe_does_not_hang(tmp_path: Path) -> None:
     folder = add_feature(tmp_path, "x", status="active", slug="piped")
     os.mkfifo(folder / "spec.md")
 
-    assert read(tmp_path).query == "piped"
+    assert words_of(read(tmp_path)) == "piped"
 
 
 @pytest.mark.parametrize(

@@ -61,13 +61,6 @@ class WorkContext(NamedTuple):
         return " ".join(part for part in parts if part)
 
     @property
-    def query(self) -> str:
-        """All words to search by: the intent and the names of the files; empty if there are none."""
-        intent = self.intent
-        words = [word for word in file_words(self.files) if word not in intent.split()]
-        return " ".join([intent, *words] if intent else words)
-
-    @property
     def signals(self) -> list[tuple[str, str]]:
         """The facts about the work, each apart, with its name; what is not known is left out.
 
