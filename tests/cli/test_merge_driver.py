@@ -207,3 +207,70 @@ def test_files_that_are_not_there_are_reported(onrecord, clone):
     outcome = onrecord("merge-driver", "nowhere", "nowhere", "nowhere")
 
     assert (outcome.code, outcome.err.split(":")[0]) == (1, "BAD_INPUT")
+
+
+@pytest.fixture
+def versions(onrecord, project, monkeypatch):
+    """Return a function that writes three versions of a record and returns their names; None is a plain text."""
+    onrecord("save", "decision", "Jobs are rows", *DECISION)
+    text = (project / RECORD).read_text()
+
+    def write(**decisions):
+        for name in ("base", "ours", "theirs"):
+            decision = decisions.get(name, "")
+            changed = f"{name}\n" if decision is None else text.replace("4 at a time", decision or "4 at a time")
+            (project / f"{name}.json").write_text(changed)
+        return "base.json", "ours.json", "theirs.json"
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("more", "name", "markers"),
+    [((), "ours.json", 7), (("9",), "ours.json", 9), (("7", "decisions/jobs.json"), "decisions/jobs.json", 7)],
+)
+def test_a_field_that_both_sides_changed_is_named_and_marked(onrecord, project, versions, more, name, markers):
+    words = ("merge-driver", *versions(ours="8 at a time", theirs="2 at a time"), *more)
+
+    outcome = onrecord(*words)
+
+    assert (outcome.code, outcome.out) == (1, f"{name}: both sides changed content.decision\n")
+    assert f"\n{'<' * markers} ours\n" in (project / "ours.json").read_text()
+    versions(ours="8 at a time", theirs="2 at a time")
+    assert json.loads(onrecord(*words, "--json").out) == {"path": name, "clashes": ["content.decision"]}
+
+
+def test_what_is_no_record_is_merged_by_lines_and_the_reason_told(onrecord, project, versions):
+    words = ("merge-driver", *versions(base=None, ours=None, theirs=None), "9", "a/b.json")
+
+    outcome = onrecord(*words)
+
+    assert outcome.code == 1
+    assert outcome.out.startswith("a/b.json: merged line by line (") and outcome.out.count("\n") == 1
+    assert (project / "ours.json").read_text().startswith(f"{'<' * 9} ours\nours\n")
+    versions(base=None, ours=None, theirs=None)
+    assert json.loads(onrecord(*words, "--json").out) == {"path": "a/b.json", "clashes": ["(whole file)"]}
+
+
+def test_lines_that_merge_into_json_are_settled(onrecord, project):
+    lines = ["[", *(f"{number}," for number in range(20)), "99]"]
+    for name, changed in (("base", {}), ("ours", {2: "200,"}), ("theirs", {18: "1800,"})):
+        text = "\n".join(changed.get(number, line) for number, line in enumerate(lines)) + "\n"
+        (project / f"{name}.json").write_text(text)
+
+    outcome = onrecord("merge-driver", "base.json", "ours.json", "theirs.json", "--json")
+
+    assert (outcome.code, json.loads(outcome.out)) == (0, {"path": "ours.json", "clashes": []})
+    merged = json.loads((project / "ours.json").read_text())
+    assert (merged[1], merged[17]) == (200, 1800)
+
+
+def test_a_file_that_git_cannot_merge_is_left_to_a_person(onrecord, project):
+    for name in ("base", "ours", "theirs"):
+        (project / f"{name}.json").write_bytes(f"\0{name}".encode())
+
+    error = json.loads(onrecord("merge-driver", "base.json", "ours.json", "theirs.json", "--json").out)["error"]
+
+    assert error["message"].startswith("ours.json cannot be merged: ")
+    assert (error["code"], error["fix"]) == ("BAD_INPUT", "merge ours.json by hand")
+    assert (project / "ours.json").read_bytes() == b"\0ours"

@@ -226,3 +226,39 @@ def test_a_drafted_change_put_into_another_record_only_adds_to_it(onrecord, save
 
     record = _record(onrecord, other["id"])
     assert record["title"] == "The queue" and {"old", "add celery"} <= set(record["triggers"])
+
+
+@pytest.mark.parametrize("with_hash", [True, False])
+def test_flags_of_a_drafted_change_only_add_also_with_the_hash(project, onrecord, saved, with_hash):
+    for name in ("a.py", "b.py"):
+        (project / name).write_text("x = 1\n")
+    onrecord("update", saved["id"], "--tag=first", "--related=a.py")
+    words = ("--hash", json.loads(onrecord("show", saved["id"], "--json").out)["hash"]) if with_hash else ()
+
+    assert onrecord("update", saved["id"], *words, "--draft", "--tag=second", "--related=b.py").code == 0
+    assert onrecord("review", "--accept", saved["id"]).code == 0
+
+    record = _record(onrecord, saved["id"])
+    assert (record["tags"], record["related_files"]) == (["first", "queue", "second"], ["a.py", "b.py"])
+
+
+def test_notes_on_checks_and_triggers_are_told_together(project, onrecord, saved):
+    (project / "a.py").write_text("import moment\n")
+    check = json.dumps({"on": "edit", "paths": ["**/*.py"], "has": "import moment", "say": "no moment"})
+
+    updated = onrecord("update", saved["id"], "--trigger=fix it", f"--check={check}", "--force", "--json")
+
+    tried, generic = json.loads(updated.out)["note"].split("; ", 1)
+    assert tried.startswith("so far the check") and generic.startswith('the trigger "fix it" has only words')
+
+
+def test_what_would_be_drafted_is_said_in_a_rehearsal(project, onrecord, saved):
+    outcome = onrecord("update", saved["id"], "--trigger=add celery", "--draft", "--dry-run")
+
+    file = f"{project}/.claude/memory/inbox/jobs-are-rows.json"
+    assert outcome.out == f"would draft {file}; `onrecord review` decides on it\n"
+    assert _drafts(onrecord) == []
+    assert json.loads(onrecord("update", saved["id"], "--trigger=add celery", "--draft", "--json").out) == {
+        "draft": "jobs-are-rows", "category": "decision", "title": "Jobs are rows", "updates": "jobs-are-rows",
+        "supersedes": "", "file": file, "dry_run": False,
+    }  # fmt: skip
