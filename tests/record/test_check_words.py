@@ -162,17 +162,22 @@ def test_a_long_text_is_shortened_in_a_problem() -> None:
 
 def test_a_check_is_read_and_written_with_what_this_version_does_not_know() -> None:
     stored = {
-        "paths": ["*.py"], "starts": None, "has": ["x"], "later": [1], "on": "edit",
+        "paths": ["*.py"], "starts": None, "has": ["x"], "later": [1], "unknown": 3, "on": "edit",
         "examples": {"breaks": ["a"], "fits": None, "later": 2},
     }  # fmt: skip
 
     one = check.parse(stored)
 
     assert one == Check(
-        ("edit",), ("*.py",), has=("x",), examples=check.CheckExamples(("a",), (), {"later": 2}), unknown={"later": [1]}
+        ("edit",),
+        ("*.py",),
+        has=("x",),
+        examples=check.CheckExamples(("a",), (), {"later": 2}),
+        unknown={"later": [1], "unknown": 3},
     )
     assert check.to_json(one) == {
-        "on": "edit", "paths": ["*.py"], "has": ["x"], "examples": {"breaks": ["a"], "later": 2}, "later": [1]
+        "on": "edit", "paths": ["*.py"], "has": ["x"], "examples": {"breaks": ["a"], "later": 2}, "later": [1],
+        "unknown": 3,
     }  # fmt: skip
     assert check.to_json(Check(("edit", "write"), has=("x",))) == {"on": ["edit", "write"], "has": ["x"]}
     assert check.parse({"on": ["edit"], "examples": None}) == Check(("edit",))
@@ -184,6 +189,7 @@ def test_eight_checks_of_a_record_are_carried_out() -> None:
     assert check.sound(checks) == checks[:8]
     assert check.sound([Check(("command",)), *checks[:2]]) == checks[:2]
     assert check.problem_together(checks) == ""
+    assert check.problem_together([Check(("edit",), has=("(", "=", ":", "."))]) == "", "one is refused by itself"
     broad = [Check(("edit",), has=(text,)) for text in ("(", "=", ":", ".")]
     assert check.problem_together(broad) == (
         "would together be broken by ordinary commands or changes, whatever they are about"

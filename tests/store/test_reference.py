@@ -175,6 +175,72 @@ def test_no_more_than_ten_are_listed():
     assert reference.ambiguous("cache", paths).message.endswith("cache-08, cache-09 and 2 more")
 
 
+@pytest.mark.parametrize(("count", "end"), [(10, "cache-08, cache-09"), (11, "cache-08, cache-09 and 1 more")])
+def test_ten_names_are_listed_and_those_beyond_are_counted(count, end):
+    names = [f"cache-{number:02}" for number in range(count)]
+
+    message = reference.ambiguity_message("cache", names, "drafts")
+
+    assert message.startswith(f"'cache' matches {count} drafts: cache-00, cache-01, ")
+    assert message.endswith(end)
+    assert "1,200 drafts" in reference.ambiguity_message("cache", ["x"] * 1_200, "drafts")
+
+
+@pytest.mark.parametrize(
+    ("names", "end"),
+    [
+        ([], ""),
+        (["a"], "; did you mean a?"),
+        (["a", "b"], "; did you mean a or b?"),
+        (["a", "b", "c"], "; did you mean a, b or c?"),
+    ],
+)
+def test_the_names_that_may_be_meant(names, end):
+    assert reference.did_you_mean(names) == end
+
+
+def test_a_text_like_no_name_is_only_searched_for():
+    error = reference.not_found("/store", "no-such", PATHS)
+
+    assert (error.message, error.fix) == ("no record 'no-such' in /store", "onrecord search 'no such'")
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "shown"),
+    [
+        ("abc-defgh", [], "abc-defgh"),
+        ("abcd-efgh", [], "abcd"),
+        ("abcd-efgh", ["abcd-xy"], "abcd-efgh"),
+        ("abcdefghijklmnopqrst-u", [], "abcdefghijklmnopqrst"),
+        ("abcdefghijklmnopqrstu-v", [], "abcd"),
+        ("abcdefghijklmnopqrs1", ["abcdefghijklmnopqrs2"], "abcdefghijklmnopqrs1"),
+        ("abcdefghijklmnopqrst1xxxxx", ["abcdefghijklmnopqrst2"], None),
+        ("Abcd-efgh", ["aBCD-xy"], "Abcd-efgh"),
+        ("Abcd", ["abcd"], None),
+    ],
+)
+def test_a_shortened_name_has_four_to_twenty_characters(name, others, shown):
+    path = f"decisions/{name}.json"
+    paths = [path, *(f"runbooks/{other}.json" for other in others)]
+
+    expected = record_names.short_name(path) if shown is None else shown
+    assert reference.shortest_names([path], paths) == {path: expected}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("postgres xxxxxxx", ["use-postgres-16", "sessions-live-in-postgres"]),
+        ("postgres xxxxxxxxx", []),
+        ("testin", ["testing-by-hand", "no-network-in-tests"]),
+        ("tasting", ["testing-by-hand"]),
+        ("estimx", []),
+    ],
+)
+def test_half_of_the_letters_must_be_in_a_suggested_name(text, names):
+    assert [reference.name_of(path) for path in reference.similar_paths(text, PATHS)] == names
+
+
 def test_what_fits_nothing_is_refused_with_the_nearest(project):
     with pytest.raises(NotFound) as failure:
         project.get("sesions in postgrs")
