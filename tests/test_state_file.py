@@ -414,6 +414,43 @@ def test_pruning_leaves_the_mode_of_what_is_private_already(monkeypatch):
     assert [stat.S_IMODE(path.stat().st_mode) for path in (file, shared)] == [0o400, 0o700]
 
 
+def test_a_file_that_is_replaced_while_its_lock_is_waited_for_is_opened_again(path, monkeypatch):
+    """Another process shortened the file: what is appended to the old one would be lost."""
+    StateFile(path, 1_000, "test").append("one\n")
+    lock, replaced = files.lock, []
+
+    def lock_late(handle, seconds):
+        if len(replaced) < 5:
+            replaced.append(handle)
+            StateFile(path, 1_000, "other").replace(f"replaced {len(replaced)} times\n".encode())
+        return lock(handle, seconds)
+
+    before = os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else []
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "lock", lock_late)
+        StateFile(path, 1_000, "test").append("two\n")
+
+    assert StateFile(path, 1_000, "test").lines() == ["replaced 5 times", "two"]
+    assert len(before) == (len(os.listdir("/proc/self/fd")) if before else 0)
+
+
+def test_a_replacement_within_a_lock_leaves_one_file_open(path):
+    before = os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else []
+    with StateFile(path, 1_000, "test") as file:
+        for _ in range(3):
+            assert file.replace(b"x\n")
+        inside = os.listdir("/proc/self/fd") if before else []
+
+    assert len(inside) - len(before) == (1 if before else 0)
+    assert len(os.listdir("/proc/self/fd") if before else []) == len(before)
+
+
+def test_the_newer_half_begins_with_a_whole_line():
+    assert state_file.newer_half(b"one\ntwo\nthree\n") == b"three\n"
+    assert state_file.newer_half(b"one\ntwo\nsix\nten\n") == b"ten\n"
+    assert state_file.newer_half(b"") == b""
+
+
 def test_it_is_cheap_to_import():
     program = "import sys; sys.path.insert(0, sys.argv[1]); import onrecord.state_file; print(*sys.modules)"
     done = subprocess.run(
