@@ -234,3 +234,78 @@ def test_a_value_that_fits_is_written_on_one_line():
         return json_edit.put_item('{"hooks": []}', ("hooks",), {"k": "v" * length}, is_ours)
 
     assert put(60).count("\n") < put(130).count("\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", '{\n  "m": {\n    "n": {"k": 1}\n  }\n}\n'),
+        (" \n", '{\n  "m": {\n    "n": {"k": 1}\n  }\n}\n'),
+        ("{}", '{"m": {\n  "n": {"k": 1}\n}}'),
+        ('{"a":1}', '{"a":1, "m": {\n  "n": {"k": 1}\n}}'),
+        ('{"a":1,}', '{"a":1, "m": {\n  "n": {"k": 1}\n},}'),
+        ('{\n  "a": 1\n}', '{\n  "a": 1,\n  "m": {\n    "n": {"k": 1}\n  }\n}'),
+        ('{\n    "a": 1,\n}', '{\n    "a": 1,\n    "m": {\n        "n": {"k": 1}\n    },\n}'),
+        ('{\r\n\t"a": 1\r\n}', '{\r\n\t"a": 1,\r\n\t"m": {\r\n\t\t"n": {"k": 1}\r\n\t}\r\n}'),
+        ('{\n  "c": 1, "a": 2}', '{\n  "c": 1, "a": 2, "m": {\n  "n": {"k": 1}\n}}'),
+        ('{"a": 1 /* x */}', '{"a": 1, /* x */ "m": {\n  "n": {"k": 1}\n}}'),
+        ('{"a": 1 // x\n}', '{"a": 1, // x\n"m": {\n  "n": {"k": 1}\n}\n}'),
+        ('{"m": {}}', '{"m": {"n": {"k": 1}}}'),
+        ('{\n  "m": {"x": 1}\n}', '{\n  "m": {"x": 1, "n": {"k": 1}}\n}'),
+        ('{"m": {"n": {"k": 2}, "o": 1}}', '{"m": {"n": {"k": 1}, "o": 1}}'),
+        ('{"m": {"n": { "k":1 }}}', '{"m": {"n": { "k":1 }}}'),
+    ],
+)
+def test_a_member_is_written_in_the_manner_of_its_file(before, after):
+    assert json_edit.put(before, ("m", "n"), {"k": 1}) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", ""),
+        ("{}", "{}"),
+        ('{"m": {"n": 1}}', '{"m": {}}'),
+        ('{"m": {"n": 1, "o": 2}}', '{"m": { "o": 2}}'),
+        ('{"m": {"o": 2, "n": 1}}', '{"m": {"o": 2}}'),
+        ('{"m": {"o": 2, "n": 1,}}', '{"m": {"o": 2,}}'),
+        ('{\n "m": {\n  "n": 1\n }\n}', ""),
+        ('{\n "m": {\n  "n": 1\n },\n "z": 1\n}', '{\n "z": 1\n}'),
+        ('{"m": {\n // keep\n "n": 1}}', '{"m": {\n // keep\n }}'),
+        ('{"m": {"o": 1, // x\n "n": 1}}', '{"m": {"o": 1 // x\n }}'),
+        ('{"m": {"o": 1, // x\n "n": 1, "p": 2}}', '{"m": {"o": 1, // x\n  "p": 2}}'),
+    ],
+)
+def test_a_member_is_dropped_with_what_was_created_for_it(before, after):
+    assert json_edit.drop(before, ("m", "n")) == after
+
+
+def test_what_is_not_there_is_nothing():
+    text = '{"a": {"b": [1, {"c": 2}]}, "d": null}'
+
+    assert [json_edit.items(text, path) for path in (("a", "b"), ("x",), ("a", "x"))] == [[1, {"c": 2}], [], []]
+    assert [json_edit.get(text, path) for path in (("a", "b"), ("a", "x"), ("x", "y"), ("d",))] == [
+        [1, {"c": 2}], None, None, None
+    ]  # fmt: skip
+    assert (json_edit.keys(text), json_edit.keys(""), json_edit.keys("{}")) == (["a", "d"], [], [])
+    assert json_edit.get("", ("a",)) is None
+
+
+@pytest.mark.parametrize(("length", "lines"), [(114, 4), (115, 6)])
+def test_a_line_has_120_characters_at_most(length, lines):
+    text = json_edit.put('{\n  "a": 1\n}', ("b",), ["x" * length])
+
+    assert len(text.split("\n")) == lines
+
+
+@pytest.mark.parametrize("text", ["", " ", "{}", '{"a": 1,} // x', "[1]", '"x"'])
+def test_json_with_comments_passes_the_check(text):
+    json_edit.check(text)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": tru}', '{"a": NaN}', '{"a": -Infinity}', '{"a": 01}', "{", "{} x", '{"a" 1}', "[" * 100_000]
+)
+def test_what_is_no_json_does_not_pass(text):
+    with pytest.raises(ValueError, match="line 1: "):
+        json_edit.check(text)

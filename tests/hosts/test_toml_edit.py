@@ -159,3 +159,77 @@ def test_a_table_gets_another_name_with_its_sub_tables_and_nothing_else_changes(
     after = toml_edit.rename(before, ("a", "old"), "new")
 
     assert after == '[ a.new ] # mine\nkey = "old"\n\n[[a.new."x]y"]]\n[a.older]\n[b.old]\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "dropped"),
+    [
+        ("", '[m.o]\nc = "x"\nd = ["y"]\n', ""),
+        ("a = 1", 'a = 1\n\n[m.o]\nc = "x"\nd = ["y"]', "a = 1"),
+        ("a = 1\n", 'a = 1\n\n[m.o]\nc = "x"\nd = ["y"]\n', "a = 1\n"),
+        ("a = 1\r\n", 'a = 1\r\n\r\n[m.o]\r\nc = "x"\r\nd = ["y"]\r\n', "a = 1\r\n"),
+        ("[m.o]", '[m.o]\nc = "x"\nd = ["y"]\n', ""),
+        ('[m.o] # x\nc = "1"\n', '[m.o] # x\nd = ["y"]\nc = "x"\n', ""),
+        ('[m.o]\nc = "1" # k\n[x]\n', '[m.o]\nd = ["y"]\nc = "x" # k\n[x]\n', "[x]\n"),
+        ("[\"m\".'o']\nc = 1", '["m".\'o\']\nd = ["y"]\nc = "x"', ""),
+        ("[m.p]\n# c\n\n[m.o]\nc.e = 2\n", '[m.p]\n# c\n\n[m.o]\nc = "x"\nd = ["y"]\nc.e = 2\n', "[m.p]\n# c\n"),
+    ],
+)
+def test_a_table_is_written_in_the_manner_of_its_file(before, after, dropped):
+    assert toml_edit.put(before, ("m", "o"), {"c": "x", "d": ["y"]}) == after
+    assert toml_edit.drop(before, ("m", "o")) == dropped
+    assert toml_edit.has(before, ("m", "o")) is ("o" in before)
+
+
+def test_tables_and_values_have_their_positions():
+    text = 'a = 1\n[x] # c\nb.c = [1,\n2] # d\n\n# e\n[[y."z"]]\nd = """\n"""\n'
+
+    assert [
+        (table.name, text[table.start : table.body], text[table.body : table.end],
+         [(assignment.key, text[assignment.start : assignment.end]) for assignment in table.assignments])
+        for table in toml_edit.tables(text)
+    ] == [
+        ((), "", "a = 1\n", [(("a",), "1")]),
+        (("x",), "[x] # c\n", "b.c = [1,\n2] # d\n", [(("b", "c"), "[1,\n2]")]),
+        (("y", "z"), '[[y."z"]]\n', 'd = """\n"""\n', [(("d",), '"""\n"""')]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [
+        ("[ a . b ]", ("a", "b")),
+        ("['a.b'.c]", ("a.b", "c")),
+        ('["a\\"b"]', ('a"b',)),
+        ('["\\q"]', ("\\q",)),
+        ("[a-1_b]", ("a-1_b",)),
+        ("[[a]] # c", ("a",)),
+    ],
+)
+def test_the_name_of_a_table_is_read_in_any_spelling(header, name):
+    assert [table.name for table in toml_edit.tables(f"{header}\n")] == [(), name]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a\n", "line 1: a key without a value"),
+        ("\na = 1\n= 2", "line 3: a key is expected"),
+        ("\n\n[x", "line 3: the header of a table does not end"),
+        ("a = 1\nb = [1,\n2", "line 2: a list that does not end"),
+        ('a = "x', "line 1: a text that does not end"),
+    ],
+)
+def test_a_fault_is_named_with_its_line(text, reason):
+    with pytest.raises(ValueError, match=r".*") as refused:
+        toml_edit.tables(text)
+
+    assert str(refused.value) == reason
+
+
+def test_the_values_of_a_table_are_those_of_its_own_keys():
+    text = 'a = 1\n[t]\nb = "x" # c\nc.d = 2\n[t.u]\ne = 3\n'
+
+    assert toml_edit.texts(text, ("t",)) == {"b": '"x"'}
+    assert toml_edit.texts(text, ("none",)) == {}
+    assert toml_edit.rename('[m."a b"]\n[m."a b".c]\n', ("m", "a b"), "d e") == '[m."d e"]\n[m."d e".c]\n'
