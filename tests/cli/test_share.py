@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from onrecord.cli import share as share_command
 from onrecord.record import author
 from onrecord.shared import remotes
 from onrecord.shared.engine import SyncResult
@@ -305,3 +306,51 @@ def test_what_cannot_be_sent_stays_in_the_replica_and_that_is_said(onrecord, sav
 
     assert outcome.code == 1 and "decisions/jobs-are-rows.json is in the replica, but was not sent" in outcome.err
     assert platform.has(saved["id"])
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        (SyncResult(), "sent"),
+        (SyncResult(waiting=("a",), note="ask for a merge"), "others do not have it yet: ask for a merge"),
+        (SyncResult(waiting=("b",), outdated=("b",)), "sent"),
+        (
+            SyncResult(outdated=("a",)),
+            "not sent yet, because others wrote at the same time: `onrecord sync platform` tries again",
+        ),
+        (
+            SyncResult(conflicts=(CONFLICT._replace(path="a"),)),
+            "platform has another version, so yours is a draft now: `onrecord review --remote platform`",
+        ),
+        (SyncResult(conflicts=(CONFLICT,)), "sent"),
+    ],
+)
+def test_what_became_of_the_copy_is_said(result, text):
+    assert share_command._sent_text(remotes.Remote("platform", "/srv/memory.git", "git"), "a", result) == text
+
+
+def test_a_copy_that_the_store_does_not_take_is_an_error(onrecord, saved, platform, monkeypatch):
+    refused = SyncResult(refused={"decisions/jobs-are-rows.json": "too large"})
+    monkeypatch.setattr("onrecord.cli.sync.sync_remote", lambda remote: refused)
+
+    error = json.loads(onrecord("share", saved["id"], "--to=platform", "--yes", "--sync", "--json").out)["error"]
+
+    assert (error["code"], error["message"], error["fix"]) == (
+        "REFUSED", "platform did not take decisions/jobs-are-rows.json: too large", "onrecord remote status platform",
+    )  # fmt: skip
+
+
+def test_all_of_a_share_is_there_for_programs(onrecord, saved, platform):
+    answer = share(onrecord, saved["id"], "--languages=python")
+    rehearsed = onrecord("share", saved["id"], "--to=platform", "--update=jobs-are-rows", "--dry-run")
+
+    record = answer.pop("record")
+    assert (record["title"], record["scope"]) == (TITLE, {"branches": ["main"], "languages": ["python"]})
+    assert answer == {
+        "remote": "platform", "action": "shared", "path": "decisions/jobs-are-rows.json",
+        "file": f"{platform.root}/decisions/jobs-are-rows.json", "dry_run": False, "sync": None,
+    }  # fmt: skip
+    assert rehearsed.out.startswith("would update decisions/jobs-are-rows.json in platform\n{\n")
+    assert onrecord("share", saved["id"], "--to=platform", "--draft", "--force", "--dry-run").out.startswith(
+        "would draft inbox/jobs-are-rows-2.json in platform\n{\n"
+    )
