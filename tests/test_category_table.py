@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from onrecord.capture import suggestions
+from onrecord.capture import conversation, suggestions, triage
 from onrecord.capture.triage import SaveCandidate
 from onrecord.categories import CATEGORIES
 from onrecord.digest import map_page, selection
@@ -359,3 +359,12 @@ def test_what_says_what_to_do_and_what_holds_for_the_whole_project() -> None:
         "preference": None,
     }
     assert [name for name, row in CATEGORIES.items() if not row.is_in_map] == ["session_summary"]
+
+
+def test_the_cues_of_a_category_are_cues_that_triage_finds() -> None:
+    cues = set(conversation.load("en")["phrases"])
+    boosted = {cue for row in CATEGORIES.values() for group in row.boosted for cue in group}
+    of_rules = {cue for group in triage._RULE_CUES.values() for cue in group}
+
+    assert (boosted | of_rules) - cues == set()
+    assert {*triage._CURES, *triage._ENDS, *triage._NO_ANSWER, *triage._SPEECH_WIDE} - cues == set()

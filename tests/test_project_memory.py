@@ -248,3 +248,23 @@ def test_a_store_beside_others_of_a_clone_is_not_accepted(tmp_path, monkeypatch)
     put(str(clone.root / paths.STORE), sample("decision"))
 
     project.accept_new_store(Store(str(clone.root / "api" / paths.STORE)), own)
+
+
+def test_where_nothing_fits_the_three_nearest_are_named(ferry, monkeypatch):
+    for number in range(5):
+        put(ferry.store.root, sample("decision", id=f"kafka-{number}", title=f"Kafka consumer {number}"))
+    best = [hit.id for hit in ferry.search("kafka consumer")]
+    monkeypatch.setattr(project, "fits", lambda match, term_count: False)
+
+    results = ferry.search("kafka consumer")
+
+    assert (list(results), [hit.id for hit in results.nearest]) == ([], best[:3])
+    assert results.note.startswith("Nothing on record is probably about this")
+
+
+def test_a_hit_says_why_it_matches_and_where(known):
+    results = known.search("jobs rows")
+    hit = results[0]
+
+    assert hit.reasons(results) and all(isinstance(reason, str) for reason in hit.reasons())
+    assert "<rows>" in hit.snippet(("<", ">")) and "<" not in hit.snippet()
