@@ -22,6 +22,7 @@ from onrecord.search import index
 from onrecord.session.action import EDIT, Action
 from onrecord.session.ledger import Ledger
 from onrecord.settings import load_settings
+from onrecord.shared import background, remotes
 
 DECIDED = "We decided to use NATS instead of Kafka for the job queue, because Kafka needs three brokers."
 
@@ -154,6 +155,41 @@ def test_a_start_that_is_shown_late_is_owed(turn, stores, fields, owed):
 
     with Ledger("s") as ledger:
         assert (ledger.owed, ledger.map) == (owed, "")
+
+
+@pytest.mark.parametrize("late", ["", "start"])
+def test_a_start_begins_a_sync_whenever_it_is_shown(turn, stores, monkeypatch, late: str):
+    synced = []
+    monkeypatch.setattr(background, "start", synced.append)
+    start = turn._replace(name="session_start", source="startup", late=late)
+
+    session.session_start(start, stores)
+    remotes.add("platform", "/srv/memory.git", auto=True)
+    session.session_start(start, stores)
+
+    assert synced == [stores.project]
+
+
+def test_a_map_has_room_beside_drafts_and_the_records_of_a_prompt(turn, stores, monkeypatch):
+    rooms = []
+    page = session._new_page
+    monkeypatch.setattr(session, "_new_page", lambda digest, *words: rooms.append(words[1]) or page(digest, *words))
+    late = turn._replace(name="user_prompt_submit", prompt="which queue?", late="start", session="late")
+
+    session.start(turn._replace(name="session_start", source="startup"), stores)
+    prompt._late_start(late, stores)
+
+    # Of 9,800 characters, 600 are for the lines about drafts, and 2,600 for the records of a prompt.
+    assert rooms == [9_200, 6_600]
+
+
+def test_a_late_start_is_shown_once_and_to_a_session_with_a_name(turn, stores):
+    late = turn._replace(name="user_prompt_submit", prompt="which queue?", late="start")
+    after = turn._replace(name="user_prompt_submit", prompt="which queue?", late="compaction", session="other")
+
+    shown = [bool(prompt._late_start(event, stores)) for event in (late, late, late._replace(session=""), after)]
+
+    assert shown == [True, False, False, False]
 
 
 def test_a_start_brings_the_map_once(turn: HostEvent, stores: EventStores):
