@@ -237,7 +237,9 @@ class _Run:
             signals.release()
             output = child.stdout.read(MAX_OUTPUT_BYTES + 1)
             if len(output) > MAX_OUTPUT_BYTES:
-                self._kill(f"answered more than {MAX_OUTPUT_BYTES:,} bytes")
+                # Also if git has ended meanwhile: what was read is not the whole.
+                self._reason = self._reason or f"answered more than {MAX_OUTPUT_BYTES:,} bytes"
+                child.end()
             status = child.wait()
         finally:
             self._ended.set()
