@@ -126,6 +126,16 @@ def test_a_session_that_was_under_way_counts_on_neither_side(project, home):
     assert "1 session under way when a rule was put on record" in effect.left_out(measure(project))[0]
 
 
+def test_a_session_of_the_moment_of_the_record_counts_as_one_since_then(project, home):
+    save(project)
+    sessions.claude_code(home, project.root, SAVED, say("npm install a", "npm install a"))
+
+    measured = measure(project)
+
+    assert (measured.records[0].before, measured.records[0].since) == (Share(), Share(1, 1))
+    assert (measured.corrected, measured.about_rules) == (Share(0, 1), 0)
+
+
 def test_a_record_dated_in_the_future_has_no_since(project, home):
     save(project, at="2031-01-01T00:00:00Z")
     sessions.claude_code(home, project.root, "2026-03-10T10:00:00Z", say("a", "npm install a"))
@@ -431,7 +441,7 @@ def test_a_holdout_that_no_hook_has_seen_yet_compares_nothing(project, home):
     settings = Settings()
     settings.take("mine", True, {"retrieval.holdout": 0.2})
 
-    assert measure(project, settings=settings).holdout == HoldoutEffect(0.2, "")
+    assert measure(project, settings=settings).holdout == HoldoutEffect(0.2, "", 0, 0, (), 0)
 
 
 def test_nothing_is_written_but_the_index(project, home):
