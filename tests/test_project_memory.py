@@ -268,3 +268,100 @@ def test_a_hit_says_why_it_matches_and_where(known):
 
     assert hit.reasons(results) and all(isinstance(reason, str) for reason in hit.reasons())
     assert "<rows>" in hit.snippet(("<", ">")) and "<" not in hit.snippet()
+
+
+UV = {
+    "title": "Add packages with uv add, never pip install",
+    "content": {
+        "context": "pip leaves the lock file as it was",
+        "decision": "Run `uv add NAME`, never `pip install`.",
+        "rationale": ["The deploy misses the package."],
+    },
+    "triggers": ["pip install tzdata", "add a package"],
+}
+
+
+def test_a_prompt_and_a_command_recall_what_a_hook_would_show(ferry):
+    name = ferry.save("decision", UV).path
+    ferry = Project(ferry.root)
+
+    by_prompt = ferry.recall("which tool do we use to add a package, pip install or uv add?")
+    by_command = ferry.recall(command="pip install tzdata")
+
+    assert [(hit.location[1], bool(hit.shown)) for hit in by_prompt] == [(name, True)]
+    assert [hit.location[1] for hit in by_command] == [name]
+    assert ferry.recall("translate the footer into Danish") == []
+    assert ferry.recall(command="ls") == []
+
+
+def test_a_search_in_one_store_reads_that_one_alone_and_what_does_not_apply_there(known):
+    Path(known.root, ".git", "HEAD").write_text("ref: refs/heads/main\n")
+    scope = {"branches": ["release/*"]}
+    put(paths.user_store(), sample("decision", id="jobs-own", title="Jobs are rows in my projects", scope=scope))
+    put(known.store.root, sample("decision", id="jobs-late", title="Jobs are rows of a release", scope=scope))
+    own = paths.StoreRef(paths.user_store(), paths.USER_PREFIX)
+
+    everywhere = {hit.id: hit.misfit for hit in known.search("jobs rows")}
+    in_own = {hit.id: hit.misfit for hit in known.search("jobs rows", only=own)}
+
+    assert everywhere["jobs-late"] == "branch release/*" and everywhere["jobs-are-rows"] == ""
+    assert "jobs-own" not in everywhere
+    assert in_own == {"jobs-own": "branch release/*"}
+
+
+def test_results_come_the_best_first(known):
+    hits = known.search("jobs rows limit")
+
+    assert len(hits) > 1
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_a_question_about_the_work_is_answered_with_session_summaries(ferry):
+    content = {"goal": "Move the invoices", "outcome": "partial", "completed": ["Schema"], "next_actions": ["Cut over"]}
+    for number in (1, 2):
+        moment = f"2026-03-0{number}T09:30:00Z"
+        record = sample(
+            "session_summary", id=f"invoices-{number}", content=content, title=f"Move the invoices {number}"
+        )
+        put(ferry.store.root, record._replace(created_at=moment, updated_at=moment))
+
+    hits = ferry.search("where did we leave off?")
+
+    assert hits and {hit.category for hit in hits} == {"session_summary"}
+    assert hits[0].id == "invoices-2"
+    assert ferry.work_note("where did we leave off?") != ""
+    assert ferry.work_note("kafka consumer") == ""
+
+
+def test_stores_near_a_text_or_a_file_are_those_of_the_folders_that_it_names(known):
+    nested_store = os.path.join(known.root, "api", paths.STORE)
+    put(nested_store, sample("decision", id="api-rule", title="The api answers in two seconds"))
+
+    near_file = known.stores_near(files=[os.path.join(known.root, "api", "main.py")])
+    far = known.stores_near()
+
+    assert [ref.root for ref in near_file.store_refs] == [nested_store, known.store.root, paths.user_store()]
+    assert [ref.root for ref in far.store_refs] == [known.store.root, paths.user_store()]
+
+
+def test_a_store_that_the_project_does_not_read_can_be_searched_alone(known, tmp_path):
+    other = paths.StoreRef(str(tmp_path / "other"), "other:")
+    put(other.root, sample("decision", id="elsewhere"))
+
+    with_other, without = known.stores_for(other), known.stores_for(None)
+
+    assert [ref.root for ref in without.store_refs] == [known.store.root, paths.user_store()]
+    assert [ref.root for ref in with_other.store_refs] == [known.store.root, paths.user_store(), other.root]
+    assert [ref.root for ref in known.stores_for(known.store_refs[0]).store_refs] == [
+        known.store.root,
+        paths.user_store(),
+    ]
+
+
+def test_a_record_with_the_id_of_one_in_the_project_is_hidden_by_it(known):
+    put(paths.user_store(), sample("decision", id="jobs-are-rows", title="Jobs are rows of mine"))
+
+    hidden = known.hidden(Store(paths.user_store()), ["jobs-are-rows", "tabs-not-spaces"])
+
+    assert list(hidden) == ["jobs-are-rows"]
+    assert hidden["jobs-are-rows"].endswith("decisions/jobs-are-rows.json")
