@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from onrecord import timestamps
 from onrecord.cli import list_
 from onrecord.cli.output import Screen
+from tests.git_project import GitProject
 
 from .conftest import DECISION
 
@@ -204,3 +205,50 @@ def test_any_form_is_filled_or_refused(form):
         assert isinstance(list_.template(list_.output_format(form))(values), str)
     except argparse.ArgumentTypeError as error:
         assert str(error).startswith("must be ")
+
+
+def test_records_without_a_file_come_last_whatever_the_files_are_called(project, onrecord, four):
+    (project / "zebra.py").write_text("")
+    onrecord("save", "decision", "Five", "--related=zebra.py", "--force", *DECISION)
+
+    groups = [line.split("\t")[0] for line in onrecord("list", "--by=file").out.splitlines()]
+
+    assert groups == ["zebra.py", "no file", "no file"]
+
+
+def test_a_listing_for_a_program_or_in_another_format_gets_no_numbers(project, onrecord, four, monkeypatch):
+    listings = []
+    monkeypatch.setattr(list_.record_table, "save_listing", lambda paths: listings.append([one.path for one in paths]))
+
+    onrecord("list", "--json")
+    onrecord("list", "--format=tsv")
+    onrecord("list")
+
+    assert listings == [["decisions/four.json", "decisions/three.json"]]
+
+
+def test_a_record_that_does_not_apply_here_says_why(project, onrecord):
+    GitProject(project)
+    onrecord("save", "decision", "One", "--set=scope.branches=other", *DECISION)
+
+    (record,) = json.loads(onrecord("list", "--json").out)["records"]
+
+    assert (record["out_of_scope"], record["status"], record["hidden_by"]) == ("branch other", "out of scope", "")
+    assert onrecord("list", "--format={title}: {status}").out == "One: out of scope\n"
+    onrecord("retire", "one", "--reason=r")
+    assert onrecord("list", "--status=all", "--format={status}").out == "retired\n"
+
+
+def test_all_of_a_listing_is_there_for_programs(project, onrecord, four):
+    (project / ".claude/memory/decisions/bad.json").write_text("{")
+    answer = json.loads(onrecord("list", "--by=tag", "--limit=1", "--json").out)
+
+    four = {
+        "id": "four", "category": "decision", "title": "Four", "status": "active", "hidden_by": "", "out_of_scope": "",
+        "updated_at": "2026-03-04T00:00:00Z", "created_at": "2026-03-04T00:00:00Z", "tags": ["a", "all"],
+        "path": ".claude/memory/decisions/four.json",
+    }  # fmt: skip
+    assert answer == {
+        "records": [{**four, "group": "a"}, {**four, "group": "all"}],
+        "total": 2, "unreadable": ["decisions/bad.json"], "waiting": [], "drafts": 0,
+    }  # fmt: skip

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
+
+from onrecord.cli import search
+from onrecord.recall import trust
+from tests.git_project import GitProject
 
 from .conftest import DECISION
 
@@ -81,3 +86,61 @@ def test_a_result_that_is_only_proposed_says_so(onrecord, saved):
 
 def _hash(onrecord) -> str:
     return json.loads(onrecord("show", "jobs-are-rows-of-the-table-jobs", "--json").out)["hash"]
+
+
+def test_all_of_a_result_is_there_for_programs(onrecord, saved):
+    (hit,) = json.loads(onrecord("search", "rows of the table jobs", "--json").out)["results"]
+
+    score, probability = hit.pop("score"), hit.pop("probability")
+    assert hit == {
+        "id": "jobs-are-rows-of-the-table-jobs", "category": "decision", "title": "Jobs are rows of the table jobs",
+        "source": "project", "path": ".claude/memory/decisions/jobs-are-rows-of-the-table-jobs.json",
+        "tags": hit["tags"], "confidence": "high", "snippet": "Jobs are rows of the table jobs, 4 at a time.",
+        "updated_at": "2026-03-02T09:30:00Z", "status": "active", "hidden_by": "", "out_of_scope": "",
+        "is_accepted": True, "via": None,
+    }  # fmt: skip
+    assert (score, probability) == (round(score, 4), round(probability, 4))
+    assert onrecord("search", "rows of the table jobs").out == (
+        f"Jobs are rows of the table jobs\n  decision  high {probability:.2f}  {hit['path']}\n    {hit['snippet']}\n"
+    )
+
+
+def test_ten_results_are_listed_unless_a_number_is_given(project, onrecord):
+    onrecord("save", "decision", "Rule 0", *DECISION)
+    folder = project / ".claude/memory/decisions"
+    text = (folder / "rule-0.json").read_text()
+    for number in range(1, 12):
+        (folder / f"rule-{number}.json").write_text(text.replace("rule-0", f"rule-{number}"))
+
+    answers = [json.loads(onrecord("search", "rule", *more, "--json").out) for more in ([], ["--limit=11"])]
+
+    assert [len(answer["results"]) for answer in answers] == [10, 11]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({}, ""),
+        ({"status": "retired"}, " [retired]"),
+        ({"mark": "proposed"}, " [proposed]"),
+        ({"status": "superseded", "mark": "superseded"}, " [superseded]"),
+        ({"hidden_by": "decisions/a.json"}, " [hidden here by decisions/a.json]"),
+        ({"misfit": "branch other"}, " [does not apply here: branch other]"),
+        ({"via": ("old", "Old way", "2026")}, " (replaces Old way)"),
+        ({"status": "retired", "mark": "proposed", "misfit": "x"}, " [retired] [proposed] [does not apply here: x]"),
+    ],
+)
+def test_what_is_the_matter_with_a_result_follows_its_title(fields, text):
+    hit = SimpleNamespace(**{"status": "active", "mark": "", "hidden_by": "", "misfit": "", "via": None, **fields})
+
+    assert search._status(hit) == text
+
+
+@pytest.mark.parametrize("fits", [0.0, 1.0])
+def test_what_is_found_in_a_repository_that_nobody_accepted_is_marked_so(onrecord, project, saved, monkeypatch, fits):
+    GitProject(project)
+    onrecord("config", "set", "--user", "trust.clones", "ask")
+    onrecord("trust", "--revoke")
+    monkeypatch.setattr("onrecord.search.coefficients.SEARCH_FITS", fits)
+
+    assert onrecord("search", "jobs zzzzqqq").err == f"warning: {trust.NOTE}\n"

@@ -8,6 +8,7 @@ import pytest
 
 from onrecord.cli import try_
 from onrecord.cli.output import Screen
+from tests.git_project import GitProject
 
 from .conftest import DECISION
 from .test_try import PROMPTS
@@ -181,3 +182,17 @@ def test_records_of_the_user_are_enough(project, onrecord):
 
     assert (data["from"], data["records"], data["summary"]["served"]) == ("store", 1, 1)
     assert onrecord("try", "are jobs rows?").out.startswith("With the 1 record you have now:\n")
+
+
+def test_commits_are_replayed_as_one_session_from_its_beginning(project, onrecord):
+    onrecord("save", "decision", "Jobs are rows", *DECISION, "--user")
+    repository = GitProject(project)
+    for number in range(21):
+        repository.write("a.txt", str(number))
+        repository.commit(f"Are jobs rows {number}")
+
+    data = json.loads(onrecord("try", "--json").out)
+
+    prompts = [(turn["session"], turn["prompt"], turn["at"]) for turn in data["prompts"]]
+    assert prompts == [("of commits", f"Are jobs rows {number}", "") for number in range(1, 21)]
+    assert [turn["first"] for turn in data["prompts"]] == [True, *[False] * 19]
