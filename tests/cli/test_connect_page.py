@@ -127,6 +127,8 @@ def test_what_is_to_do_afterwards(monkeypatch):
     monkeypatch.setattr(host_files, "program", lambda: ["python", "-m", "onrecord"])
     assert connect._steps(plans, is_removal=False)[-1] == f"{told}."
     assert connect._steps([Plan("gemini", [], RUN)], is_removal=False)[-1] == see
+    assert connect._steps([Plan("gemini", [], RUN), Plan("skills", [ADDED])], is_removal=False)[-1] == see
+    assert connect._steps(plans[:1], is_removal=False)[-1] == f"{told}."
 
 
 @pytest.mark.parametrize(
@@ -244,3 +246,15 @@ def test_the_list_of_agents_in_json_and_as_a_table(home, onrecord, monkeypatch):
     assert rows["qwen"]["installed"] is False
     assert ["codex", "Codex CLI", "yes", "yes", "yes"] in lines
     assert ["gemini", "Gemini CLI", "yes", "no", "no"] in lines
+
+
+@pytest.mark.parametrize(("others", "prompt"), [(199, "where do jobs go"), (200, "Jobs are rows")])
+def test_two_hundred_records_are_looked_at_for_a_prompt(project, onrecord, others, prompt):
+    onrecord("save", "decision", "Jobs are rows", *DECISION)
+    folder = project / ".claude/memory/decisions"
+    record = json.loads((folder / "jobs-are-rows.json").read_text())
+    for number in range(others - 1):
+        (folder / f"a{number:03}.json").write_text(json.dumps({**record, "id": f"a{number:03}"}))
+    (folder / "z.json").write_text(json.dumps({**record, "id": "z", "triggers": ["where do jobs go"]}))
+
+    assert connect._answered_prompt(".") == prompt
