@@ -296,3 +296,65 @@ def test_what_a_draft_does_not_have_is_not_in_its_file():
     assert body == {"draft": {}, "record": memory.to_json(record)}
     draft = drafts.Draft("x", sample())
     assert drafts.parse("x", drafts.render(draft))._replace(hash="") == draft
+
+
+@pytest.mark.parametrize(
+    ("data", "message", "fix"),
+    [
+        (b"\xff", "not UTF-8 (byte 0)", "restore it with git, or move it out of the store: d/x.json"),
+        (b"[]", "record: must be a JSON object, not a list",
+         "correct the file by hand, or move it out of the store: d/x.json"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_record_is_restored_or_corrected_or_moved(data, message, fix):
+    with pytest.raises(BadRecord) as caught:
+        memory.parse(data, "d/x.json")
+
+    assert (caught.value.message, caught.value.fix) == (f"d/x.json: {message}", fix)
+
+
+@pytest.mark.parametrize("number", [2**63 - 1, -(2**63), 0])
+def test_a_number_of_64_bits_is_read(number):
+    assert memory.decode(b'{"x": %d}' % number, "x") == {"x": number}
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**60])
+def test_a_number_of_more_than_64_bits_is_refused_with_its_beginning(number):
+    with pytest.raises(BadRecord) as caught:
+        memory.decode(b'{"x": %d}' % number, "x")
+
+    assert caught.value.message == f"x: not JSON ({str(number)[:40]} is too large a number)"
+
+
+def test_a_float_that_is_too_large_is_refused_with_its_beginning():
+    with pytest.raises(BadRecord) as caught:
+        memory.decode(b'{"x": 1' + b"0" * 50 + b"e999}", "x")
+
+    assert caught.value.message == f"x: not JSON (1{'0' * 39} is too large a number)"
+    with pytest.raises(BadRecord, match="-1e999 is too large a number"):
+        memory.decode(b'{"x": -1e999}', "x")
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "lines"),
+    [
+        ("a.b", "x; y", ("x", "y")),
+        ("a.c", "z", ("z",)),
+        ("a.none", "", ()),
+        ("t.b", "", ()),
+        ("n", "3", ("3",)),
+        ("none.b", "", ()),
+    ],
+)
+def test_a_part_of_an_object_in_the_content_is_named_with_a_dot(field, text, lines):
+    record = sample()._replace(content={"a": {"b": ["x", "y"], "c": "z"}, "t": "text", "n": 3})
+
+    assert (record.text(field), record.lines(field)) == (text, lines)
+
+
+@pytest.mark.parametrize(
+    ("where", "plain"),
+    [("changes[3].date", "changes.date"), ("a[12].b[0]", "a.b"), ("title", "title"), ("a[x]", "a[x]")],
+)
+def test_the_path_of_a_flaw_without_positions(where, plain):
+    assert memory.without_positions(where) == plain

@@ -466,3 +466,18 @@ def test_sides_may_be_swapped(base, ours, theirs):
         left, right = json.loads(one.data), json.loads(other.data)
         assert left["tags"] == right["tags"]
         assert sorted(left["triggers"]) == sorted(right["triggers"])
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "message"),
+    [
+        (b"[]", b"{}", b"{}", "the common ancestor: is not a JSON object"),
+        (b"", b"3", b"{}", "our version: is not a JSON object"),
+        (b" ", b"{}", b"null", "their version: is not a JSON object"),
+    ],
+)
+def test_what_cannot_be_merged_is_left_to_a_person(base, ours, theirs, message):
+    with pytest.raises(BadRecord) as caught:
+        merge.merge(base, ours, theirs)
+
+    assert (caught.value.message, caught.value.fix) == (message, "merge it by hand")
