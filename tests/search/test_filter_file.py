@@ -18,7 +18,7 @@ def root(tmp_path):
     for name in ("decisions", "constraints"):
         (store / name).mkdir(parents=True)
         os.utime(store / name, (1_700_000_000, 1_700_000_000))
-    os.makedirs(os.path.dirname(command_filter.file_of(str(store))))
+    os.makedirs(os.path.dirname(command_filter.file_of(str(store))), exist_ok=True)
     return str(store)
 
 
@@ -157,6 +157,12 @@ def test_a_check_is_possible_if_one_of_its_words_is_in_the_command(root, words, 
 
     assert command_filter.may_check(root, command) is expected
     assert command_filter.may_match(root, ["key"], command) is expected
+
+
+def test_without_a_command_no_check_is_possible(root):
+    make(root, *command_filter.check_keys([""]))
+
+    assert not command_filter.may_match(root, ["key"])
 
 
 def test_without_a_filter_there_is_nothing_to_add_to(root):

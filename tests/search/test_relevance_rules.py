@@ -125,6 +125,13 @@ def test_the_log_odds_have_a_table_with_vectors_and_one_without(score, words_bas
     assert score(features(window=3)) == words_base
 
 
+def test_what_is_apart_and_what_is_unknown_follow_the_other_features():
+    weights, others = coefficients.PAST_WORDS_WEIGHTS, [0.0] * len(relevance.NAMES)
+
+    assert relevance.past_score([*others, 1.0, 0.0]) == pytest.approx(coefficients.PAST_WORDS_BASE + weights["apart"])
+    assert relevance.past_score([*others, 0.0, 1.0]) == pytest.approx(coefficients.PAST_WORDS_BASE + weights["unknown"])
+
+
 @pytest.mark.parametrize(
     ("row", "apart"),
     [

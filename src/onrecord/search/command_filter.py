@@ -26,7 +26,6 @@ _BYTES_FOR_RECORD = 256
 _ANY_CHECK = "!!"
 """The key that says that a record has a check: most stores have none."""
 
-_PROBES = (0, 1, 2, 3)
 _BITS = (1, 2, 4, 8, 16, 32, 64, 128)
 
 NANOSECONDS = (1 << 63) - 1
@@ -157,7 +156,7 @@ def make(store_root: str, key_sets: Iterable[set[str]], records: int) -> None:
             # As in `_probes`, which would take twice as long for millions of keys.
             number = number_of(key.encode("utf-8", "replace"))
             bit, step = (number >> 32) % size, (number & 0xFFFFFFFF | 1) % size
-            for _ in _PROBES:
+            for _ in range(4):
                 bits[bit >> 3] |= _BITS[bit & 7]
                 bit += step
                 if bit >= size:
