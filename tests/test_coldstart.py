@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import sqlite3
 import subprocess
 import sys
 import typing
@@ -12,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord import coldstart, files
+from onrecord.errors import NoSqlite
 from tests.records import any_json
 
 GARBAGE = [
+    "X{}", "{}X",
     "", " ", "{", "[1,", '{"a"}', "nul", "NaN", "Infinity", "-Infinity", "[NaN]", "1 2", '"a', "'a'", "{a:1}", "[1,]",
     "\ufeff{}", "01", "1.", ".5", "+1", '"\\x"', '"a\nb"', "[" * 100_000, '{"a":' * 100_000, "tru", "9" * 5_000,
 ]  # fmt: skip
@@ -132,6 +135,30 @@ def test_a_named_tuple_behaves_as_typing_s_does():
         ours.new = 2
     with pytest.raises(TypeError):
         ours._replace(z=1)
+
+
+def test_a_number_of_64_bits_stands_for_bytes():
+    assert coldstart.number_of(b"") == 0xE4A6A0577479B2B4
+    assert {coldstart.number_of(b"%d" % number).bit_length() <= 64 for number in range(99)} == {True}
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_standard_module_of_sqlite_is_used_or_its_lack_is_said(monkeypatch, is_there):
+    monkeypatch.setitem(sys.modules, "_sqlite3", None)
+    for name in ("Connection", "SqliteError", "connect"):
+        monkeypatch.delitem(vars(coldstart), name, raising=False)
+    if is_there:
+        monkeypatch.setitem(sys.modules, "sqlite3", sqlite3)
+        assert coldstart.connect is sqlite3.connect
+        monkeypatch.delitem(vars(coldstart), "connect")
+        return
+    monkeypatch.setitem(sys.modules, "sqlite3", None)
+
+    with pytest.raises(NoSqlite) as caught:
+        coldstart.connect  # noqa: B018
+
+    assert caught.value.message.startswith(f"{sys.executable} has no sqlite3: ")
+    assert caught.value.fix == "use another Python, 3.9 or later, that can `import sqlite3`"
 
 
 def test_a_digest_is_short_stable_and_of_the_bytes():

@@ -36,6 +36,11 @@ from tests import cost
         ("*/a/**", "a/ab", False),
         ("*/**", "b/b", True),
         ("a/?b", "a/ab", True),
+        ("/src/auth/", "src/auth/login.py", True),
+        ("X.pyX", "X.pyX", True),
+        ("X*X", "dir/XaX", True),
+        ("XX/*", "XX/a", True),
+        ("**", "a/b/c", True),
     ],
 )
 def test_what_a_pattern_covers(pattern: str, path: str, expected: bool) -> None:
@@ -57,6 +62,24 @@ def test_the_first_pattern_that_touches_a_set_of_paths(patterns: list[str], firs
     changed = globs.PathSet(["src/auth.py", "new/", "pyproject.toml"])
 
     assert changed.first_under(patterns) == first
+
+
+def test_a_set_of_paths_is_compared_with_patterns_however_they_are_written() -> None:
+    changed = globs.PathSet(["XX/aX", "new/"])
+
+    patterns = ["XX/aX", "/XX/aX/", "./XX", "XX/", "new/a/b", "X/aX", "news"]
+    assert [changed.first_under([pattern]) for pattern in patterns] == [*patterns[:5], "", ""]
+
+
+def test_a_walk_ends_at_a_folder_in_which_nothing_can_match() -> None:
+    walk, anywhere = globs.walk("/src/*.py"), globs.walk("*.py")
+
+    assert walk.enter(walk.start(), "other") == 0
+    assert walk.enter(walk.start(), "src") != 0
+    assert walk.has(walk.enter(walk.start(), "src"), "a.py") and not walk.has(0, "a.py")
+    assert anywhere.has(0, "a.py") and not anywhere.has(0, "a.sql")
+    assert globs.walk("X*").has(globs.walk("X*").start(), "Xa") and not globs.walk("X*").has(0, "a")
+    assert (globs.walk("**").is_of_name, globs.walk("*").is_of_name) == (False, True)
 
 
 def _fits(items: Sequence[str], pattern: Sequence[str], star: str, same: Callable[[str, str], bool]) -> bool:
