@@ -126,14 +126,13 @@ def test_a_session_that_was_under_way_counts_on_neither_side(project, home):
     assert "1 session under way when a rule was put on record" in effect.left_out(measure(project))[0]
 
 
-def test_a_session_of_the_moment_of_the_record_counts_as_one_since_then(project, home):
+def test_a_session_without_a_correction_is_one_in_which_the_agent_was_not_corrected(project, home):
     save(project)
-    sessions.claude_code(home, project.root, SAVED, say("npm install a", "npm install a"))
+    sessions.claude_code(home, project.root, "2026-03-10T10:00:00Z", say("a", "npm install a"), say("thanks"))
 
     measured = measure(project)
 
-    assert (measured.records[0].before, measured.records[0].since) == (Share(), Share(1, 1))
-    assert (measured.corrected, measured.about_rules) == (Share(0, 1), 0)
+    assert (measured.corrected, measured.corrections, measured.about_rules) == (Share(0, 1), 0, 0)
 
 
 def test_a_record_dated_in_the_future_has_no_since(project, home):

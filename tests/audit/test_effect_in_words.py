@@ -196,3 +196,18 @@ def test_a_session_is_a_case_only_of_what_could_have_happened_in_it():
         effect.FAILED: [Share(0, 1), Share(1, 1), Share(0, 1), Share(0, 1)],
         effect.BROKEN: [Share(1, 1), Share(0, 1), Share(0, 1)],
     }
+
+
+def test_a_session_and_a_correction_of_the_moment_of_the_record_count_as_since_then():
+    created = "2026-03-02T09:30:00Z"
+    earlier = facts(at="2026-03-02T09:29:59Z")
+    across = facts(ended_at=created, started_at="2026-03-02T09:29:59Z")
+    sessions = [earlier, across, facts(at=created), facts(tried=frozenset({1}))]
+
+    counted_since = effect._effect(record(NPM), sessions, [earlier.started_at, created])
+
+    assert counted_since == RecordEffect(record(NPM), Share(0, 1), Share(0, 1), 1, 1, 1, is_in_future=False)
+    future = effect._effect(record(NPM, at="2026-03-20T12:00:01Z"), [], [])
+    assert (future.is_in_future, effect._effect(record(NPM, at="2026-03-20T12:00:00Z"), [], []).is_in_future) == (
+        True, False,
+    )  # fmt: skip
