@@ -63,10 +63,12 @@ class Parser(argparse.ArgumentParser):
     A command has actions if it calls `add_subparsers`; the default of `action` is the one that may be left out.
     """
 
+    usage_line: str
+    """What `add_common` computes."""
+
     def __init__(self, prog: str, **options: Any) -> None:
         super().__init__(prog=prog, add_help=False, allow_abbrev=False, **options)
         self.name = prog.split()[1] if " " in prog else ""
-        self.usage_line = ""
         self._is_json = False
         if self.name:
             self.set_defaults(command=self.name)
