@@ -211,3 +211,39 @@ def test_the_home_folder_gets_no_memory_of_its_own(onrecord, home):
 
     assert outcome.code
     assert "fix: onrecord init --user" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "fix"),
+    [
+        (("--remote", "platform"), "a replica is made by `onrecord remote add`", "leave out --remote"),
+        (("--merge-driver", "--user"), "--merge-driver belongs to a project's clone", "leave out --user"),
+        (("--here", "--user"), "--here makes a memory in a folder of a project", "leave out --user"),
+        (("--here", "--project", "~"), "the home folder has your own memory", "onrecord init --user"),
+    ],
+)
+def test_what_has_no_memory_to_make_is_refused(project, onrecord, home, words, message, fix):
+    error = json.loads(onrecord("init", *(str(home) if word == "~" else word for word in words), "--json").out)["error"]
+
+    assert (error["code"], error["message"], error["fix"]) == ("BAD_INPUT", message, fix)
+    assert not (project / ".claude").exists() and not (home / ".claude" / "memory").exists()
+
+
+def test_all_that_was_made_is_there_for_programs(clone, onrecord):
+    first = json.loads(onrecord("init", "--json").out)
+    (clone / ".claude/memory/index.md").unlink()
+    second = json.loads(onrecord("init", "--json").out)
+    onrecord("init", "--merge-driver")
+    third = json.loads(onrecord("init", "--json").out)
+
+    store, note = str(clone / ".claude/memory"), "records can merge field by field: onrecord init --merge-driver"
+    written = [".gitignore", ".gitattributes", "index.md"]
+    assert first == {"store": store, "created": True, "written": written, "notes": [note]}
+    assert second == {"store": store, "created": False, "written": ["index.md"], "notes": [note]}
+    assert third == {"store": store, "created": False, "written": [], "notes": []}
+
+
+def test_the_users_own_memory_needs_no_notes_on_git(clone, onrecord, home):
+    made = json.loads(onrecord("init", "--user", "--json").out)
+
+    assert (made["store"], made["notes"]) == (str(home / ".claude/memory"), [])
