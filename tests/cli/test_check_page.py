@@ -307,3 +307,44 @@ def test_who_decides_is_read_by_git_and_the_forge_and_settings_are_named(git, on
         ([".gitattributes"], "changes who decides: git and the forge read it"),
         (["docs/memory-config.json"], "changes settings of everyone here: retrieval.max_inject"),
     ]
+
+
+def test_what_a_record_and_a_draft_name_is_no_decision_without_a_record(git, onrecord):
+    for name in ("1-rust", "2-go", "3-zig", "4-odin"):
+        text = f"# Use {name}\n\n## Context\n\nA tool is needed.\n\n## Decision\n\nWe use {name} for all tools.\n"
+        git.write(f"docs/adr/000{name}.md", text)
+    onrecord("save", "decision", "Go", *DECISION, "--related", "docs/adr/0002-go.md", "--force")
+    onrecord("save", "decision", "Zig", *DECISION, "--related", "docs/adr/0003-zig.md", "--draft", "--force")
+    assert "\n1 draft from 1 file\n" in onrecord("import", "docs/adr/0004-odin.md").out
+
+    assert json.loads(onrecord("check", "--json").out)["unrecorded"] == ["docs/adr/0001-rust.md"]
+
+
+def test_of_a_diff_that_may_not_be_applied_whole_files_that_it_changes_are_stale(git, onrecord):
+    git.write("b.ts", "def f(): pass\n")
+    git.commit("more")
+    onrecord("save", "decision", "About both", *DECISION, "--related=a.ts", "--related=b.ts", "--force")
+    added = "--- a/{0}\n+++ b/{0}\n@@ -1 +1,2 @@\n one\n+two\n"
+    renamed = "diff --git a/a.ts b/c.ts\nsimilarity index 100%\nrename from a.ts\nrename to c.ts\n"
+
+    def stale(patch: str) -> list[list[str]]:
+        data = json.loads(onrecord("check", "-", "--json", stdin=patch).out)
+        assert [record["id"] for record in data["records"]] == ["about-both"]
+        return [row["files"] for row in data["stale"]]
+
+    assert stale(added.format("a.ts") + added.format("b.ts")) == [["a.ts", "b.ts"]]
+    assert stale(added.format("b.ts")) == [["b.ts"]]
+    assert stale(renamed) == []
+    assert stale("--- a/a.ts\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n") == [["a.ts"]]
+
+
+def test_a_record_that_is_found_by_two_paths_names_both_once(git, onrecord):
+    onrecord("save", "decision", "About both", *DECISION, "--related=a.ts", "--related=c.ts", "--force")
+    patch = (
+        "diff --git a/a.ts b/c.ts\nsimilarity index 90%\nrename from a.ts\nrename to c.ts\n"
+        "--- a/a.ts\n+++ b/c.ts\n@@ -1 +1 @@\n-one\n+two\n"
+    )
+
+    (record,) = json.loads(onrecord("check", "-", "--json", stdin=patch).out)["records"]
+
+    assert record["files"] == ["c.ts", "a.ts"]
