@@ -17,7 +17,7 @@ STATE = BuilderState("/store", 40, 2, 1_700_000_000)
 @pytest.fixture
 def folder():
     cache = Path(paths.cache_dir())
-    cache.mkdir(parents=True)
+    cache.mkdir(parents=True, exist_ok=True)
     return cache
 
 
@@ -125,6 +125,7 @@ def test_a_command_that_fails_leaves_what_the_lock_says(folder):
 
 
 def test_a_command_replaces_the_lock_of_a_running_builder(folder):
+    before = lowest_free_handle()
     path = str(folder / "a.building")
     put(path)
     builder = os.open(path, os.O_RDWR)
@@ -136,6 +137,7 @@ def test_a_command_replaces_the_lock_of_a_running_builder(folder):
 
     assert build_lock.read(builder) == STATE
     os.close(builder)
+    assert lowest_free_handle() == before
 
 
 def test_where_no_lock_can_be_created_a_command_goes_on(tmp_path):
