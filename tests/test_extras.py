@@ -182,6 +182,35 @@ def test_packages_beside_a_clone_can_be_imported(clone: Path, monkeypatch: pytes
     assert importlib.import_module("beside_a_clone").__file__ == str(folder / "beside_a_clone.py")
 
 
+@pytest.mark.parametrize(
+    ("note", "command"),
+    [
+        ({}, ""),
+        ({"url": "file:///srv/onrecord", "vcs_info": {"vcs": "git"}}, ""),
+        (
+            {"url": "https://example.com/onrecord.git", "vcs_info": {"vcs": "git", "requested_revision": "v1"}},
+            "python3 -m pip install 'onrecord[web] @ git+https://example.com/onrecord.git@v1'",
+        ),
+        (
+            {"url": "https://example.com/onrecord.whl"},
+            "python3 -m pip install 'onrecord[web] @ https://example.com/onrecord.whl'",
+        ),
+    ],
+)
+def test_the_command_for_another_machine(installation: Installation, note: dict, command: str):
+    installation.note = note
+
+    assert extras.command_elsewhere("web") == command
+
+
+def test_on_windows_words_with_signs_of_its_shell_are_quoted(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+
+    assert extras._line("pip", "install", "jinja2>=3.1,<4", "a b", "x&y", "it's") == (
+        'pip install "jinja2>=3.1,<4" "a b" "x&y" it\'s'
+    )
+
+
 class Machine:
     """An empty environment with a clone, a project with one record, and the tool that installs."""
 

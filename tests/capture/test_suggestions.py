@@ -217,3 +217,9 @@ def test_a_correction_is_called_one():
     note = suggestions.note(candidate("Use tabs.")._replace(is_correction=True), "memory:save")
 
     assert note.startswith('Memory: later sessions may need to know this (a correction): "Use tabs."\n')
+
+
+def test_several_sentences_of_evidence_are_quoted_in_their_order():
+    both = candidate("Use NATS.")._replace(evidence=("Kafka is slow.", "Use NATS."))
+
+    assert '"Kafka is slow. … Use NATS."' in suggestions.note(both, "memory:save")
