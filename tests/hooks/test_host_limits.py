@@ -141,6 +141,16 @@ def test_in_a_gemini_session_later_lines_replace_earlier_ones(tmp_path: Path):
     assert is_whole
 
 
+@pytest.mark.parametrize(("length", "count"), [(199_999, 2), (200_000, 1), (200_001, 1)])
+def test_behind_200_000_characters_no_other_edit_is_read(length: int, count: int):
+    edits = [{"new_string": "n" * length}, {"new_string": "beyond"}]
+    call = {"tool_name": "MultiEdit", "tool_input": {"edits": edits}}
+
+    read = claude_code.read("pre_tool_use", Payload(call)).edits
+
+    assert [len(edit.new_text) for edit in read] == [min(length, 200_000), 1][:count]
+
+
 def test_a_cline_session_of_four_megabytes_is_read_and_a_larger_one_is_not(tmp_path: Path):
     path = tmp_path / "s.messages.json"
     start, end = '{"messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}], "x": "', '"}'
