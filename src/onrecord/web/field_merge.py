@@ -70,7 +70,7 @@ class Merge(NamedTuple):
         """Return the merged record after a person's choices. Raises Invalid for a field without one."""
         fields = dict(self.result)
         for name in self.clashes:
-            choice = answers.get(f"choice.{name}", "")
+            choice = answers.get(f"choice.{name}")
             if choice == YOURS:
                 value = value_at(self.yours, name)
             elif choice == OWN:
