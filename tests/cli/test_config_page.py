@@ -199,3 +199,15 @@ def test_an_agent_is_told_what_to_ask_the_user_for(onrecord, monkeypatch):
     assert unset["fix"] == "ask the user to run: onrecord config unset --user capture.mode"
     monkeypatch.delenv("CLAUDECODE")
     assert onrecord("config", "unset", "--user", "capture.mode").code == 0
+
+
+def test_tidying_counts_the_settings_without_effect_and_a_rehearsal_names_them_all(onrecord, file):
+    keys = ("price_in", "price_out", "fallback_top_k")
+    file.write_text(json.dumps({"retrieval": {"judge": dict.fromkeys(keys, 1)}}))
+
+    rehearsed, done = onrecord("config", "tidy", "--dry-run").out, onrecord("config", "tidy").out
+
+    names = ", ".join(f"retrieval.judge.{key}" for key in keys)
+    assert rehearsed == f"would remove 3 settings without effect: {names}\n"
+    assert done.startswith("removed 3 settings without effect: retrieval.judge.price_in, ")
+    assert file.read_text() == "{}\n"
