@@ -88,7 +88,7 @@ def _open_browser(access: Access, address: str, entrance: str) -> None:
     try:
         files.make_folder(os.path.dirname(entrance), is_private=True)
         files.write(entrance, _ENTRANCE.format(address).encode(), lasting=False, mode=0o600)
-    except OnrecordError:
+    except (OSError, OnrecordError):
         # The address is printed.
         return
     webbrowser.open(Path(entrance).as_uri())
