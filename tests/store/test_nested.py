@@ -147,6 +147,13 @@ def test_an_agent_is_told_of_each_store_and_how_many_records_it_has(project: Git
     assert nested.line(str(project.root)).count("a folder of this repository") == 2
 
 
+def test_an_agent_is_told_of_eight_stores(project: GitProject) -> None:
+    add_store(project.root, *"abcdefghi")
+    project.commit()
+
+    assert nested.line(str(project.root)).count(": 1 record") == 8
+
+
 def test_a_store_that_is_not_in_git_is_known_once_it_was_noted(project: GitProject) -> None:
     root = str(project.root)
     add_store(project.root, "tracked")

@@ -12,7 +12,16 @@ from onrecord.store import record_names
 
 @pytest.mark.parametrize(
     ("name", "is_slug"),
-    [("use-uv-2", True), ("a", True), ("a" * 80, True), ("a" * 81, False), ("", False), ("Use", False), ("a_b", False)],
+    [
+        ("use-uv-2", True),
+        ("a", True),
+        ("a" * 80, True),
+        ("a" * 81, False),
+        ("", False),
+        ("Use", False),
+        ("X", False),
+        ("a_b", False),
+    ],
 )
 def test_a_name_that_the_program_gives(name: str, is_slug: bool) -> None:
     assert record_names.is_slug(name) is is_slug
