@@ -353,3 +353,29 @@ def test_a_null_is_as_if_left_out_and_an_unknown_name_gets_a_hint():
         ("search has no argument 'limits'", "did you mean limit?"),
         ("search has no argument 'zzz'", "use query, category, tags, limit, include_retired"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "key"),
+    [
+        ("overview", {}, "map"),
+        ("recall", {"task": "make it blue"}, "records"),
+        ("search", {"query": "zzz"}, "results"),
+        ("show", {"id": "sessions-live-in-postgres-not-redis"}, "record"),
+    ],
+)
+def test_a_call_has_its_text_and_its_data(project: Path, name: str, arguments: dict[str, Any], key: str):
+    result = call(project, name, **arguments)
+
+    assert set(result) == {"content", "structuredContent", "isError"}
+    assert result["isError"] is False
+    assert key in result["structuredContent"]
+    assert text(result)
+
+
+def test_a_client_that_has_not_greeted_is_asked_for_nothing():
+    server = new_server("")
+    server._caller = server._caller._replace(folder="/elsewhere")
+
+    assert server._respond({"jsonrpc": "2.0", "method": "notifications/initialized"}) is None
+    assert not server._awaits_roots
