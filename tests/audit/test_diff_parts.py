@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,28 @@ def test_records_of_the_working_tree_are_listed_and_binary_files_have_no_lines(p
     lines = {file.path: [len(line.text) for line in file.lines.added] for file in change_set.files}
     assert lines == {"near.bin": [], "far.txt": [2_000]}
     assert (change_set.is_applied, change_set.notes) == (True, ())
+
+
+def test_the_files_of_every_untracked_folder_are_compared(project):
+    names = [f"new-{number}/a.ts" for number in range(12)]
+    for name in names:
+        project.write(name, "x\n")
+    inner = project.root / "new-0" / "inner"
+    inner.mkdir()
+    subprocess.run(("git", "init", "-q", str(inner)), check=True)
+
+    change_set = diff.work_tree(found(project), str(project.root), found(project).head)
+
+    assert (sorted(file.path for file in change_set.files), change_set.notes) == (sorted(names), ())
+
+
+def test_of_too_many_uncommitted_files_some_are_compared_and_that_is_said(project):
+    for number in range(401):
+        project.write(f"new/{number}.ts", "x\n")
+
+    change_set = diff.work_tree(found(project), str(project.root), found(project).head)
+
+    assert (len(change_set.files), change_set.notes) == (400, ("only 400 changed files were read",))
 
 
 def test_so_many_changed_files_are_compared_and_that_is_said(project, monkeypatch):

@@ -294,8 +294,7 @@ def merge_base(repository: Repository, old: str, new: str) -> str:
 def work_tree(repository: Repository, project: str, base: str) -> ChangeSet:
     """Return how the working tree differs from a commit; empty `base` for a repository without one."""
     deadline = time.monotonic() + _GIT_SECONDS
-    state = changes.read(repository, project, deadline)
-    names = dict.fromkeys(state.uncommitted)
+    names = dict.fromkeys(changes.all_uncommitted(repository, project, deadline))
     head, inner = repository.head, repository.inner(project)
     if base and head and base != head:
         words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head, "--", *([inner] if inner else []))

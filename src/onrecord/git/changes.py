@@ -93,14 +93,29 @@ def read(repository: Repository, project: str, deadline: float) -> Changes:
     paths = sorted({*_unstaged(repository, index, deadline), *_staged(repository, staged, index)})
     paths += _untracked(repository, untracked, deadline)
     committed, subjects = _commits(repository, log[0], inner) if log else ([], [])
-    return Changes(_within(paths, inner), _within(committed, inner), subjects, is_own=bool(bases))
+    uncommitted, committed = _within(paths, inner)[:MAX_FILES], _within(committed, inner)[:MAX_FILES]
+    return Changes(uncommitted, committed, subjects, is_own=bool(bases))
+
+
+def all_uncommitted(repository: Repository, project: str, deadline: float) -> list[str]:
+    """Return every file of a project that is not as it was committed, however many, also in untracked folders."""
+    inner = repository.inner(project)
+    below = ("--", inner) if inner else ()
+    commands = [
+        (("ls-files", "--stage", "--debug", "-z", *below), False),
+        ((*_STAGED, *below), False),
+        ((*_UNTRACKED, *below), True),
+    ]
+    index, staged, untracked = repository.run_all(commands, deadline)
+    tracked = {*_unstaged(repository, index, deadline), *_staged(repository, staged, index)}
+    return _within([*sorted(tracked), *_names(repository, "git ls-files --others", untracked)], inner)
 
 
 def staged(repository: Repository, project: str, deadline: float) -> list[str]:
     """Return the files of a project that the next commit changes."""
     inner = repository.inner(project)
     result = repository.run(*_STAGED, *(("--", inner) if inner else ()), deadline=deadline)
-    return _within(_names(repository, "git diff-index", result), inner)
+    return _within(_names(repository, "git diff-index", result), inner)[:MAX_FILES]
 
 
 def branch_bases(repository: Repository) -> list[str]:
@@ -120,7 +135,7 @@ def _log_command(bases: Sequence[str]) -> Sequence[str]:
 def _within(paths: Iterable[str], inner: str) -> list[str]:
     """Return the paths of the repository that are in the project, relative to it and without duplicates."""
     relative = (path[len(inner) :] for path in paths if path.startswith(inner) and path != inner)
-    return list(dict.fromkeys(relative))[:MAX_FILES]
+    return list(dict.fromkeys(relative))
 
 
 def _unstaged(repository: Repository, index: ProcessResult, deadline: float) -> list[str]:
