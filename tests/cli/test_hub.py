@@ -60,7 +60,7 @@ def test_an_invitation_names_the_address_that_was_typed(own_hub: TestHub, onreco
 @pytest.mark.parametrize(
     ("host", "shown"), [("db.test", "db.test"), ("", "*"), ("/run/postgresql", "*"), ("::1", r"\:\:1")]
 )
-@pytest.mark.parametrize("install", ["", "pip install onrecord"])
+@pytest.mark.parametrize("install", ["", "pip install ./clone"])
 def test_the_lines_of_an_invitation(monkeypatch, host, shown, install):
     monkeypatch.setattr(hub_teams, "role", lambda session, team, login: "writer")
     monkeypatch.setattr(hub_teams, "has_login", lambda session, login: True)
@@ -72,7 +72,7 @@ def test_the_lines_of_an_invitation(monkeypatch, host, shown, install):
     other = hub._invite(session, "platform", "ann", "reader", "")
 
     then = (
-        ["Then:", "  pip install onrecord hub"]
+        ["Then:", "  pip install ./clone hub"]
         if install
         else [
             "Then, with Onrecord installed (if a package is missing, the first line prints how to install it for you):"
