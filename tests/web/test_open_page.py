@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from onrecord.record import compose
 from onrecord.store import inbox
@@ -21,6 +21,19 @@ from tests.web.test_browser import home as home
 pytestmark = [pytest.mark.debian("chromium"), pytest.mark.xdist_group("chromium")]
 
 CONTENT = {"context": "Asked in a session", "decision": "Yes", "rationale": ["it was agreed"]}
+
+
+POLLS = 600
+"""Looks at a page, 50 ms apart, before a test gives up."""
+
+
+def _wait_for(page: Page, expression: str) -> None:
+    """Wait until an expression is true; the policy of our pages forbids `wait_for_function` a second look."""
+    for _ in range(POLLS):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never true: {expression}")
 
 
 def _save(ferry, title: str) -> str:
@@ -86,11 +99,11 @@ def test_search_works_without_a_script(ferry):
 def test_a_record_that_is_saved_elsewhere_appears_where_the_reader_is_and_on_the_tab(ferry):
     page = ferry.window(viewport={"width": 1280, "height": 400})
     page.goto(f"{ferry.root}/search")
-    page.wait_for_function("navigator.locks.query().then(locks => locks.held.length === 1)")
+    _wait_for(page, "navigator.locks.query().then(locks => locks.held.length === 1)")
     title = page.locator(".row-title", has_text="Templates are rendered on the server")
     title.scroll_into_view_if_needed()
     page.mouse.wheel(0, 60)
-    page.wait_for_function("scrollY > 0")
+    _wait_for(page, "scrollY > 0")
     top = title.bounding_box()["y"]
     name = "Appears by itself"
 
@@ -127,7 +140,7 @@ def test_two_tabs_share_one_stream(ferry):
     second.on("request", lambda request: asked.append(request.url))
     second.goto(f"{ferry.root}/settings")
     locks = "navigator.locks.query().then(locks => [locks.held.length, locks.pending.length])"
-    second.wait_for_function(f"{locks}.then(([held, pending]) => held === 1 && pending === 1)")
+    _wait_for(second, f"{locks}.then(([held, pending]) => held === 1 && pending === 1)")
 
     assert not [url for url in asked if url.endswith("/events")]
     first.close()
