@@ -169,7 +169,7 @@ def test_the_files_of_every_untracked_folder_are_compared(project):
         project.write(name, "x\n")
     inner = project.root / "new-0" / "inner"
     inner.mkdir()
-    subprocess.run(("git", "init", "-q", str(inner)), check=True)
+    subprocess.run(("git", "init", "-q", str(inner)), check=True, timeout=60)
 
     change_set = diff.work_tree(found(project), str(project.root), found(project).head)
 

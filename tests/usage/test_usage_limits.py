@@ -18,6 +18,7 @@ PATH, OTHER = "decisions/use-uv.json", "decisions/other.json"
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
+    usage.take_happenings()
     monkeypatch.setattr(timestamps, "now", lambda: NOW)
     return str(tmp_path / "memory")
 
