@@ -74,7 +74,9 @@ def _move_home(patch: pytest.MonkeyPatch, folder: Path) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="rewrite the texts that tests compare what is shown with")
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite the texts that tests compare what is shown with"
+    )
     parser.addoption("--all-hosts", action="store_true", help="run the clients that take long to install, too")
 
 
