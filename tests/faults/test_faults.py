@@ -172,9 +172,9 @@ def test_status_names_what_the_disk_did_not_give(bench):
     """The flaw of 0.3.0-dev: without the settings, the remotes or a record's file, it said less and did not say so."""
     case = next(case for case in commands.CASES if case.name == "status")
     known = workbench.learn(bench, case)
-    faults = [fault for fault in known.faults() if fault.name == "EIO"][::3]
+    faults = [fault for fault in known.faults() if fault.name == "EIO"][::12]
 
-    assert len(faults) > 100
+    assert len(faults) > 25
     assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []
 
 
@@ -260,9 +260,10 @@ def test_what_is_only_needed_to_say_the_result_cannot_end_in_a_bug(bench):
     """The flaw of 0.3.0-dev: the drafts were made, an agent's config could not be read to name its skill: exit 3."""
     case = next(case for case in commands.CASES if case.name == "import")
     known = workbench.learn(bench, case)
-    faults = [fault for fault in known.faults() if fault.name == "EIO" and fault.number > len(known.kinds) * 3 // 4]
+    last = len(known.kinds) * 3 // 4
+    faults = [fault for fault in known.faults() if fault.name == "EIO" and fault.number > last][::3]
 
-    assert len(faults) > 30
+    assert len(faults) > 10
     assert [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw] == []
 
 
