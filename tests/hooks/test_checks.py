@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -274,7 +275,7 @@ def test_a_check_that_fails_leaves_the_others_in_force(project, monkeypatch):
 
     monkeypatch.setattr(check, "breaks_command", fail)
     event = HostEvent("pre_tool_use", "claude-code", "s", project.root, tool="shell", command="npm i x")
-    budget.start(10, 100)
+    budget.start(100, time.process_time() + 100)
     try:
         reply = tools.pre_tool_use(event, EventStores(project.root, project.store.root, ""))
     finally:
@@ -328,7 +329,7 @@ def test_an_error_lets_the_tool_run_and_leaves_a_trace(project, monkeypatch):
     event = HostEvent(
         "pre_tool_use", "claude-code", "s", project.root, tool="shell", command="npm i x", shows_files=True
     )
-    budget.start(10, 100)
+    budget.start(100, time.process_time() + 100)
     try:
         reply = tools.pre_tool_use(event, EventStores(project.root, project.store.root, ""))
     finally:
@@ -349,7 +350,7 @@ def test_a_check_that_takes_too_long_lets_the_tool_run(project, monkeypatch):
     event = HostEvent(
         "pre_tool_use", "claude-code", "s", project.root, tool="shell", command="npm i x", shows_files=True
     )
-    budget.start(1, 100)
+    budget.start(1, time.process_time() + 100)
     try:
         reply = tools.pre_tool_use(event, EventStores(project.root, project.store.root, ""))
     finally:
