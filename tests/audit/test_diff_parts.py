@@ -163,6 +163,16 @@ def test_records_of_the_working_tree_are_listed_and_binary_files_have_no_lines(p
     assert (change_set.is_applied, change_set.notes) == (True, ())
 
 
+def test_lines_in_another_encoding_are_compared_too(project):
+    first = found(project).head
+    (project.root / "old.ts").write_bytes(b"caf\xe9\n")
+    second = project.commit("Latin-1")
+
+    (file,) = diff.between(found(project), str(project.root), first, second or found(project).head).files
+
+    assert [line.text for line in file.lines.added] == ["caf\ufffd"]
+
+
 def test_the_files_of_every_untracked_folder_are_compared(project):
     names = [f"new-{number}/a.ts" for number in range(12)]
     for name in names:

@@ -395,3 +395,28 @@ def test_the_newest_five_hundred_decisions_of_a_database_are_read(database):
     records = memories.read_claude_mem(str(database), "mem.db", "/work/ferry", NOW).records
 
     assert (len(records), records[0].title, records[-1].title) == (500, "Use 499", "Use 0")
+
+
+@pytest.mark.parametrize(
+    ("query", "is_allowed"),
+    [
+        ("select substr(title, 1, 3), count(*) from observations", True),
+        ("select upper(title) from observations", False),
+        ("select load_extension('x') from observations", False),
+        ("delete from observations", False),
+        ("pragma user_version", False),
+        ("attach 'other.db' as other", False),
+    ],
+)
+def test_a_database_may_be_asked_for_rows_and_two_functions_alone(query, is_allowed):
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table observations (title text)")
+    connection.execute("insert into observations values ('Use uv')")
+    connection.set_authorizer(memories._authorize)
+
+    if is_allowed:
+        assert connection.execute(query).fetchall() == [("Use", 1)]
+    else:
+        with pytest.raises(sqlite3.DatabaseError, match=r"not authorized|prohibited"):
+            connection.execute(query)
+    connection.close()
