@@ -42,6 +42,18 @@ def test_a_repository_is_accepted_listed_and_revoked(clone, onrecord, monkeypatc
     assert json.loads(onrecord("trust", "--revoke", "--json").out) == {"repository": name, "accepted": False}
 
 
+def test_a_repository_whose_store_the_first_save_makes_is_accepted(project, onrecord):
+    """What a person wrote here came from nobody else; what a clone brings is asked about."""
+    GitProject(project)
+    onrecord("config", "set", "--user", "trust.clones", "ask")
+
+    onrecord("save", "decision", "Jobs are rows", *DECISION)
+
+    accepted = json.loads(onrecord("trust", "--list", "--json").out)["repositories"]
+    assert list(accepted.values()) == ["2026-03-02T09:30:00Z"]
+    assert onrecord("trust", "--revoke").out.startswith("no longer accepted: ")
+
+
 def test_where_the_host_is_asked_it_says_that_the_records_were_in_use(clone, onrecord):
     onrecord("config", "set", "--user", "trust.clones", "host")
 
