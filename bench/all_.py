@@ -1,6 +1,7 @@
 """`python -m bench all`: every figure of docs/figures.md measured in one run, and the pages written again.
 
 Each part is a command of its own that stores its result, so a run that was stopped goes on with `--only` or `--skip`.
+`life` comes early: it reads the commit subjects, which `judge` asks, too.
 """
 
 from __future__ import annotations
@@ -29,32 +30,32 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("package", 0.2),
-    Part(f"words --clones {_CLONES}", 1),
-    Part("past", 1),
-    Part("failures", 0.5),
-    Part(f"actions --clones {_CLONES}", 0.5),
-    Part(f"corrections --clones {_CLONES}", 1),
-    Part("first", 0.5),
-    Part("capture", 0.5),
-    Part("similar", 1),
-    Part("improve", 2),
-    Part("judge life-bevy life-pandas --prompts 1000 --page", 2),
-    Part(f"import --clones {_CLONES}", 1),
-    Part(f"titles --clones {_CLONES}", 0.2),
-    Part(f"banks --clones {_CLONES}", 0.2),
-    Part(f"life --repositories {_CLONES}", 3),
-    Part("clones", 2),
-    Part("latency", 6),
-    Part("cost", 2),
-    Part("stop", 1),
-    Part("mcp --others .bench-cache/servers --times 7 --prompts 40", 25),
-    Part("intent", 1),
-    Part("web", 1),
+    Part("package", 0.1),
+    Part(f"life --repositories {_CLONES}", 0.3),
+    Part(f"words --clones {_CLONES}", 0.6),
+    Part("past", 0.2),
+    Part("failures", 0.1),
+    Part(f"actions --clones {_CLONES}", 0.3),
+    Part(f"corrections --clones {_CLONES}", 0.4),
+    Part("first", 0.2),
+    Part("capture", 0.1),
+    Part("similar", 0.3),
+    Part("improve", 0.8),
+    Part("judge life-bevy life-pandas --prompts 1000 --page", 0.2),
+    Part(f"import --clones {_CLONES}", 0.4),
+    Part(f"titles --clones {_CLONES}", 0.1),
+    Part(f"banks --clones {_CLONES}", 0.1),
+    Part("clones", 1.3),
+    Part("latency", 4.5),
+    Part("cost", 0.8),
+    Part("stop", 0.2),
+    Part("mcp --others .bench-cache/servers --times 7 --prompts 40", 3),
+    Part("intent", 0.2),
+    Part("web", 0.8),
     Part("scale", 12),
-    Part("hub", 20),
+    Part("hub", 8),
     Part("fuzz", 15),
-    Part("faults --step 29 --first 19", 4),
+    Part("faults --step 29 --first 19", 1),
     Part("mutants", 45),
 )
 PAGES = ("report", "figures")
