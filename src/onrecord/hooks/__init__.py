@@ -38,6 +38,9 @@ MAX_CONTEXT_CHARS = 9_900
 MAX_TITLES, MAX_TITLE_CHARS = 3, 60
 """Titles in the line that tells the person what the agent is shown."""
 
+_NO_TAGS = {ord("<"): "‹", ord(">"): "›"}
+"""A host may give that line to its model, too: there it must not pose as markup."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -181,7 +184,7 @@ def with_notice(reply: HookReply, store: str) -> HookReply:
     """Return a reply with one line that tells the person what the agent is shown, unless that is turned off."""
     from onrecord.text import cut, first_few, flat, shown_in
 
-    titles = [cut(flat(title), MAX_TITLE_CHARS) for title in shown_in(reply.text)]
+    titles = [cut(flat(title), MAX_TITLE_CHARS).translate(_NO_TAGS) for title in shown_in(reply.text)]
     if not titles:
         return reply
     from onrecord.settings import load_settings
