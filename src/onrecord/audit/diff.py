@@ -299,9 +299,9 @@ def work_tree(repository: Repository, project: str, base: str) -> ChangeSet:
     if base and head and base != head:
         words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head, "--", *([inner] if inner else []))
         result = repository.run(*words, deadline=deadline)
-        untracked = result.output.decode("utf-8", "replace").split("\0") if result.is_good else []
+        committed = result.output.decode("utf-8", "replace").split("\0") if result.is_good else []
         names.update(
-            dict.fromkeys(name[len(inner) :] for name in untracked if name.startswith(inner) and name != inner)
+            dict.fromkeys(name[len(inner) :] for name in committed if name.startswith(inner) and name != inner)
         )
     changed_names = [name for name in names if not name.endswith("/") and not is_record(name)]
     notes = [f"only {changes.MAX_FILES} changed files were read"] if len(changed_names) > changes.MAX_FILES else []

@@ -64,7 +64,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     usage_line: str
-    """What `add_common` computes."""
+    """The first line of the help, which `add_common` sets."""
 
     def __init__(self, prog: str, **options: Any) -> None:
         super().__init__(prog=prog, add_help=False, allow_abbrev=False, **options)

@@ -203,8 +203,7 @@ class VerdictCache:
         if self._data is None:
             self._data = self._file.read()
         start = self._data.rfind(_key(anchor).encode())
-        # Without the key, `start` is -1 and the line empty.
-        line = self._data[start : self._data.find(b"\n", start)]
+        line = self._data[start : self._data.find(b"\n", start)] if start >= 0 else b""
         parts = line.decode("utf-8", "replace").split("\t")
         if len(parts) != 8 or not parts[4].removeprefix("-").isdecimal():
             return None

@@ -82,16 +82,11 @@ def read(repository: Repository, project: str, deadline: float) -> Changes:
     inner = repository.inner(project)
     below = ("--", inner) if inner else ()
     bases = branch_bases(repository)
-    commands: list[tuple[Sequence[str], bool]] = [
-        (("ls-files", "--stage", "--debug", "-z", *below), False),
-        ((*_STAGED, *below), False),
-        ((*_UNTRACKED, "--directory", "--no-empty-directory", *below), True),
-    ]
+    commands = _state_commands(below, (*_UNTRACKED, "--directory", "--no-empty-directory"))
     if repository.branch:
         commands.append((_log_command(bases), False))
     index, staged, untracked, *log = repository.run_all(commands, deadline)
-    paths = sorted({*_unstaged(repository, index, deadline), *_staged(repository, staged, index)})
-    paths += _untracked(repository, untracked, deadline)
+    paths = [*_tracked(repository, index, staged, deadline), *_untracked(repository, untracked, deadline)]
     committed, subjects = _commits(repository, log[0], inner) if log else ([], [])
     uncommitted, committed = _within(paths, inner)[:MAX_FILES], _within(committed, inner)[:MAX_FILES]
     return Changes(uncommitted, committed, subjects, is_own=bool(bases))
@@ -101,14 +96,23 @@ def all_uncommitted(repository: Repository, project: str, deadline: float) -> li
     """Return every file of a project that is not as it was committed, however many, also in untracked folders."""
     inner = repository.inner(project)
     below = ("--", inner) if inner else ()
-    commands = [
-        (("ls-files", "--stage", "--debug", "-z", *below), False),
-        ((*_STAGED, *below), False),
-        ((*_UNTRACKED, *below), True),
+    index, staged, untracked = repository.run_all(_state_commands(below, _UNTRACKED), deadline)
+    files = _names(repository, "git ls-files --others", untracked)
+    return _within([*_tracked(repository, index, staged, deadline), *files], inner)
+
+
+def _state_commands(pathspec: Sequence[str], for_untracked: Sequence[str]) -> list[tuple[Sequence[str], bool]]:
+    """Return the commands that list the index, what is staged, and what is untracked."""
+    return [
+        (("ls-files", "--stage", "--debug", "-z", *pathspec), False),
+        ((*_STAGED, *pathspec), False),
+        ((*for_untracked, *pathspec), True),
     ]
-    index, staged, untracked = repository.run_all(commands, deadline)
-    tracked = {*_unstaged(repository, index, deadline), *_staged(repository, staged, index)}
-    return _within([*sorted(tracked), *_names(repository, "git ls-files --others", untracked)], inner)
+
+
+def _tracked(repository: Repository, index: ProcessResult, staged: ProcessResult, deadline: float) -> list[str]:
+    """Return the changed files that git tracks."""
+    return sorted({*_unstaged(repository, index, deadline), *_staged(repository, staged, index)})
 
 
 def staged(repository: Repository, project: str, deadline: float) -> list[str]:

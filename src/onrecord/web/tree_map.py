@@ -109,8 +109,8 @@ def _row(lengths: Sequence[float], box: Box, thickness: float) -> list[Box]:
 def draw(root: Area, width: float, height: float, most: int) -> list[Cell]:
     """Return at most about `most` cells for what is in `root`: the largest folders are divided first."""
     order = count()
-    # The largest is first, so the list is a heap.
     heap = [(-box.size, next(order), area, box, rest) for area, box, rest in _parts(root, Box(0, 0, width, height))]
+    heapq.heapify(heap)
     cells: list[Cell] = []
     while heap:
         _, _, area, box, rest = heapq.heappop(heap)
