@@ -85,10 +85,16 @@ class _GuardedFolders:
     def may_have(self, word: str) -> bool:
         """True if a word of a command may be a file of a store; a variable may be anything."""
         bare = word.replace("\\", "/").strip("'\"")
-        if bare.endswith(paths.CONFIG) and not _is_the_users(os.path.realpath(os.path.expanduser(bare))):
+        if self._is_config(bare) and not _is_the_users(os.path.realpath(os.path.expanduser(bare))):
             return False
         is_relative = self.inside and not os.path.isabs(word) and not word.startswith("-")
         return is_relative or self.are_named_in(word) or "$" in word
+
+
+    def _is_config(self, bare: str) -> bool:
+        """True for the config of a store; a record may have an id that ends with its name."""
+        folder, _, name = bare.rpartition("/")
+        return name == paths.CONFIG and (not folder or _normalise(folder).endswith(self._names))
 
 
 def _below_home(store: str) -> str:
@@ -120,23 +126,38 @@ def _part_writes(words: list[str], folders: _GuardedFolders, runs_code: bool, ha
     for operator, target in zip(words, words[1:]):
         if ">" in operator and shell_words.is_redirection(operator) and folders.may_have(target):
             return True
-    is_piped = words[:1] == ["xargs"]
     first = shell_words.first_program(words)
     if first < 0:
         return False
+    is_piped = "xargs" in words[:first]
     program, arguments = shell_words.program_name(words[first]), words[first + 1 :]
     is_touched = is_piped or any(folders.may_have(word) for word in arguments)
     if _without_version(program) in _INTERPRETERS and "onrecord" not in " ".join(arguments[:3]):
         return runs_code and (is_touched or has_document)
     if program in _COPIERS:
-        return is_piped or (bool(arguments) and folders.may_have(arguments[-1]))
+        return is_piped or any(map(folders.may_have, _copy_targets(arguments)))
     if program in ("find", "fd"):
         return is_touched and any(word in ("-delete", "-exec", "-execdir", "-x") for word in arguments)
     if program in ("sed", "awk", "gawk"):
-        return is_touched and any(word.startswith(("-i", "--in-place")) for word in arguments)
+        return is_touched and any(map(_edits_in_place, arguments))
     if program == "git":
         return is_touched and arguments[:1] in (["rm"], ["mv"])
     return program in _WRITERS and is_touched
+
+
+def _copy_targets(arguments: list[str]) -> list[str]:
+    """Return the words that may be the target of a copy: the last one, and the folder of `-t` or `--target-directory`.
+
+    `_GuardedFolders.may_have` looks for a name in a word, so that a word may have its option with it.
+    """
+    behind_option = [word for option, word in zip(arguments, arguments[1:]) if option in ("-t", "--target-directory")]
+    with_option = [word for word in arguments if word.startswith(("-t", "--target-directory="))]
+    return [*arguments[-1:], *behind_option, *with_option]
+
+
+def _edits_in_place(word: str) -> bool:
+    """True for an option such as `-i`, `-i.bak`, `-Ei` or `--in-place`."""
+    return word.startswith("--in-place") or (word[:1] == "-" and word[1:].lstrip("nrEsuz").startswith("i"))
 
 
 def _without_version(program: str) -> str:

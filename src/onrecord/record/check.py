@@ -33,9 +33,6 @@ _MAX_COMMANDS = 200
 _MAX_TRIES = 1_000
 """Places in one line at which a text is tried as a whole word."""
 
-_BEFORE_A_COMMAND = shell_words.WRAPPERS.union(("doas", "builtin", "exec", "elif", "setsid", "timeout"))
-_OPTIONS_WITH_VALUE = frozenset(("-u", "-g", "-n", "-I"))
-_TIMEOUT_OPTIONS = frozenset(("-k", "-s", "--kill-after", "--signal"))
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash"))
 _ENDINGS = (".exe", ".cmd", ".bat")
 _EVERYWHERE = frozenset(("*", "**", "**/*"))
@@ -421,18 +418,8 @@ def _inner(words: list[str]) -> str:
 
 def _program(words: list[str]) -> list[str]:
     """Return the words of a simple command from its program on."""
-    start = 0
-    while start < len(words):
-        word, skipped = words[start], shell_words.redirected(words, start)
-        if not skipped and word not in _BEFORE_A_COMMAND and not shell_words.is_assignment(word):
-            break
-        start += skipped or 1
-        while word in _BEFORE_A_COMMAND and start < len(words) and words[start].startswith("-"):
-            has_value = words[start] in (_TIMEOUT_OPTIONS if word == "timeout" else _OPTIONS_WITH_VALUE)
-            start += 2 if has_value else 1
-        # The seconds.
-        start += word == "timeout"
-    return words[start:]
+    first = shell_words.first_program(words)
+    return words[first:] if first >= 0 else []
 
 
 def _without_folder(words: list[str]) -> list[str]:

@@ -30,10 +30,10 @@ _MAX_DEPTH = 3
 
 _WITHOUT_SUBCOMMANDS = frozenset(
     "awk base64 basename bash bat cat cd chmod chown clear cmp code comm cp curl cut date dd df diff dirname du echo"
-    " egrep env exit export false fd fgrep file find gawk grep head hexdump id install jq kill less ln ls lsof man"
+    " egrep exit export false fd fgrep file find gawk grep head hexdump id install jq kill less ln ls lsof man"
     " md5sum mkdir mktemp more mv nano nc nl node od open patch paste perl pgrep ping pkill printf ps psql pushd popd"
     " pwd python python3 py read readlink realpath rg rm rmdir rsync ruby scp sed seq set sh shasum sha256sum sleep"
-    " sort source split sqlite3 ssh stat strings tail tar tee test time timeout touch tr tree true type uname uniq"
+    " sort source split sqlite3 ssh stat strings tail tar tee test touch tr tree true type uname uniq"
     " unset unzip vi vim wait watch wc wget which while xxd yes zip zsh [ [["
     " black eslint flake8 gofmt jest mocha mypy phpunit prettier pylint pyright pytest rspec rustfmt tsc vitest".split()
 )
@@ -89,7 +89,6 @@ _RUNNERS = {
     "pnpm": ("dlx", "exec"),
     "poetry": ("run",),
     "rye": ("run",),
-    "timeout": (),
     "uv": ("run",),
     "uvx": (),
     "yarn": ("dlx", "exec"),
@@ -148,18 +147,14 @@ def _calls(words: list[str]) -> list[SimpleCommand]:
     """Return the program call of a simple command; empty if there is none."""
     words = [word for word in words if word.strip("(){}")]
     start = shell_words.first_program(words)
-    while 0 <= start < len(words) and words[start].startswith("-"):
-        # An option of `sudo` or `env`.
-        start += 1
-    if not 0 <= start < len(words) or words[start] in _KEYWORDS:
+    if start < 0 or words[start] in _KEYWORDS:
         return []
     runner: list[str] = []
     for _ in range(_MAX_DEPTH):
         path = _path_to_inner(_name(words[start]), words, start)
         if not path:
             break
-        if _name(words[start]) != "timeout":
-            runner += [_name(words[start]), *(words[place].lower() for place in path[:-1])]
+        runner += [_name(words[start]), *(words[place].lower() for place in path[:-1])]
         start = path[-1]
     call = _call(words[start:])
     if call.program in _SHELLS and "-c" in call.options and call.texts:
@@ -185,8 +180,6 @@ def _path_to_inner(program: str, words: Sequence[str], start: int) -> list[int]:
         # Teams have wrappers of their own: what runs a program that everybody knows is one.
         is_wrapper = program not in _KNOWN and program not in _WITHOUT_SUBCOMMANDS
         return plain[:1] if is_wrapper and plain and words[plain[0]] in _KNOWN else []
-    if program == "timeout":
-        plain = [place for place in plain if not words[place][:1].isdigit()]
     if not subcommands:
         return plain[:1]
     if not plain or words[plain[0]] not in subcommands:

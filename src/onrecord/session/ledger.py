@@ -142,6 +142,8 @@ class Ledger:
         lines = [*map(_correction, self.corrections), *(f"warned\t{name}" for name in sorted(self.warnings))]
         lines += [f"folder\t{folder}" for folder in self.folders]
         lines += ["started"] * self.has_started
+        # The prompt that asked for silence may go on after a compaction.
+        lines += ["quiet"] * self.is_quiet
         if self._file:
             self._file.replace("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
 

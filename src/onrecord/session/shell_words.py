@@ -14,7 +14,23 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 100_000
 """Characters of a command that are read, without here-documents. Reading so many takes 0.1 s."""
 
-WRAPPERS = frozenset("sudo command env time nice nohup do then else if while until ! ( { xargs".split())
+_RUNNERS = {
+    "builtin": "",
+    "command": "",
+    "doas": "-C -a -u",
+    "env": "-C -u --chdir --unset",
+    "exec": "-a",
+    "nice": "-n --adjustment",
+    "nohup": "",
+    "setsid": "",
+    "sudo": "-C -D -R -T -U -g -h -p -r -t -u --chdir --chroot --group --host --prompt --user",
+    "time": "-f -o --format --output",
+    "timeout": "-k -s --kill-after --signal",
+    "xargs": "-E -I -L -P -a -d -n -s --arg-file --delimiter --max-args --max-procs",
+}
+"""Programs that run the words behind their options, with the options whose next word is a value."""
+
+_WRAPPERS = frozenset((*_RUNNERS, *"do then else elif if while until ! ( {".split()))
 """Words before the program of a command, which is run as without them."""
 
 _KINDS = {
@@ -226,11 +242,22 @@ def first_program(words: Sequence[str]) -> int:
     """Return the position of the program among the words of a simple command; -1 if there is none."""
     start = 0
     while start < len(words):
-        skipped = redirected(words, start)
-        if not skipped and words[start] not in WRAPPERS and not is_assignment(words[start]):
+        word, skipped = words[start], redirected(words, start)
+        if not skipped and word not in _WRAPPERS and not is_assignment(word):
             return start
         start += skipped or 1
+        if word in _RUNNERS:
+            start = _after_options(words, start, _RUNNERS[word].split())
+            # The seconds.
+            start += word == "timeout"
     return -1
+
+
+def _after_options(words: Sequence[str], start: int, with_value: Sequence[str]) -> int:
+    """Return the position of the first word from `start` on that is neither an option nor the value of one."""
+    while start < len(words) and words[start].startswith("-"):
+        start += 2 if words[start] in with_value else 1
+    return start
 
 
 def program_name(word: str) -> str:
