@@ -61,7 +61,7 @@ def test_an_english_phrase_asks_about_the_past(phrase):
         "wie war das nochmal kafka", "wie war es mal kafka", "wie haben wir kafka gelernt",
         "wie lautet unsere Regel kafka", "wofür haben wir kafka", "wogegen haben wir kafka", "wann haben wir kafka",
         "erinner mich kafka",
-        "erinnere mich kafka", "erinnerst du dich kafka", "weisst du noch kafka",
+        "erinnere mich kafka", "erinnerst du dich kafka", "weisst du noch kafka", "weißt du noch kafka",
     ],
 )  # fmt: skip
 def test_a_german_phrase_asks_about_the_past(phrase):

@@ -24,7 +24,7 @@ _MAX_CHARACTERS = 400
 
 _MAX_WORDS = 80
 
-_LETTERS = str.maketrans("áàâäéèêëíìîïóòôöúùûüñç", "aaaaeeeeiiiioooouuuunc", "'’`´")
+_LETTERS = {**str.maketrans("áàâäéèêëíìîïóòôöúùûüñç", "aaaaeeeeiiiioooouuuunc", "'’`´"), ord("ß"): "ss"}
 _EDGES = '¿?¡!.,;:()[]{}"“”„«»*_-–—…/'
 
 _RULES = (

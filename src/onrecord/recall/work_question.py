@@ -85,7 +85,7 @@ _PHRASES: dict[str, Sequence[tuple[str, str]]] = {
     **dict.fromkeys(("quavons-nous", "qua-t-on", "quai-je"), (("fait|accompli|termine", DONE),)),
     "quest-ce": (
         ("quon|que|que a|nous|jai|ai ~2 fait|termine", DONE),
-        ("quil reste a", NEXT),
+        ("quil|qui reste a faire", NEXT),
     ),
     "sur": (("quoi ~1 travaillions-nous|travaillait-on|travaillais|travaillions|avons-nous|a-t-on|ai-je", DONE),),
     "ou": (
