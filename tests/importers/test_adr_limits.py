@@ -304,3 +304,12 @@ def test_an_option_is_named_by_its_whole_name_or_its_letter_and_by_nothing_else(
         "C": None, "Use Kafka now": None, "": None,
     }  # fmt: skip
     assert [adr_options.is_label(text) for text in ("B", "option 2", "12", "Kafka", "")] == [True] * 3 + [False] * 2
+
+
+def test_a_note_quotes_the_paragraph_that_goes_on_elsewhere_and_not_nothing():
+    """Lines such as "In effect from version: 2.0" have one sentence; the note named the context ''."""
+    text = page(context="In effect from version: 2.0\n\nRelated: #16567\n")
+
+    assert read(text).left_out == (
+        "the context from 'In effect from version: 2.0' on (it goes on with another sentence)",
+    )

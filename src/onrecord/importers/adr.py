@@ -300,6 +300,7 @@ class _Draft:
         for part in text_parts[:_MAX_PARAGRAPHS]:
             text = quotation.without_last(part.text) if part.is_open else part.text
             flaw = _flaw(part) or ("" if part.kind == "paragraph" else "it is no paragraph")
+            flaw = flaw or ("" if text else "it goes on with another sentence")
             quoted = Quotation("", (part.text,), flaw) if flaw else quotation.first_sentence(text, _MAX_ITEM_LENGTH)
             first = first if first.rest else quoted
             if quoted.text:
