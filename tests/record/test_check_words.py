@@ -21,7 +21,8 @@ def programs(line: str) -> set[str]:
 @pytest.mark.parametrize(
     "line",
     [
-        "x a", "sudo x a", "sudo -u me x a", "sudo -n x a", "xargs -n 5 x a", "sudo -E x a", "doas x a", "env A=1 B=2 x a", "A=1 x a",
+        "x a", "sudo x a", "sudo -u me x a", "sudo -n x a", "xargs -n 5 x a", "sudo -E x a", "doas x a",
+        "env A=1 B=2 x a", "A=1 x a",
         "exec x a", "builtin x a", "setsid x a", "timeout 5 x a", "timeout -k 9 5 x a", "timeout -s INT 5 x a",
         "timeout --kill-after 9 --signal INT 5 x a", "timeout --foreground 5 x a", "if true; then :; elif x a; then :",
         ">out x a", "> out x a", "nice -n 5 x a", "/usr/bin/x a", "./x a", "'C:\\bin\\x.exe' a", "x.CMD a", "x.bat a",
