@@ -145,7 +145,7 @@ def test_a_form_that_is_closed_with_its_problems_says_the_first_one(monkeypatch,
 def test_a_form_that_is_gone_or_not_text_cannot_be_read(tmp_path):
     (tmp_path / "a.md").write_bytes(b"\xff")
     (tmp_path / "b.md").write_bytes(b"x" * 1_999_999)
-    (tmp_path / "c.md").write_bytes(b"x" * 2_000_001)
+    (tmp_path / "c.md").write_bytes(b"x" * 2_000_000)
 
     for name in ("a.md", "none.md"):
         with pytest.raises(BadInput) as refused:
@@ -153,6 +153,25 @@ def test_a_form_that_is_gone_or_not_text_cannot_be_read(tmp_path):
         assert refused.value.message.startswith(f"cannot read the form {tmp_path / name}: ")
         assert refused.value.fix == "name the file of a form, in UTF-8"
     assert [len(form_file.read(str(tmp_path / name))) for name in ("b.md", "c.md")] == [1_999_999, 2_000_000]
+
+
+def test_a_form_that_is_too_large_is_refused_and_not_cut(monkeypatch):
+    """What comes after the first two million bytes would be lost without a word."""
+    long_text = "x" * 1_999_960
+
+    def edit(path: str) -> None:
+        Path(path).write_text(f"{TEXT}{long_text}é\n\n## triggers\n- the last words\n", encoding="utf-8")
+
+    monkeypatch.setattr(terminal, "open_editor", edit)
+    form = new_form()
+
+    with pytest.raises(BadInput) as refusal:
+        form.fill(lambda fields: pytest.fail("a part of the form was taken for all of it"))
+
+    kept = Path(form.path).read_text(encoding="utf-8")
+    assert refusal.value.message == f"the form {form.path} has more than 2,000,000 bytes"
+    assert refusal.value.fix == (f"your text is kept: onrecord save --from {form.path}; shorten it; nothing was saved")
+    assert kept.endswith("- the last words\n")
 
 
 def test_an_editor_that_fails_keeps_the_text_and_one_that_deletes_the_form_does_not(monkeypatch):

@@ -251,7 +251,7 @@ def test_no_file_outside_the_store_is_shown(browser, save, project, path, tmp_pa
 
 
 def test_a_form_that_is_too_large_is_refused(browser):
-    assert browser.post("/undo", text="x" * access.MAX_BODY_BYTES).status_code == 400
+    assert browser.post("/undo", text="x" * access.MAX_BODY_BYTES).status_code == 413
 
 
 def test_a_form_that_breaks_off_halfway_changes_nothing(browser, save, project):

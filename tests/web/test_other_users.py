@@ -250,6 +250,18 @@ def test_whoever_keeps_a_connection_waiting_is_cut(page):
     assert page.page() == 200
 
 
+def test_a_form_that_is_too_large_is_read_to_its_end_so_that_the_browser_shows_why_it_is_refused(page):
+    host = f"127.0.0.1:{page.port}"
+    connection = http.client.HTTPConnection("127.0.0.1", page.port, timeout=PATIENCE)
+    headers = {"Cookie": page.cookie, "Origin": f"http://{host}"}
+
+    connection.request("POST", f"{page.path}/new/decision", b"x" * 20_000_000, headers)
+    response = connection.getresponse()
+
+    assert (response.status, response.read()[:18]) == (413, b"Nothing was saved:")
+    connection.close()
+
+
 def test_thousands_of_idle_connections_keep_nobody_out_and_print_nothing(project, save):
     """Those that waited longest are cut, or the page would wait for them here for ever."""
     save()

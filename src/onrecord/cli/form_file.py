@@ -30,6 +30,9 @@ from onrecord.text import plural
 FOLDER = "forms"
 _CORRECT = "correct it there"
 _MAX_FORMS = 50
+_MAX_BYTES = 2 * memory.MAX_FILE_BYTES
+"""Bytes of a form that are read: those of a record, and as many for headings, comments and problems."""
+
 _MAX_OPENINGS = 20
 """Times that a form is opened: a program used as an editor may never get it right."""
 
@@ -133,10 +136,14 @@ def read(path: str) -> str:
     """Return the text of a form's file. Raises BadInput."""
     try:
         with open(path, "rb") as file:
-            data = file.read(2 * memory.MAX_FILE_BYTES)
-        return data.decode("utf-8")
+            data = file.read(_MAX_BYTES + 1)
+        # A text that is cut may end within a character.
+        text = "" if len(data) > _MAX_BYTES else data.decode("utf-8")
     except (OSError, ValueError) as error:
         raise BadInput(f"cannot read the form {path}: {error}", fix="name the file of a form, in UTF-8") from error
+    if len(data) > _MAX_BYTES:
+        raise BadInput(f"the form {path} has more than {_MAX_BYTES:,} bytes", fix="shorten it; nothing was saved")
+    return text
 
 
 def render_difference(before: Memory, after: Memory, screen: Screen) -> str:

@@ -25,6 +25,9 @@ from onrecord.web import live
 MAX_BODY_BYTES = 1_000_000
 """Largest form that is read; a record has at most 200,000 bytes."""
 
+_MAX_DISCARDED_BYTES = 50_000_000
+"""The rest of a larger form, which is taken from the browser: one that cannot send all of it shows no response."""
+
 MAX_FORM_FIELDS = 4_000
 """A list of a record has at most 200 items, and each is a field of its form."""
 _ICON = "/favicon.ico"
@@ -53,6 +56,13 @@ _ENTRY_PAGE = (
 _ACCESS_DENIED = (
     "Access denied. Each address printed by `onrecord web` works once, in one browser. "
     "Go on in the tab that it opened. For a new address, press Enter in the terminal where it runs, or start it again."
+)
+
+
+_NO_FORM = "This form cannot be read, or does not come from this page. Reload the page."
+_TOO_LARGE = (
+    f"Nothing was saved: this form has more than {MAX_BODY_BYTES:,} bytes, and a record at most 200,000. "
+    "Go back to the page before: what you typed is still there. Shorten it and save it again."
 )
 
 
@@ -114,12 +124,14 @@ class Guard:
         if scope["path"] != live.PATH:
             self._on_request()
         if scope["method"] == "POST":
-            form = await _read_form(receive)
-            if form is None or not _equals(form.get("form_token", ""), self._access.form_token):
-                response = _plain_text(
-                    400, "This form cannot be read, or does not come from this page. Reload the page."
-                )
-                await response(scope, receive, send)
+            body = await _read_body(receive)
+            form = None if body is None else _parse_form(body)
+            if body is not None and len(body) > MAX_BODY_BYTES:
+                refusal = _plain_text(413, _TOO_LARGE)
+            elif form is None or not _equals(form.get("form_token", ""), self._access.form_token):
+                refusal = _plain_text(400, _NO_FORM)
+            if refusal is not None:
+                await refusal(scope, receive, send)
                 return
             scope["state"] = {**scope.get("state", {}), "form": form}
         await self._app(scope, receive, send)
@@ -178,20 +190,25 @@ def _without_prefix(scope: Scope, prefix: str) -> Scope:
     return {**scope, "path": path[len(prefix) :] or "/", "raw_path": scope.get("raw_path", b"")[len(prefix) :] or b"/"}
 
 
-async def _read_form(receive: Receive) -> dict[str, str] | None:
-    """Return the fields of a form; None if the body is too large, incomplete, or not a form.
-
-    If a field occurs twice, its last value is returned.
-    """
-    body = b""
+async def _read_body(receive: Receive) -> bytes | None:
+    """Return the body of a request; of one that is too large, the beginning. None if the browser has not sent all."""
+    body, discarded = b"", 0
     while True:
         message = await receive()
-        body += message.get("body", b"")
+        part = message.get("body", b"")
+        if len(body) <= MAX_BODY_BYTES:
+            body += part
+        else:
+            discarded += len(part)
         # An interrupted request must not save half a text.
-        if message["type"] != "http.request" or len(body) > MAX_BODY_BYTES:
+        if message["type"] != "http.request":
             return None
-        if not message.get("more_body"):
-            break
+        if not message.get("more_body") or discarded > _MAX_DISCARDED_BYTES:
+            return body
+
+
+def _parse_form(body: bytes) -> dict[str, str] | None:
+    """Return the fields of a form; None if the body is none. If a field occurs twice, its last value is returned."""
     try:
         pairs = parse_qsl(
             body.decode("utf-8"), keep_blank_values=True, strict_parsing=bool(body), max_num_fields=MAX_FORM_FIELDS
