@@ -119,6 +119,12 @@ def test_a_check_is_an_object_and_an_assignment_has_an_equals_sign():
         arguments.assignment("decision")
 
 
+def test_a_value_that_is_nested_too_deeply_is_refused(project, onrecord):
+    outcome = onrecord("save", "decision", "Jobs are rows", "--set", f"scope={'[' * 100_000}")
+
+    assert (outcome.code, outcome.err.partition(",")[0]) == (1, "BAD_INPUT: --set scope: must be JSON")
+
+
 def test_options_exclude_and_require_each_other_only_if_they_have_values():
     arguments.exclude("--a", "", {"--b": 1})
     arguments.exclude("--a", 1, {"--b": "", "--c": None})

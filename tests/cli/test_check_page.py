@@ -309,6 +309,45 @@ def test_who_decides_is_read_by_git_and_the_forge_and_settings_are_named(git, on
     ]
 
 
+def test_a_check_that_is_nested_too_deeply_is_refused(git, onrecord):
+    outcome = onrecord("check", "--try", "-", stdin="[" * 100_000)
+
+    assert outcome.code == 1
+    assert outcome.err.startswith("BAD_INPUT: standard input is not JSON (")
+
+
+def test_a_git_file_of_the_store_that_is_only_in_the_diff_is_reported_and_no_bug(git, onrecord):
+    patch = "".join(
+        f"--- /dev/null\n+++ b/.claude/memory/{name}\n@@ -0,0 +1 @@\n+x\n" for name in ("CODEOWNERS", ".gitattributes")
+    )
+    (git.root / ".claude" / "memory" / ".gitattributes").unlink(missing_ok=True)
+
+    outcome = onrecord("check", "-", "--json", stdin=patch)
+
+    assert outcome.code == 0
+    assert [finding["ids"] for finding in json.loads(outcome.out)["authority"]] == [
+        [".claude/memory/CODEOWNERS"],
+        [".claude/memory/.gitattributes"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_reported"),
+    [
+        (".gitattributes", "index.md merge=union\n*/*.json merge=onrecord\n", False),
+        (".gitattributes", "index.md merge=union\n*/*.json merge=ours\n", True),
+        (".gitattributes", "index.md merge=union\n" + "\n" * 100_000 + "* -diff\n", True),
+        ("decisions/.gitattributes", "*.json merge=ours\n", True),
+    ],
+)
+def test_no_other_file_or_line_passes_for_the_git_file_of_the_store(git, onrecord, path, text, is_reported):
+    git.write(f".claude/memory/{path}", text)
+
+    findings = json.loads(onrecord("check", "--json").out)["authority"]
+
+    assert [finding["ids"] for finding in findings] == ([[f".claude/memory/{path}"]] if is_reported else [])
+
+
 def test_what_a_record_and_a_draft_name_is_no_decision_without_a_record(git, onrecord):
     for name in ("1-rust", "2-go", "3-zig", "4-odin"):
         text = f"# Use {name}\n\n## Context\n\nA tool is needed.\n\n## Decision\n\nWe use {name} for all tools.\n"

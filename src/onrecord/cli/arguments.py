@@ -358,7 +358,7 @@ def _value(kind: Any, text: str, name: str) -> Any:
     if isinstance(kind, (Flag, Number, Count, Object, Scalar)):
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             expected = {Flag: "true or false", Number: "a number", Count: "a whole number"}.get(type(kind), "JSON")
             raise BadInput(f"--set {name}: must be {expected}, not {shorten(text)!r}", fix=f"--set {name}=…") from None
     return text

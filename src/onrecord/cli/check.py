@@ -112,8 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
     if args.trial:
-        one = _tried(project, arguments.asker(args), args.trial)
-        return trial_result(one, project.root)
+        return trial_result(_tried(project, arguments.asker(args), args.trial), project.root)
     warning = project.require_a_store()
     with Progress("comparing"):
         change_set = _change_set(project, args.what, is_staged=args.staged)
@@ -168,9 +167,8 @@ def _from_stdin() -> ChangeSet:
     change_set = diff.parse(text)
     if text.strip() and not change_set.files and not text.startswith(("diff ", "--- ", "commit ", "* Unmerged path ")):
         raise BadInput("standard input is not a diff", fix="give the output of git diff")
-    is_cut = len(data) > _MAX_STDIN_BYTES
     note = f"only the first {_MAX_STDIN_BYTES // 1_000_000} MB of the diff were read"
-    return change_set._replace(notes=(*change_set.notes, note)) if is_cut else change_set
+    return change_set._replace(notes=(*change_set.notes, note)) if len(data) > _MAX_STDIN_BYTES else change_set
 
 
 def _find(project: Project, change_set: ChangeSet) -> _CheckedChange:
@@ -208,7 +206,7 @@ def _authority(project: Project, change_set: ChangeSet) -> Iterator[AuditFinding
         if name == paths.CONFIG:
             keys = ", ".join(setting.key for setting in project_settings(project.settings)) or "nothing that counts"
             yield AuditFinding((path,), f"changes settings of everyone here: {keys}", "onrecord config")
-        elif name in _DECIDING_FILES and not (path.startswith(paths.PROJECT_PREFIX) and _is_ours(project, name)):
+        elif name in _DECIDING_FILES and not (change_set.is_applied and _is_ours(project, path)):
             yield AuditFinding((path,), "changes who decides: git and the forge read it", f"read it: {path}")
     yield from _in_banks(project, changed)
     brought: dict[str, set[str]] = {}
@@ -248,12 +246,15 @@ def _in_banks(project: Project, file_paths: Iterable[str]) -> Iterator[AuditFind
                     yield AuditFinding((path,), message, f"read it: {os.path.join(folder, os.path.basename(path))}")
 
 
-def _is_ours(project: Project, name: str) -> bool:
-    """True if a git file of the store has no line but those that the program writes."""
-    lines = (
-        files.read(os.path.join(project.store.root, name), _MAX_GIT_FILE_BYTES).decode("utf-8", "replace").split("\n")
-    )
-    return set(filter(None, lines)) <= set(git_files.REQUIRED_LINES.get(name, ()))
+def _is_ours(project: Project, path: str) -> bool:
+    """True if a file is a git file of the project's store, with no line but those that the program writes."""
+    own = {f"{paths.PROJECT_PREFIX}{name}": lines for name, lines in git_files.REQUIRED_LINES.items()}
+    try:
+        data = files.read_inside(project.root, path, _MAX_GIT_FILE_BYTES + 1)
+    except (OSError, OnrecordError):
+        return False
+    lines = set(filter(None, data.decode("utf-8", "replace").split("\n")))
+    return len(data) <= _MAX_GIT_FILE_BYTES and lines <= set(own.get(path, ()))
 
 
 def _stale(
@@ -417,7 +418,7 @@ def _tried(project: Project, asker: Asker, reference: str) -> tuple[Check, ...]:
         return record.checks
     try:
         raw = json.loads(_stdin().decode("utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(
             f"standard input is not JSON ({error})", fix='give a check: {"on": "command", "starts": ["npm i"]}'
         ) from error
