@@ -647,6 +647,12 @@ def test_nothing_is_written_where_nobody_can_be_asked(home, onrecord):
     assert files(home) == {}
 
 
+def test_the_command_that_writes_without_asking_names_the_project(home, project, onrecord):
+    outcome = onrecord("connect", "codex", "--here", "--project", str(project))
+
+    assert f"fix: onrecord connect codex --here --yes --project {project}\n" in outcome.err
+
+
 def test_an_agent_that_is_not_known_is_refused_with_the_nearest(onrecord):
     assert onrecord("connect", "emacs").err.startswith("BAD_INPUT: no agent is called 'emacs'")
     assert "did you mean gemini?" in onrecord("connect", "gemni").err

@@ -150,6 +150,12 @@ def test_what_a_trial_says(trial, prompt, says):
     assert text == [*asked, f"\033[1mcodex\033[0m: {says}", *(f"  {line}" for line in trial.lines)]
 
 
+def test_a_command_that_explains_a_trial_names_the_project():
+    text = connect._trial_text(Screen(), [HookTrial("codex", "c", 0.2)], "a b", " --project ../ferry")
+
+    assert text.endswith("; to see why: onrecord why 'a b' --project ../ferry")
+
+
 def test_the_prompt_of_a_check_is_a_trigger_of_the_newest_record_with_one(project, onrecord, monkeypatch):
     assert connect._answered_prompt(".") == ""
     onrecord("save", "decision", "No trigger", *DECISION, "--force")

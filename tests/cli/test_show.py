@@ -159,11 +159,17 @@ def test_several_of_which_some_are_not_there_for_programs(sample, onrecord):
     assert (answer.code, [record["id"] for record in data["records"]]) == (1, ["use-uv", "use-pip"])
     assert data["failures"] == failures
     assert for_people.err == (
-        f"warning: no record 'nothing-like' {store} (fix: onrecord search 'nothing like'); "
-        f"no record 'neither' {store} (fix: onrecord search neither)\n"
+        f"warning: no record 'nothing-like' {store}; fix: onrecord search 'nothing like'; "
+        f"no record 'neither' {store}; fix: onrecord search neither\n"
     )
     both = [onrecord("show", name).out for name in ("use-uv", "use-pip")]
     assert onrecord("show", "use-uv", "use-pip").out == "\n".join(both)
+
+
+def test_the_fix_for_one_of_several_names_the_project(sample, onrecord):
+    answer = onrecord("show", "use-uv", "neither", "--project", str(sample))
+
+    assert answer.err.endswith(f"; fix: onrecord search neither --project {sample}\n")
 
 
 @pytest.mark.parametrize(("length", "is_beside"), [(59, True), (60, False)])

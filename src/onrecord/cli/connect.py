@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from onrecord import paths
-from onrecord.cli import arguments, questions
+from onrecord.cli import arguments, output, questions
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, table, wrap
 from onrecord.cli.questions import Asker
 from onrecord.errors import BadInput, CommandFailed, WrongState
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     if args.list:
         return _list(project)
     if args.check:
-        return _check(args.hosts, args.project)
+        return _check(args.hosts, args.project, arguments.store_flags(args))
     retired = connection.retired_plan(project, is_removal=args.remove)
     needs_retired = not args.hosts and not retired.is_empty
     setups = _setups(args.hosts, project, is_removal=args.remove, may_be_none=needs_retired)
@@ -85,7 +85,8 @@ def run(args: argparse.Namespace) -> CommandResult:
     if needed and not args.dry_run:
         if not args.yes:
             flags = [f"--{name}" for name in ("remove", "mcp", "here") if getattr(args, name)]
-            without_asking = " ".join(["onrecord", "connect", *args.hosts, *flags, "--yes"])
+            where = arguments.store_flags(args) if args.here else ""
+            without_asking = " ".join(["onrecord", "connect", *args.hosts, *flags, "--yes"]) + where
             if not _agrees(arguments.asker(args), needed, without_asking):
                 return _result([], [], is_removal=args.remove, dry_run=False)
         connection.write_files(needed)
@@ -103,7 +104,7 @@ def _result(plans: list[Plan], steps: list[str], *, is_removal: bool, dry_run: b
     return CommandResult(data, lambda screen: _text(screen, plans, steps, is_removal=is_removal, dry_run=dry_run))
 
 
-def _check(names: Sequence[str], project_dir: str) -> CommandResult:
+def _check(names: Sequence[str], project_dir: str, where: str) -> CommandResult:
     """Start the hook of each connected agent, or of those named, with a prompt that a record of the project answers."""
     setups = list(dict.fromkeys(map(_setup, names))) or [
         setup for setup in hosts.setups() if connection.state(setup).is_connected
@@ -116,7 +117,7 @@ def _check(names: Sequence[str], project_dir: str) -> CommandResult:
     trials = [connection.try_hook(setup, root, prompt or "what is on record here?") for setup in setups]
     data = {"project": root, "prompt": prompt, "agents": [trial._asdict() for trial in trials]}
     is_good = all(trial.lines or not (trial.flaw or prompt) for trial in trials)
-    return CommandResult(data, lambda screen: _trial_text(screen, trials, prompt), 0 if is_good else 1)
+    return CommandResult(data, lambda screen: _trial_text(screen, trials, prompt, where), 0 if is_good else 1)
 
 
 def _answered_prompt(project_dir: str) -> str:
@@ -128,10 +129,12 @@ def _answered_prompt(project_dir: str) -> str:
     return "" if record is None else record.triggers[0] if record.triggers else record.title
 
 
-def _trial_text(screen: Screen, trials: Sequence[HookTrial], prompt: str) -> str:
+def _trial_text(screen: Screen, trials: Sequence[HookTrial], prompt: str, where: str = "") -> str:
+    """Return what each hook replied; `where` are the flags that name the project, for commands."""
     lines = [wrap(f'the prompt: "{clean(prompt)}"', screen.width)] if prompt else []
     for trial in trials:
-        lines.append(f"{screen.paint(trial.host, 'bold')}: {fitted(screen, clean(_trial_outcome(trial, prompt)))}")
+        outcome = clean(output.add_store_flags(_trial_outcome(trial, prompt), where))
+        lines.append(f"{screen.paint(trial.host, 'bold')}: {fitted(screen, outcome)}")
         lines += [wrap(clean(line), screen.width, "  ") for line in trial.lines]
     return "\n".join(lines)
 

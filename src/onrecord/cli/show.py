@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     if len(shown) == 1 and not failures:
         return shown[0]
     data = {"records": [one.data for one in shown], "failures": [str(error) for error in failures]}
-    warning = "; ".join(f"{error.message} (fix: {error.fix})" for error in failures)
+    warning = "; ".join(f"{error.message}; fix: {error.fix}" for error in failures)
     text = "\n\n".join
     result = CommandResult(data, lambda screen: text(one.text(screen) for one in shown), 1 if failures else 0, warning)
     return result.warned(*dict.fromkeys(one.warning for one in shown))
