@@ -186,7 +186,9 @@ def test_each_answer_with_triggers_is_reported(ferry, onrecord):
 
     refused = onrecord("import", "--triggers", "-", stdin=json.dumps({NATS: ["fix it"]}))
     as_json = onrecord("import", "--triggers", "-", "--json", stdin=json.dumps({NATS: ["fix it"]}))
-    taken = onrecord("import", "--triggers", "-", stdin=json.dumps({NATS: [f"{word} of ferry 1" for word in words]}))
+    phrases = json.dumps({NATS: [f"{word} of ferry 1" for word in words]})
+    rehearsed = onrecord("import", "--triggers", "-", "--dry-run", stdin=phrases)
+    taken = onrecord("import", "--triggers", "-", stdin=phrases)
 
     reason = f"{flaw}: name the thing asked for; has 0 triggers"
     assert (refused.code, refused.out) == (
@@ -195,6 +197,7 @@ def test_each_answer_with_triggers_is_reported(ferry, onrecord):
     assert json.loads(as_json.out) == {
         "written": [], "refused": [{"draft": NATS, "reason": reason}], "left": [NATS, RABBIT],
     }  # fmt: skip
+    assert (rehearsed.code, rehearsed.out) == (0, "triggers would be written for 1 draft; 1 draft left without\n")
     assert (taken.code, taken.out) == (0, "triggers written for 1 draft; 1 draft left without\n")
     assert json.loads(onrecord("log", "--json").out)["changes"][0]["action"] == "draft"
 

@@ -39,6 +39,12 @@ def store(project, onrecord):
     return root
 
 
+def test_a_record_that_was_never_shown_has_no_day_of_its_last_showing(store, onrecord):
+    assert onrecord("feedback", "never-told", "helped").code == 0
+
+    assert onrecord("stats", "never-told").out.startswith("shown 0 times\nopened by the agent 0 times\n")
+
+
 NOTHING_SAID = {"helped": 0, "not_relevant": 0, "wrong": 0}
 
 

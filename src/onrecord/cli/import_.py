@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onrecord.capture import review
@@ -52,14 +52,15 @@ def run(args: argparse.Namespace) -> CommandResult:
     root = Project(args.project).root
     arguments.exclude("--with-triggers", args.with_triggers, {"--accept": args.accept, "--pending": args.pending})
     if args.triggers:
-        return _add_triggers(writer, args.triggers)
+        return _add_triggers(writer, args.triggers, dry_run=args.dry_run)
     if args.done:
         return _done(writer, root, args.paths, dry_run=args.dry_run)
     reports = _reports(writer, root, args.paths, again=args.again)
     if args.pending:
         return _pending(reports)
     with Progress("writing drafts"):
-        drafts = [_draft(writer, proposal) for report in reports for proposal in report.proposals]
+        waiting = {draft.name: draft for draft in Inbox(writer.store.root).drafts()}
+        drafts = [_draft(writer, proposal, waiting) for report in reports for proposal in report.proposals]
         change, paths = _accept(writer, reports, drafts) if args.accept else _propose(writer, drafts)
         if not args.dry_run:
             import_log.add(writer.store.root, change, proposals.imported_documents(reports))
@@ -102,18 +103,17 @@ def _imported(
     return imported
 
 
-def _draft(writer: Writer, proposal: Proposal) -> Draft:
-    """Return a draft of `proposal`. Its name is unused, or that of an earlier draft from the same file."""
-    box, record, number = Inbox(writer.store.root), proposal.record, 2
+def _draft(writer: Writer, proposal: Proposal, waiting: Mapping[str, Draft]) -> Draft:
+    """Return a draft of `proposal`. Its name is unused, or that of a draft in the inbox from the same file."""
+    record, number = proposal.record, 2
     name = record.id
-    while writer.store.has_draft(name) and not _is_from(box, name, record.source):
+    while writer.store.has_draft(name) and not _is_from(waiting.get(name), record.source):
         name, number = f"{record.id}-{number}", number + 1
     note = f"left out of {proposals.file_of(record)}: {'; '.join(proposal.left_out)}" if proposal.left_out else ""
     return Draft(name, record, made_at=writer.now, updates=proposal.updates, note=note)
 
 
-def _is_from(box: Inbox, name: str, source: str) -> bool:
-    draft = next((draft for draft in box.drafts() if draft.name == name), None)
+def _is_from(draft: Draft | None, source: str) -> bool:
     return draft is not None and _file_of(draft) == source.rpartition(":")[0]
 
 
@@ -181,14 +181,15 @@ def _with_request(writer: Writer, command_result: CommandResult) -> CommandResul
     return command_result._replace(data={**command_result.data, "triggers_wanted": data}, text=text)
 
 
-def _add_triggers(writer: Writer, file: str) -> CommandResult:
+def _add_triggers(writer: Writer, file: str, *, dry_run: bool) -> CommandResult:
     phrases = trigger_request.parse(arguments.read_json(file))
-    answers = trigger_request.check(phrases, list(Inbox(writer.store.root).drafts()))
+    before = list(Inbox(writer.store.root).drafts())
+    answers = trigger_request.check(phrases, before)
     drafts = [answer.draft for answer in answers if answer.draft]
     if drafts:
         review.put(writer, drafts)
     refused = [answer for answer in answers if answer.reason]
-    left = trigger_request.wanted(Inbox(writer.store.root).drafts())
+    left = trigger_request.wanted(list({draft.name: draft for draft in (*before, *drafts)}.values()))
     data = {
         "written": [draft.name for draft in drafts],
         "refused": [{"draft": answer.name, "reason": answer.reason} for answer in refused],
@@ -197,7 +198,8 @@ def _add_triggers(writer: Writer, file: str) -> CommandResult:
 
     def text(screen: Screen) -> str:
         lines = [f"refused: {clean(answer.name)}: {clean(answer.reason)}" for answer in refused]
-        lines.append(f"triggers written for {plural(len(drafts), 'draft')}; {plural(len(left), 'draft')} left without")
+        verb = "would be written" if dry_run else "written"
+        lines.append(f"triggers {verb} for {plural(len(drafts), 'draft')}; {plural(len(left), 'draft')} left without")
         return "\n".join(lines)
 
     return CommandResult(data, text, 1 if refused else 0)

@@ -105,9 +105,11 @@ def _summary(screen: Screen, data: dict[str, Any], only: str) -> list[str]:
     numbers, records = data["totals"], data["records"]
     shown_count = len([record for record in records if record["injected"] and record["title"]])
     last = timestamps.ago if screen.is_terminal else "on {}".format
-    count = f"{shown_count:,} of {data['records_in_store']:,} records"
-    where = f"last {last(records[0]['last_injected'])}" if only else count
-    lines = [f"shown {plural(numbers['injected'], 'time')}, {where}"]
+    if not only:
+        where = f", {shown_count:,} of {data['records_in_store']:,} records"
+    else:
+        where = f", last {last(records[0]['last_injected'])}" if numbers["injected"] else ""
+    lines = [f"shown {plural(numbers['injected'], 'time')}{where}"]
     if numbers["pointed"]:
         lines.append(f"pointed to {plural(numbers['pointed'], 'time')}")
     if numbers["digest"]:
