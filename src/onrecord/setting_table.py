@@ -196,7 +196,7 @@ SETTINGS: dict[str, Setting] = {
         (), "The names of the shared stores that are read here; an empty list means all, `none` means none."
     ),
     "usage.events": Setting(
-        True, "Whether it is logged on this machine when a record was shown, and whether the agent used it."
+        True, "Whether it is logged on this machine when a record was shown, and whether the agent opened it."
     ),
     "export.file": Setting(
         "", "A project file that `onrecord export --file` wrote; it is updated after every change of a record."
@@ -293,6 +293,9 @@ _SWITCHED_OFF: dict[str, object] = {
 }
 """Old on/off settings, and the value of the successor that means `false`; its default means `true`."""
 
+_MAX_KEY_CHARACTERS = 100
+"""Characters of a key that may be a misspelling: none has half as many."""
+
 _MIN_SIMILARITY = 0.7
 """Lowest similarity (0 to 1) of two parts of a key at which one may be a misspelling of the other."""
 
@@ -339,6 +342,8 @@ def old_names(key: str) -> list[str]:
 
 def suggestion(key: str) -> str:
     """Return the setting that a misspelt key most probably means, or nothing; every part must be similar."""
+    if len(key) > _MAX_KEY_CHARACTERS:
+        return ""
     from difflib import SequenceMatcher
 
     def similarity(other: str) -> float:

@@ -44,9 +44,10 @@ _PLACEHOLDER = re.compile(
     r"(?i)^(?:untitled|new (?:memory|note|record)|note(?: ?\d+)?|test(?:ing)?(?: ?\d+)?|todo|tbd|n/?a|none|asdf\w*|foo"
     r"|bar|placeholder|lorem ipsum.*|session (?:started|ended)|heartbeat|hello(?: world)?|\W*)$"
 )
-_ECHO = re.compile(r"(?i)<memory-context|<system-reminder|^\s*(?:human|assistant|user)\s*:", re.MULTILINE)
+# Space before a word is that of its own line: across lines, each of a thousand empty ones would look at all the others.
+_ECHO = re.compile(r"(?i)<memory-context|<system-reminder|^[^\S\n]*(?:human|assistant|user)\s*:", re.MULTILINE)
 _DUMP = re.compile(
-    r"(?m)^(?:Traceback \(most recent call last\)|\s+at [\w.$<>]+\(.*\)$"
+    r"(?m)^(?:Traceback \(most recent call last\)|[^\S\n]+at [\w.$<>]+\(.*\)$"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*(?:INFO|DEBUG|WARN))"
 )
 _LETTERS = re.compile(r"[^\W\d_]+|\s+")
@@ -70,7 +71,7 @@ _REFERENCE = re.compile(
     r"(?:section|chapter|§|above|below|page|appendix|document|guide|file|[\w./-]+\.md)\b.{0,80}$"
 )
 _NO_REASON = re.compile(
-    r"(?i)^\W*(?:it )?(?:goes against|violates|breaks|contradicts)\s\S+\.md\W*$|^\W*\S+\.md says so\W*$"
+    r"(?i)^\W*(?:it )?(?:goes against|violates|breaks|contradicts)\s\S+\.md\W*$|^(?:\W*\s)?\S+\.md says so\W*$"
 )
 TIMEOUT_SECONDS = 60.0
 """Total time for git: a large history needs ten seconds, and a hostile repository can make git wait forever."""

@@ -17,6 +17,8 @@ from onrecord.git.repository import LOG, Repository, find, is_commit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from onrecord.freshness.check import IndexedAnchor
 
 _MAX_COMMITS = 1_000
@@ -27,6 +29,9 @@ _MAX_UNTRACKED = 60
 _DIFF_SECONDS = 2.0
 _MAX_DIFF_BYTES = 400_000
 """Largest version that is compared; a diff of larger files could take many seconds."""
+
+_MAX_EQUAL_PAIRS = 2_000_000
+"""Pairs of equal lines, one of each version, beyond which no diff is shown: it looks at all of them, more than once."""
 
 _MAX_DIFF_LINES = 200
 _LOG = (
@@ -247,7 +252,10 @@ def _names(output: bytes) -> list[str]:
 
 
 def changed_lines(root: str, blob: str, path: str) -> list[str]:
-    """Return the unified diff from `blob` to the project's file at `path`; empty if git no longer has the blob."""
+    """Return the unified diff from `blob` to the project's file at `path`.
+
+    Empty if git no longer has the blob, and for files that take too long to compare.
+    """
     import difflib
 
     repo = find(root)
@@ -258,6 +266,17 @@ def changed_lines(root: str, blob: str, path: str) -> list[str]:
     if not result.is_good or max(len(result.output), len(data)) > _MAX_DIFF_BYTES:
         return []
     old, new = (text.decode("utf-8", "replace").splitlines() for text in (result.output, data))
+    if _equal_pairs(old, new) > _MAX_EQUAL_PAIRS:
+        return []
     lines = list(difflib.unified_diff(old, new, lineterm="", n=3))[2:]
     tail = [f"… {len(lines) - _MAX_DIFF_LINES} more lines"] if len(lines) > _MAX_DIFF_LINES else []
     return [*lines[:_MAX_DIFF_LINES], *tail]
+
+
+def _equal_pairs(old_lines: Sequence[str], new_lines: Sequence[str]) -> int:
+    """Return the number of pairs of equal lines, without those of the lines that `difflib` takes for too frequent."""
+    from collections import Counter
+
+    counts = Counter(old_lines)
+    most = len(new_lines) // 100 + 1 if len(new_lines) >= 200 else len(new_lines)
+    return sum(count * counts[line] for line, count in Counter(new_lines).items() if count <= most)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -17,7 +16,6 @@ from onrecord.text import escape_for_agent
 BEGIN = "<!-- onrecord: begin -->"
 END = "<!-- onrecord: end -->"
 _OLD_BEGIN, _OLD_END = (mark.replace("onrecord", OLD_NAME) for mark in (BEGIN, END))
-_OLD_SECTION = re.compile(rf"\n*{_OLD_BEGIN}.*?{_OLD_END}", re.DOTALL)
 _ONLY = "<!-- only: "
 _HEAD = "## Project memory\n\nWritten by `onrecord export`. Change the records, not this section."
 
@@ -75,8 +73,18 @@ def agents_section(records: Iterable[Memory], section_filter: SectionFilter = AL
 def take_over_section(page_text: str) -> str:
     """Return a page in which the section that 0.2.0 wrote is ours; without it, if it has a section of ours, too."""
     if BEGIN in page_text:
-        return _OLD_SECTION.sub("", page_text)
+        return _without_old_sections(page_text)
     return page_text.replace(_OLD_BEGIN, BEGIN).replace(_OLD_END, END)
+
+
+def _without_old_sections(page_text: str) -> str:
+    """Return a page without the sections of 0.2.0 and the empty lines above them; one without an end stays."""
+    parts: list[str] = []
+    position = 0
+    while (begin := page_text.find(_OLD_BEGIN, position)) >= 0 and (end := page_text.find(_OLD_END, begin)) >= 0:
+        parts.append(page_text[position:begin].rstrip("\n"))
+        position = end + len(_OLD_END)
+    return "".join((*parts, page_text[position:]))
 
 
 def replace_section(page_text: str, section: str) -> str | None:

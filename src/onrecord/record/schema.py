@@ -155,6 +155,7 @@ _CONTENT = {category.name: _fields(category.content) for category in categories.
 FOLDERS: Mapping[str, str] = MappingProxyType(
     {category.name: category.folder for category in categories.CATEGORIES.values()}
 )
+_PATTERN = Text(500)
 _TEXTS = ListOf(Text(check.MAX_TEXT_CHARACTERS), max_items=check.MAX_TEXTS)
 _EXAMPLES = ListOf(Text(check.MAX_EXAMPLE_CHARACTERS), max_items=check.MAX_EXAMPLES)
 _CHECK = (
@@ -198,12 +199,12 @@ RECORD: tuple[Field, ...] = (
         ListOf(Text(120), max_items=16),
         "How someone will ask for it, in other words than the title: questions, symptoms, error texts, synonyms.",
     ),
-    Field("related_files", ListOf(Text(500), max_items=100), "Files it is about, relative to the project."),
+    Field("related_files", ListOf(_PATTERN, max_items=100), "Files it is about, relative to the project."),
     Field(
         "scope",
         Object(
             (
-                Field("paths", ListOf(Text(500), max_items=50), "Globs of files it applies to."),
+                Field("paths", ListOf(_PATTERN, max_items=50), "Globs of files it applies to."),
                 Field("branches", ListOf(Text(200), max_items=50), "Branches it applies to."),
                 Field(
                     "repositories",
@@ -309,7 +310,8 @@ def _broad_patterns(value: Mapping[str, Any]) -> Iterator[Flaw]:
         holder: Any = value if len(where) == 1 else value.get(where[0])
         patterns = holder.get(where[-1]) if isinstance(holder, dict) else None
         texts = [pattern for pattern in patterns if isinstance(pattern, str)] if isinstance(patterns, list) else []
-        by_field[".".join(where)] = texts[:_MAX_PATTERNS]
+        # A longer one is a flaw already, and is not used.
+        by_field[".".join(where)] = [text for text in texts if len(text) <= _PATTERN.max_length][:_MAX_PATTERNS]
     broad = set(breadth.broad_patterns([pattern for patterns in by_field.values() for pattern in patterns]))
     for field, patterns in by_field.items():
         for pattern in patterns:

@@ -241,7 +241,7 @@ PLACEHOLDER = re.compile(
     r"(?i)(?:.{0,3}|(.)\1*|[x*.•…#-]+|<.*>.*|\{.*\}|@microsoft.*|\[.*"
     # References: $NAME, ${NAME}, $(command), $1, $request->password, %NAME%, %s, %(name)s, !Ref. A password may begin
     # with the same sign.
-    r"|\$(?:[({].*|\d|\$|[a-z_]+\d{0,2}(?:_[a-z]*\d{0,2})*(?:[$\[.:/}\s\"'>,;)-].*)?)"
+    r"|\$(?:[({].*|\d|\$|[a-z_]+(?:\d{1,2}_[a-z_]*)*\d{0,2}(?:[$\[.:/}\s\"'>,;)-].*)?)"
     r"|%(?:[a-z_]\w*%(?!\w)|\(\w+\)|[a-z]$).*|!{1,2}[a-z_:/]+|(?:[a-z]+_)+password|password(?:_[a-z]+)+"
     r"|.*(?:example|placeholder|change.?me|redacted|dummy|your[_-]|\{\{|\$\{|…|(.)\2{9,}).*"
     r"|(?:arn|op|ssm|vault|env|file|https?|sha\d+|md5|kv|ref\+\w+):.*|(?:/|\./|~/|projects/).*|(?:sha\d{1,3}|md5)[-=].*"
