@@ -132,7 +132,7 @@ def test_what_a_project_changes_in_words(tmp_path):
         "retrieval.max_inject is 2 in this project, not 3: it hides something that you would get",
         "retrieval.files is false in this project, not true: it hides something that you would get",
         "session_start.relevance_weight is 0.5 in this project, not 0.6: it changes what comes first",
-        "categories.decision.description is what we chose in this project, not empty: "
+        "categories.decision.description is What We Chose in this project, not empty: "
         "it adds something that you would not get",
         "remotes is platform, acme in this project, not all: it hides something that you would get",
     ]

@@ -304,7 +304,7 @@ def project_settings(settings: Settings) -> Iterator[ProjectSetting]:
 def _in_words(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "all"
-    return str(value).lower() or "empty"
+    return (str(value).lower() if isinstance(value, bool) else str(value)) or "empty"
 
 
 def load_settings(store_root: str, user_root: str | None = None) -> Settings:

@@ -86,11 +86,25 @@ def test_a_value_that_a_project_may_not_set_is_refused_with_the_command_for_your
     outcome = onrecord("config", "set", "capture.mode", "auto")
 
     assert outcome.err == (
-        "BAD_INPUT: capture.mode the default is 'propose', and a project may only lower that: 'auto' would be more "
+        "BAD_INPUT: capture.mode: the default is 'propose', and a project may only lower that: 'auto' would be more "
         "risky\nfix: onrecord config set --user capture.mode auto\ndocs: onrecord docs BAD_INPUT\n"
     )
     onrecord("config", "set", "--user", "capture.mode", "auto")
     assert onrecord("config", "set", "capture.mode", "auto").code == 0
+
+
+def test_a_project_is_not_told_that_a_threshold_was_set_which_is_not_used(project, onrecord):
+    """A project may only raise it above what was measured; it said "0.6" and went on with 0.65."""
+    outcome = onrecord("config", "set", "retrieval.min_probability", "0.6")
+
+    assert (outcome.code, outcome.err) == (1, (
+        f"BAD_INPUT: retrieval.min_probability: a project may only raise it, and what was measured is "
+        f"{relevance.THRESHOLD}\nfix: onrecord config set --user retrieval.min_probability 0.6\n"
+        "docs: onrecord docs BAD_INPUT\n"
+    ))  # fmt: skip
+    for value in ("0", "0.9"):
+        assert onrecord("config", "set", "retrieval.min_probability", value).code == 0
+    assert onrecord("config", "set", "--user", "retrieval.min_probability", "0.6").code == 0
 
 
 def test_a_setting_and_a_value_are_not_taken_for_an_action(onrecord):

@@ -14,6 +14,7 @@ from tests.importers.test_adr import MADR, NYGARD
 
 NOW = "2026-03-02T09:30:00Z"
 REDIS = NYGARD.replace("RabbitMQ", "Redis").replace("3. Use", "11. Use").replace("Superceded by", "See")
+SECTION = "<!-- onrecord: begin -->\n\n## Project memory\n\n### Decisions\n\n- Use NATS\n\n<!-- onrecord: end -->\n"
 UNCLEAR = "# 9. Unclear\n\n## Context\n\nC.\n\n## Decision\n\nAccepted\n"
 
 
@@ -208,3 +209,20 @@ def test_a_chain_of_superseded_decisions_is_left_out_with_its_end(project):
 )
 def test_a_numbered_file_may_be_a_decision_whatever_its_name(path, kind):
     assert sources.kind_of(path) == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "first_lines", "left_out"),
+    [
+        (SECTION, [], "only the section that onrecord export wrote"),
+        (f"# Rules\n\nUse tabs.\n\n{SECTION}\n## More\n\nNo emoji.\n", [1, 15], ""),
+        ("# Rules\n\n<!-- onrecord: begin -->\n\nUse tabs.\n", [1], ""),
+    ],
+)
+def test_what_an_export_wrote_is_not_left_to_an_agent_again(tmp_path, text, first_lines, left_out):
+    """`onrecord import --pending` listed the records that `onrecord export --into AGENTS.md` had just written."""
+    (tmp_path / "AGENTS.md").write_text(text, encoding="utf-8")
+
+    reading = proposals.read_source(str(tmp_path), Source("AGENTS.md", "loaded"), NOW)
+
+    assert ([passage.first for passage in reading.passages], reading.left_out) == (first_lines, left_out)

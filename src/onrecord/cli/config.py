@@ -145,7 +145,12 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
         reason = problem.message.split(";")[0]
         is_for_user = (_declared(key).user_only or problem.is_refusal) and not trusted
         fix = f"onrecord config set --user {key} {shlex.quote(text)}" if is_for_user else f"onrecord config {key}"
-        raise BadInput(f"{key} {reason}", fix=fix)
+        name = f"{key}:" if problem.is_refusal else key
+        raise BadInput(f"{name} {reason}", fix=fix)
+    measured = _value(settings, key)
+    if not trusted and key == "retrieval.min_probability" and 0 < settings.number(key) < measured:
+        fix = f"onrecord config set --user {key} {shlex.quote(text)}"
+        raise BadInput(f"{key}: a project may only raise it, and what was measured is {measured}", fix=fix)
     leak = next(secrets.find_leaks(value, key), None)
     if leak:
         raise SecretFound(str(leak), fix="write where the secret is kept (a variable, a vault), not the secret")

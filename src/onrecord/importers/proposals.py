@@ -14,7 +14,7 @@ from onrecord.importers import adr, import_log, memories, sources
 from onrecord.importers.adr import Adr
 from onrecord.importers.import_log import ImportedDocument
 from onrecord.importers.sources import Passage, Source
-from onrecord.record import compose
+from onrecord.record import compose, export
 from onrecord.record.memory import Memory, to_json
 from onrecord.search import terms
 
@@ -64,10 +64,23 @@ def _read_text(project: str, source: Source, text: str, now: str) -> Reading:
         return _read_memory(source, text, now)
     if source.kind in ("loaded", "guide"):
         reason = _LOADED if source.kind == "loaded" else memories.PROSE
-        return Reading(source, passages=sources.sections(text, reason))
+        others = _without_our_section(text)
+        if not others.strip():
+            return Reading(source, left_out="only the section that onrecord export wrote")
+        return Reading(source, passages=sources.sections(others, reason))
     if not source.path.lower().endswith((".md", ".markdown", ".mdx")):
         return Reading(source, passages=sources.whole_document(text, "not Markdown"))
     return _read_decision(project, source, text, now)
+
+
+def _without_our_section(text: str) -> str:
+    """Return a text in which the lines that `onrecord export` wrote are blank; all others keep their numbers."""
+    start = text.find(export.BEGIN)
+    end = text.find(export.END, start) if start >= 0 else -1
+    if end < 0:
+        return text
+    stop = end + len(export.END)
+    return text[:start] + "\n" * text.count("\n", start, stop) + text[stop:]
 
 
 def _read_memory(source: Source, text: str, now: str) -> Reading:
