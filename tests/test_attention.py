@@ -187,7 +187,7 @@ def test_a_corrected_rule_needs_somebody_until_it_is_changed_or_judged(project):
 
 def test_a_rule_that_is_broken_again_after_it_was_changed_needs_somebody_again(project, monkeypatch):
     path = _save(project, "Sessions expire")
-    for day in ("2030-01-01", "2030-01-03"):
+    for day in ("2999-01-01", "2999-01-03"):
         monkeypatch.setattr(timestamps, "now", lambda day=day: f"{day}T10:00:00Z")
         usage_log.add_correction(project.store.root, path, "codex")
         event_log.append([Happening(project.store.root, "corrected", path, "correction")], "codex", "s")

@@ -87,7 +87,7 @@ def test_the_page_is_what_presses_and_then_a_line_for_each_entry(project: GitPro
     open_session = {"goal": "Split the parser", "in_progress": ["errors"], "next_actions": ["Move the lexer"]}
     put(project.root, "session_summary", "left", title="Split the parser", content=open_session)
     put(project.root, "tech_debt", "global-state", related_files=[FILE], content={"description": "State is global"})
-    put(project.root, "constraint", "no-regex-here", content={"severity": "medium", "expires": "2026-12-24"})
+    put(project.root, "constraint", "no-regex-here", content={"severity": "medium", "expires": "2999-12-24"})
     put(project.root, "constraint", "two-mb-files", content={"severity": "high"})
     bank(home / ".claude/memory/knowledge-bank", "patterns.md", "### Use renames", "Write aside, then rename.")
 
@@ -104,7 +104,7 @@ def test_the_page_is_what_presses_and_then_a_line_for_each_entry(project: GitPro
         "what a line is about: onrecord show NAME …\n"
         "Constraints:\n"
         "- two-mb: (high severity) Use two mb files\n"
-        "- no-regex: (expires 2026-12-24) Use no regex here\n"
+        "- no-regex: (expires 2999-12-24) Use no regex here\n"
         "Decisions:\n"
         "- one-pass: (proposed) Use one pass parser\n"
         '- recursive-descent: The parser is "recursive" &amp; &lt;fast&gt;\n'

@@ -115,7 +115,7 @@ def test_what_cannot_be_put_back_is_said(browser, save, text, message):
 
 def test_what_was_put_back_is_in_the_history(browser, save, project, monkeypatch):
     entry = save()
-    for day, decision in (("2027-01-01", "Rows"), ("2027-02-01", "Tables")):
+    for day, decision in (("2999-01-01", "Rows"), ("2999-02-01", "Tables")):
         monkeypatch.setattr(timestamps, "now", lambda day=day: f"{day}T10:00:00Z")
         entry = project.writer.update(entry.path, {"content": {"decision": decision}}, entry.hash)
     address = f"/record/project/{entry.path}/put-back"
@@ -128,7 +128,7 @@ def test_what_was_put_back_is_in_the_history(browser, save, project, monkeypatch
     summaries = [change.summary for change in project.get(entry.path).memory.changes]
     assert entry.memory.content["decision"] == "Rows"
     assert [summary for summary in summaries if summary.startswith("Put back")] == [
-        "Put back decision of before 2027-02-01",
+        "Put back decision of before 2999-02-01",
         f"Put back the version of {entry.memory.created_at[:10]}",
     ]
 

@@ -32,7 +32,7 @@ def _put_back(response) -> list[dict[str, str]]:
 
 
 def _later(monkeypatch, second: int) -> None:
-    monkeypatch.setattr("onrecord.timestamps.now", lambda: f"2027-01-01T00:00:{second:02d}Z")
+    monkeypatch.setattr("onrecord.timestamps.now", lambda: f"2999-01-01T00:00:{second:02d}Z")
 
 
 def test_the_line_of_the_agent_is_on_top(browser, save):
@@ -48,7 +48,7 @@ def test_the_line_of_the_agent_is_on_top(browser, save):
 def test_the_history_has_old_and_new_with_the_words_marked_who_wrote_it_and_the_commit(browser, save, project):
     repository = GitProject(Path(project.root))
     entry = save()
-    Writer(project.store, project.settings, now="2027-01-01T00:00:00Z").update(
+    Writer(project.store, project.settings, now="2999-01-01T00:00:00Z").update(
         entry.path, {"content": {"decision": "Rows in auth.logins"}}, entry.hash, summary="renamed"
     )
     repository.commit()
@@ -56,14 +56,14 @@ def test_the_history_has_old_and_new_with_the_words_marked_who_wrote_it_and_the_
     response = browser.get(_address(entry))
 
     assert "<del>sessions</del>" in response.text and "<ins>logins</ins>" in response.text
-    assert re.search(r"2027-01-01 by a person commit [0-9a-f]{9} by \w+ renamed", _text(response))
+    assert re.search(r"2999-01-01 by a person commit [0-9a-f]{9} by \w+ renamed", _text(response))
 
 
 def test_a_change_is_put_back_with_its_whole_text(browser, save, project):
     long = "Rows in auth.sessions. " * 40
     content = {"context": "Redis", "decision": long.strip(), "rationale": ["one part"]}
     entry = save(content=content)
-    writer = Writer(project.store, project.settings, now="2027-01-01T00:00:00Z")
+    writer = Writer(project.store, project.settings, now="2999-01-01T00:00:00Z")
     changed = writer.update(entry.path, {"content": {"decision": "short"}, "tags": ["a"]}, entry.hash, may_shrink=True)
     page = browser.get(_address(entry))
     (form,) = [form for form in _put_back(page) if form["text"] == f"field {len(changed.memory.changes) - 1}"]
@@ -80,7 +80,7 @@ def test_a_change_is_put_back_with_its_whole_text(browser, save, project):
 
 def test_a_whole_version_is_put_back(browser, save, project):
     entry = save(tags=["auth"])
-    writer = Writer(project.store, project.settings, now="2027-01-01T00:00:00Z")
+    writer = Writer(project.store, project.settings, now="2999-01-01T00:00:00Z")
     writer.update(
         entry.path, {"content": {"decision": "x", "context": "y"}, "tags": ["b"]}, entry.hash, may_shrink=True
     )
@@ -96,7 +96,7 @@ def test_a_whole_version_is_put_back(browser, save, project):
 
 def test_what_was_written_before_this_machine_knew_it_is_not_put_back_in_part(browser, save, project, monkeypatch):
     entry = save(content={"context": "Redis", "decision": "long " * 90, "rationale": ["one part"]})
-    writer = Writer(project.store, project.settings, now="2027-01-01T00:00:00Z")
+    writer = Writer(project.store, project.settings, now="2999-01-01T00:00:00Z")
     writer.update(entry.path, {"content": {"decision": "short"}}, entry.hash)
     monkeypatch.setattr("onrecord.store.history.read", lambda root: [])
 

@@ -189,7 +189,7 @@ def test_two_people_edit_one_field_and_choose(ferry):
 @in_thread
 def test_a_change_is_put_back_and_that_is_undone_on_the_same_page(ferry):
     entry = ferry.project.get("sessions-live-in-postgres")
-    writer = Writer(ferry.project.store, ferry.project.settings, now="2027-01-01T00:00:00Z")
+    writer = Writer(ferry.project.store, ferry.project.settings, now="2999-01-01T00:00:00Z")
     writer.update(entry.path, {"content": {"decision": "Cookies, 30 day expiry"}}, entry.hash)
     page = ferry.window()
     page.goto(ferry.root + POSTGRES)
