@@ -22,10 +22,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-BIN = Path(__file__).parents[1] / "bin" / "onrecord"
-PATIENCE = 30.0
-"""Seconds after which a program that prints nothing is taken for stuck; none needs one."""
+from tests.time_limit import PATIENCE
 
+BIN = Path(__file__).parents[1] / "bin" / "onrecord"
 _LOOK_AGAIN = 0.002
 """Seconds between two looks at the terminal: its settings change without a sign."""
 

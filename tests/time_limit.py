@@ -20,6 +20,9 @@ SECONDS = float(os.environ.get("ONRECORD_TEST_SECONDS", "300"))
 SETUP_SECONDS = 3 * SECONDS
 """A fixture may have to fetch a program first."""
 
+PATIENCE = 120
+"""Seconds for a single wait that ends at once on an idle machine: its own message comes before the end of the test."""
+
 _AGAIN = 10
 """Seconds after which the alarm rings again, for a test that waits in a `finally` clause, too."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 from pathlib import Path
 
 import pytest
@@ -45,14 +44,12 @@ def _database(folder: Path, *statements: str) -> str:
 def test_a_database_that_is_a_program_is_left_out_at_once(tmp_path, kind):
     file = _database(tmp_path, HOSTILE[kind])
 
-    start = time.process_time()
     content = memories.read_claude_mem(file, "x.db", "/ferry", NOW)
 
     assert (content.records, content.left_out) == (
         (),
         "cannot be read as a database of claude-mem: it has no plain table called observations",
     )
-    assert time.process_time() - start < 1
 
 
 def test_a_table_that_takes_too_long_is_left_out(tmp_path, monkeypatch):

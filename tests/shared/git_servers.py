@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from tests.time_limit import PATIENCE
+
 LOGIN, PASSWORD = "ann", "correct horse"
-_PATIENCE = 20
 _ANSWERED_AS = {"Content-Type": "CONTENT_TYPE", "Content-Encoding": "HTTP_CONTENT_ENCODING"}
 
 
@@ -124,7 +125,7 @@ def ssh(folder: Path) -> Iterator[Ssh]:
 
 
 def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

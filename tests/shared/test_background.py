@@ -22,11 +22,9 @@ from onrecord.shared import remotes as remote
 from onrecord.shared.replicas import Replica
 from tests.hooks.hook_process import ROOT, run_hook
 from tests.known_project import six_records
+from tests.time_limit import PATIENCE
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a process is detached by a fork")
-PATIENCE = 20
-"""Seconds after which a test gives up; none of them waits for time to pass."""
-
 PROJECT = "/srv/project"
 PROBE = """
 import json, os, stat, sys

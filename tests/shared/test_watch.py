@@ -24,9 +24,7 @@ from tests.cli.conftest import BIN
 from tests.records import raw
 from tests.shared.hostile_repository import HostileRepository, Node, folded
 from tests.shared.machines import MemoryRemote, MemoryTransport
-
-PATIENCE = 20
-"""Seconds after which a test gives up; a line comes within two."""
+from tests.time_limit import PATIENCE
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals")
 

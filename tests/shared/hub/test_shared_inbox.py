@@ -20,9 +20,9 @@ from onrecord.store.store import Store
 from tests.cli.conftest import BIN, DECISION, onrecord, project  # noqa: F401
 from tests.records import raw
 from tests.shared.hub.conftest import TestHub, new
+from tests.time_limit import PATIENCE
 
 pytestmark = pytest.mark.debian("postgresql")
-PATIENCE = 20
 
 
 @pytest.fixture
