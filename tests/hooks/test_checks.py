@@ -18,6 +18,7 @@ from onrecord.hosts.events import HostEvent
 from onrecord.project import Project
 from onrecord.recall import for_check
 from onrecord.record import check
+from onrecord.usage import usage_log
 from tests.hooks.hook_process import HookOutput, run_hook
 from tests.known_project import known_project
 
@@ -82,6 +83,21 @@ def test_a_rule_is_shown_once_for_a_family_of_actions_whatever_was_shown_before(
     assert shown == [True, False, False, False]
     assert "goes against it" in tool("Bash", command="yarn install").context
     assert "goes against it" in tool("Bash", session="s2", command="npm install a").context
+
+
+def test_a_rule_without_room_is_shown_at_the_next_such_command(tool, project):
+    for name in ("registry", "review"):
+        rule = {**PNPM, "id": name, "title": f"Every package goes through {name}"}
+        advice = f"{name} first: {'ask the owner of the registry before anything is added ' * 3}"
+        project.save("decision", {**rule, "checks": [{"on": "command", "starts": ["npm install"], "say": advice}]})
+    names = ("use-pnpm", "registry", "review")
+
+    contexts = [tool("Bash", command=f"npm install {package}").context for package in "abcd"]
+
+    shown = [name for context in contexts for name in names if f"decisions/{name}.json" in context]
+    counts = {path: record.injected for path, record in usage_log.per_record(project.store.root).items()}
+    assert sorted(shown) == sorted(names)
+    assert counts == {f"decisions/{name}.json": 1 for name in names}
 
 
 def test_an_edit_that_adds_a_text_breaks_a_check(tool, project):

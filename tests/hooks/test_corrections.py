@@ -162,6 +162,26 @@ def test_nothing_is_asked_where_sessions_suggest_nothing(hook, project):
     assert HEADING in contexts[1] and "--draft" not in contexts[1]
 
 
+def test_a_broken_rule_without_room_comes_with_the_other_records(hook, project):
+    os.unlink(os.path.join(project.store.root, PATH))
+    for words in ("in this whole repository", "wherever they come from"):
+        files = [Path(project.root, f"{number} {words} {'x' * 100}.json") for number in range(4)]
+        for file in files:
+            file.write_text("{}")
+        rule = {**PNPM, "title": f"Packages are added with pnpm, never with npm, {words}"}
+        project.save("preference", {**rule, "related_files": [file.name for file in files]})
+        for file in files:
+            file.unlink()
+
+    context = hook("user_prompt_submit", prompt="no, I told you: packages are added with pnpm, never with npm").context
+
+    counts = usage_log.per_record(project.store.root)
+    corrected = {path: (record.corrected, record.injected) for path, record in counts.items() if record.corrected}
+    assert list(corrected.values()) == [(1, 1), (1, 1)]
+    assert [context.count(path) for path in corrected] == [1, 1]
+    assert context.index("(verify") > context.index("</memory-context>"), "the second has no room beside the first"
+
+
 def test_status_says_which_rules_were_broken(hook, project):
     hook("user_prompt_submit", prompt=WRONG)
     hook("user_prompt_submit", prompt=WRONG)

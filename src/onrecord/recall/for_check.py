@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onrecord.recall.candidate import Candidate
+    from onrecord.recall.candidate import Candidate, Item
     from onrecord.recall.stores import SearchedStore, Stores
     from onrecord.search.candidates import Filter
     from onrecord.search.index import Index, IndexedCheck, Row
@@ -76,6 +76,10 @@ class CheckedAction(NamedTuple):
     changes: tuple[FileLines, ...] = ()
     project: str = ""
     """The folder that the paths of the changes are relative to."""
+
+    @property
+    def noun(self) -> str:
+        return "command" if self.command else "change"
 
     @property
     def words(self) -> set[str]:
@@ -183,13 +187,16 @@ def verdict(
         return CheckVerdict()
     with Ledger(session) as ledger:
         due = [one for one in broken if _is_due(one, settings, ledger, powers)][:_MAX_SHOWN]
-        for one in due:
+        items = _items(due, checked_action.noun)
+        # What has no room is not shown yet: it comes at the next such action.
+        shown = due[: len(items)]
+        for one in shown:
             candidate = one.candidate
             for key in (candidate.record, one.key, one.action_key):
                 ledger.add_shown(key, candidate.text_hash)
     moment = AT_COMMAND if checked_action.command else AT_FILE
-    count_shown([one.candidate._replace(form=RULE) for one in due], moment, CHECK)
-    return _verdict(due, settings, powers, "command" if checked_action.command else "change")
+    count_shown([one.candidate._replace(form=RULE) for one in shown], moment, CHECK)
+    return _verdict(shown, items, settings, powers, checked_action.noun)
 
 
 class PreviewedChecks(NamedTuple):
@@ -204,7 +211,9 @@ def preview(stores: Stores, checked_action: CheckedAction, settings: Settings) -
     from onrecord.recall.candidate import RULE, SHOWN
 
     broken = find(stores, checked_action, settings)[:_MAX_SHOWN]
-    text = _verdict(broken, settings, BEFORE, "command" if checked_action.command else "change").text
+    items = _items(broken, checked_action.noun)
+    broken = broken[: len(items)]
+    text = _verdict(broken, items, settings, BEFORE, checked_action.noun).text
     candidates = []
     for one in broken:
         enforcement = one.enforcement(settings)
@@ -219,19 +228,28 @@ def _is_due(broken: BrokenCheck, settings: Settings, ledger: Ledger, powers: Pow
     return is_enforced or not ledger.has_shown(broken.key, broken.candidate.text_hash)
 
 
-def _verdict(due: Sequence[BrokenCheck], settings: Settings, powers: Powers, noun: str) -> CheckVerdict:
-    from onrecord.recall.candidate import Cautions, fitting_items, render_block
-    from onrecord.text import plain_lines
+def _items(due: Sequence[BrokenCheck], noun: str) -> list[Item]:
+    """Return the rules of the first of these checks, as many as have room, each with what to do instead."""
+    from onrecord.recall.candidate import Cautions, fitting_items
 
-    if not due:
-        return CheckVerdict()
     cautions, items = Cautions(), []
     for broken in due:
         item = cautions.beside(broken.candidate).item
         note = "; ".join(filter(None, (f"this {noun} goes against it", broken.check.say, item.note)))
         items.append(item._replace(note=note))
-    block = render_block(fitting_items(items, _MAX_TOKENS), paths.PROJECT_PREFIX)
-    enforced = [broken for broken in due if powers.can_stop and broken.enforcement(settings) != WARN]
+    return fitting_items(items, _MAX_TOKENS)
+
+
+def _verdict(
+    shown: Sequence[BrokenCheck], items: list[Item], settings: Settings, powers: Powers, noun: str
+) -> CheckVerdict:
+    from onrecord.recall.candidate import render_block
+    from onrecord.text import plain_lines
+
+    if not shown:
+        return CheckVerdict()
+    block = render_block(items, paths.PROJECT_PREFIX)
+    enforced = [broken for broken in shown if powers.can_stop and broken.enforcement(settings) != WARN]
     if not enforced:
         return CheckVerdict(WARN, block)
     level = DENY if any(broken.enforcement(settings) == DENY for broken in enforced) else ASK

@@ -1,7 +1,7 @@
 """The rule that was broken just now: what a prompt that corrects the agent shows, even if it was shown before.
 
 A correction is strong evidence, so a weaker match is enough than at other prompts. What the session was shown is more
-likely to be meant. Each record that is shown is counted as corrected.
+likely to be meant. Each record that the correction is about is counted as corrected, before it is shown.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onrecord.recall.candidate import Candidate
+    from onrecord.recall.candidate import Candidate, Item
     from onrecord.recall.stores import Stores
     from onrecord.session.transcript import Transcript
     from onrecord.settings import Settings
@@ -65,6 +65,8 @@ class CorrectedRule(NamedTuple):
 
 def block(stores: Stores, typed: Correction, settings: Settings, transcript: Transcript) -> str:
     """Return the block for a prompt that corrects the agent with a rule on file; it is noted and counted."""
+    from onrecord.recall.candidate import AT_CORRECTION, RULE, count_shown
+
     with Ledger(typed.session) as ledger:
         is_first = ledger.is_first_prompt
     if is_first and typed.level < REPROACH and not transcripts.last_turns(transcript, 1):
@@ -72,11 +74,17 @@ def block(stores: Stores, typed: Correction, settings: Settings, transcript: Tra
     broken = find(stores, typed, settings, ledger)
     if not broken:
         return ""
+    corrected = _counted(broken, typed.host)
+    items = _items(corrected)
+    # What has no room was corrected all the same, but not shown.
+    shown = corrected[: len(items)]
     with Ledger(typed.session) as ledger:
-        for rule in broken:
-            ledger.add_shown(rule.candidate.record, rule.candidate.text_hash)
+        for rule in corrected:
             ledger.add_broken(rule.candidate.record)
-    return _render(_counted(broken, typed.host), asks=settings.text("capture.mode") != "off")
+        for rule in shown:
+            ledger.add_shown(rule.candidate.record, rule.candidate.text_hash)
+    count_shown([rule.candidate._replace(form=RULE) for rule in shown], AT_CORRECTION)
+    return _render(shown, items, asks=settings.text("capture.mode") != "off")
 
 
 def find(stores: Stores, typed: Correction, settings: Settings, ledger: Ledger) -> list[CorrectedRule]:
@@ -120,31 +128,32 @@ def _is_rule(candidate: Candidate) -> bool:
 def _counted(corrected_rules: Sequence[CorrectedRule], host: str) -> list[CorrectedRule]:
     """Count the corrections, and return the rules with how often each was corrected."""
     from onrecord import usage
-    from onrecord.recall.candidate import AT_CORRECTION, RULE, count_shown
 
-    # Counted first: in the event log a correction is about what was shown before it.
-    counted = [
+    return [
         rule._replace(times=usage.count_correction(rule.candidate.match.root, rule.candidate.match.path, host))
         for rule in corrected_rules
     ]
-    count_shown([rule.candidate._replace(form=RULE) for rule in corrected_rules], AT_CORRECTION)
-    return counted
 
 
-def _render(corrected_rules: Sequence[CorrectedRule], *, asks: bool) -> str:
-    """Return the block for the agent: the rules, and at the second correction of one the request to draft a check."""
+def _items(corrected_rules: Sequence[CorrectedRule]) -> list[Item]:
+    """Return the first of the rules, as many as have room, each with how often it was corrected."""
     from onrecord.recall.candidate import Cautions, fitting_items
-    from onrecord.text import fence, join
 
     cautions, items = Cautions(), []
     for rule in corrected_rules:
         item = cautions.beside(rule.candidate).item
         times = f"corrected by the user {rule.times} times so far" if rule.times > 1 else "corrected by the user"
         items.append(item._replace(confidence="", note="; ".join(filter(None, (times, item.note)))))
-    fitting = fitting_items(items, _MAX_TOKENS)
-    lines = [HEADING, *(item.render() for item in fitting)]
-    text: str = fence({"source": paths.PROJECT_PREFIX}, lines, [item.title for item in fitting])
-    for rule in corrected_rules[: len(fitting)]:
+    return fitting_items(items, _MAX_TOKENS)
+
+
+def _render(shown: Sequence[CorrectedRule], items: Sequence[Item], *, asks: bool) -> str:
+    """Return the block for the agent: the rules, and at the second correction of one the request to draft a check."""
+    from onrecord.text import fence, join
+
+    lines = [HEADING, *(item.render() for item in items)]
+    text: str = fence({"source": paths.PROJECT_PREFIX}, lines, [item.title for item in items])
+    for rule in shown:
         if asks and rule.times == _ASKED_AT:
             text = join(text, request(rule))
     return text
