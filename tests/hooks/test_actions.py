@@ -93,6 +93,33 @@ def test_a_prompt_with_nomem_silences_the_commands_of_its_turn(project):
     assert shell("claude-code", project, "npm install lodash") == ""
 
 
+@pytest.mark.parametrize("max_inject", [0, 3])
+def test_the_next_prompt_ends_the_silence_whatever_prompts_show(project, max_inject):
+    Path(project.store.root, "memory-config.json").write_text(json.dumps({"retrieval": {"max_inject": max_inject}}))
+    for prompt in ("add lodash #nomem", "now build the page"):
+        run_hook("user_prompt_submit", {"session_id": "s", "cwd": project.root, "prompt": prompt})
+
+    assert "pnpm" in shell("claude-code", project, "npm install lodash")
+
+
+@pytest.mark.parametrize("max_inject", [0, 3])
+def test_a_compaction_does_not_end_the_silence_of_a_turn(project, max_inject):
+    Path(project.store.root, "memory-config.json").write_text(json.dumps({"retrieval": {"max_inject": max_inject}}))
+    run_hook("user_prompt_submit", {"session_id": "s", "cwd": project.root, "prompt": "add lodash #nomem"})
+    run_hook("session_start", {"session_id": "s", "cwd": project.root, "source": "compact"})
+
+    assert shell("claude-code", project, "npm install lodash") == ""
+
+
+def test_a_rule_comes_again_after_a_compaction_even_if_prompts_show_nothing(project):
+    Path(project.store.root, "memory-config.json").write_text(json.dumps({"retrieval": {"max_inject": 0}}))
+    texts = [shell("claude-code", project, "npm install a")]
+    run_hook("session_start", {"session_id": "s", "cwd": project.root, "source": "compact"})
+    texts.append(shell("claude-code", project, "npm install b"))
+
+    assert ["pnpm" in text for text in texts] == [True, True]
+
+
 def test_a_subagent_is_shown_the_rule_that_its_session_has_seen(project):
     texts = [shell("claude-code", project, "npm install a", **fields) for fields in ({}, {"agent_id": "a1"})]
 

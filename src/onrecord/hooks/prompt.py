@@ -51,9 +51,11 @@ def _records(event: HostEvent, event_stores: EventStores) -> str:
     if event_stores.store and settings.text("capture.mode") != "off":
         budget.attempt("note a correction", None, _note_correction, own_text, level, event.session)
         budget.attempt("note a language", None, _note_language, event_stores.project, own_text)
-    if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
+    if not settings.flag("retrieval.enabled") or event.is_held_out(settings):
         return ""
-    if event.is_held_out(settings):
+    if not settings.count("retrieval.max_inject"):
+        # Actions still show records: a prompt before this one may have asked for silence.
+        budget.attempt("note a prompt", None, _note_prompt, event.session)
         return ""
     from onrecord.recall import candidate, for_prompt
     from onrecord.recall.stores import Stores
@@ -105,6 +107,12 @@ def _note_silence(session: str) -> None:
     """Record that actions show nothing until the next prompt."""
     with ledger.Ledger(session) as session_ledger:
         session_ledger.quiet()
+
+
+def _note_prompt(session: str) -> None:
+    """Count a prompt for which nothing is searched."""
+    with ledger.Ledger(session) as session_ledger:
+        session_ledger.count_prompt()
 
 
 def _warn_without_fts5(session: str) -> None:

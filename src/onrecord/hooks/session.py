@@ -101,8 +101,13 @@ def _draft(event: HostEvent, event_stores: EventStores) -> None:
 
 
 def _after_compaction(event: HostEvent, event_stores: EventStores) -> str:
+    """Return the records that were in use before a compaction. The ledger forgets them, so that they can come again."""
     settings = load_settings(event_stores.store)
-    if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
+    if not settings.flag("retrieval.enabled"):
+        return ""
+    if not settings.count("retrieval.max_inject"):
+        with ledger.Ledger(event.session) as session:
+            session.reset()
         return ""
     from onrecord.recall import selection
     from onrecord.recall.stores import Stores

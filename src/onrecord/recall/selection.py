@@ -229,7 +229,7 @@ def pointer(candidate: Candidate) -> str:
 def after_compaction(stores: Stores, session: str) -> str:
     """Return the block of the records in use, as they are now, the latest first; the ledger starts anew with them."""
     with Ledger(session) as ledger:
-        record_names = list(reversed(ledger.shown))
+        record_names, is_quiet = list(reversed(ledger.shown)), ledger.is_quiet
         ledger.reset()
         candidates = as_they_are(record_names, stores)[:_MAX_AGAIN]
         cautions = Cautions()
@@ -237,6 +237,8 @@ def after_compaction(stores: Stores, session: str) -> str:
         for candidate in candidates[: len(items)]:
             ledger.add_shown(candidate.record, candidate.text_hash)
         ledger.count_prompt()
+        if is_quiet:
+            ledger.quiet()
     return render_block(items, paths.PROJECT_PREFIX)
 
 
