@@ -133,6 +133,9 @@ def test_two_here_documents_in_a_row_each_end_for_themselves():
         "echo x &> {}/a.json",
         "echo x >| {}/a.json", "cp a.json {}/decisions", "rsync a.json {}/", "ln -s /tmp/a {}/a.json",
         "ls {} | xargs cp x", "sh -c 'echo x > {}/a.json'", "bash <<E\necho x > {}/a.json\nE",
+        "sed -Ei s/a/b/ {}/a.json", "sed -ni.bak 1p {}/a.json", "cp -t {}/decisions a.json",
+        "cp -rt {}/decisions a.json",
+        "cp --target-directory={}/decisions a.json", "install -m 644 --target-directory {} a.json",
     ],
 )  # fmt: skip
 def test_every_usual_way_to_write_a_file_is_stopped_in_the_store_alone(command):
@@ -145,11 +148,19 @@ def test_every_usual_way_to_write_a_file_is_stopped_in_the_store_alone(command):
     [
         "find {} -name x", "fd . {}", "git log -- {}", "git add {}", "sed -n 1p {}/a.json", "awk 1 {}/a.json",
         "cd {} && ls", "cd {} && cat a.json > /tmp/a.json", "cat < {}/a.json", "cp {}/a.json /tmp",
-        "sh -c 'cat {}/a.json'", "cp", "cd",
+        "sh -c 'cat {}/a.json'", "cp", "cd", "sed -nE 1p {}/a.json", "rsync -t {}/a.json /tmp", "cp -t /tmp {}/a.json",
+        "awk -vi=1 1 {}/a.json",
     ],
 )  # fmt: skip
 def test_every_usual_way_to_read_a_file_is_free_in_the_store(command):
     assert not forbids(command.format(".claude/memory"))
+
+
+@pytest.mark.parametrize("command", ["rm {}", "echo x > {}", "mv {} /tmp"])
+def test_a_record_whose_id_ends_like_the_config_is_no_config(command):
+    assert forbids(command.format(".claude/memory/decisions/our-memory-config.json"))
+    assert forbids(command.format(".claude/memory/decisions/memory-config.json"))
+    assert not forbids(command.format(".claude/memory/memory-config.json"))
 
 
 def test_a_command_in_the_store_may_write_outside_of_it():

@@ -90,11 +90,10 @@ class _GuardedFolders:
         is_relative = self.inside and not os.path.isabs(word) and not word.startswith("-")
         return is_relative or self.are_named_in(word) or "$" in word
 
-
     def _is_config(self, bare: str) -> bool:
         """True for the config of a store; a record may have an id that ends with its name."""
         folder, _, name = bare.rpartition("/")
-        return name == paths.CONFIG and (not folder or _normalise(folder).endswith(self._names))
+        return name == paths.CONFIG and (not folder or "$" in folder or _normalise(folder).endswith(self._names))
 
 
 def _below_home(store: str) -> str:
@@ -135,7 +134,7 @@ def _part_writes(words: list[str], folders: _GuardedFolders, runs_code: bool, ha
     if _without_version(program) in _INTERPRETERS and "onrecord" not in " ".join(arguments[:3]):
         return runs_code and (is_touched or has_document)
     if program in _COPIERS:
-        return is_piped or any(map(folders.may_have, _copy_targets(arguments)))
+        return is_piped or any(map(folders.may_have, _copy_targets(program, arguments)))
     if program in ("find", "fd"):
         return is_touched and any(word in ("-delete", "-exec", "-execdir", "-x") for word in arguments)
     if program in ("sed", "awk", "gawk"):
@@ -145,14 +144,18 @@ def _part_writes(words: list[str], folders: _GuardedFolders, runs_code: bool, ha
     return program in _WRITERS and is_touched
 
 
-def _copy_targets(arguments: list[str]) -> list[str]:
-    """Return the words that may be the target of a copy: the last one, and the folder of `-t` or `--target-directory`.
+def _copy_targets(program: str, arguments: list[str]) -> list[str]:
+    """Return the words that may be the target of a copy: what an option names, or else the last one."""
+    targets: list[str] = []
+    if program in ("cp", "install", "ln"):
+        targets += [word for word in arguments if word.startswith("--target-directory=")]
+        targets += [word for option, word in zip(arguments, arguments[1:]) if _names_target(option)]
+    return targets or arguments[-1:]
 
-    `_GuardedFolders.may_have` looks for a name in a word, so that a word may have its option with it.
-    """
-    behind_option = [word for option, word in zip(arguments, arguments[1:]) if option in ("-t", "--target-directory")]
-    with_option = [word for word in arguments if word.startswith(("-t", "--target-directory="))]
-    return [*arguments[-1:], *behind_option, *with_option]
+
+def _names_target(option: str) -> bool:
+    """True for an option whose next word is the folder to copy into, such as `-t` or `-rt`."""
+    return option == "--target-directory" or (option[:1] == "-" and option[1:2] != "-" and option.endswith("t"))
 
 
 def _edits_in_place(word: str) -> bool:
