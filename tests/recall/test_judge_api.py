@@ -245,6 +245,15 @@ def test_no_redirect_is_followed_to_another_host(status: int) -> None:
     assert "secret" not in caught.value.fix
 
 
+@pytest.mark.parametrize("headers", [{}, {"Location": "/v2/messages"}])
+def test_a_redirect_without_a_host_names_none(headers: dict[str, str]) -> None:
+    with ModelServer(answers({}, 307, **headers)) as server, pytest.raises(ModelFailed, match="HTTP 307") as caught:
+        ask(server)
+
+    assert "None" not in caught.value.fix
+    assert "retrieval.judge.endpoint" in caught.value.fix
+
+
 def test_a_redirect_to_an_address_that_cannot_be_read_is_a_failure_of_the_model() -> None:
     with ModelServer(answers({}, 302, Location="http://[::1")) as server, pytest.raises(ModelFailed):
         ask(server)

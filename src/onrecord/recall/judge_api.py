@@ -181,7 +181,8 @@ def _post(model: Model, body: dict[str, Any], deadline: float) -> dict[str, Any]
     if not 200 <= status < 300:
         fix = "check model, endpoint and key; to see what the server said: onrecord judge test"
         if status < 400:
-            fix = f"it is a redirect, which is not followed: if it is right, set retrieval.judge.endpoint to {target}"
+            place = f" to {target}" if target else ""
+            fix = f"it is a redirect{place}, which is not followed: check the address in retrieval.judge.endpoint"
         elif status == 429 or status >= 500:
             fix = "the provider is busy or has trouble: wait"
         # The server's message may repeat the key, so it is a field of its own.
