@@ -40,12 +40,13 @@ _AUTOMATIC = ("more than ", "past its retention")
 
 
 class Summary(NamedTuple):
-    """A session summary, the day that it is of, and whether it says what is left to do."""
+    """A session summary with its day."""
 
     candidate: Candidate
     day: str
     is_current: bool
     is_open: bool
+    """True if it says what is left to do."""
 
 
 class Summaries(NamedTuple):
@@ -59,7 +60,7 @@ class Summaries(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The text for the agent, and all summaries that come into work_question, with their outcome."""
+    """The text for the agent, and all summaries that come into question, with their outcome."""
 
     text: str
     candidates: Sequence[Candidate]
@@ -177,7 +178,7 @@ def show(work_question: WorkQuestion, summaries: Summaries, room: Room, ledger: 
 
 
 def heading(work_question: WorkQuestion) -> str:
-    """Return what the summaries are, in words."""
+    """Return the line above the summaries, which says what they are."""
     if work_question.kind == DONE and work_question.period:
         return f"Session summaries of {work_question.period.label}, newest first"
     if work_question.kind == NEXT:
@@ -186,7 +187,7 @@ def heading(work_question: WorkQuestion) -> str:
 
 
 def note(work_question: WorkQuestion, summaries: Summaries) -> str:
-    """Return in one line what a search for `question` results in."""
+    """Return one line on the answer: what the summaries are, or that there are none."""
     return heading(work_question) if chosen(work_question, summaries) else _nothing(work_question, summaries)
 
 
