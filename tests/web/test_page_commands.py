@@ -154,6 +154,12 @@ def test_an_error_without_a_fix_has_the_command(output, fix):
     assert settings_page._error(output.encode(), ["a", "b"]).fix == fix
 
 
+def test_the_command_in_place_of_a_fix_can_be_pasted():
+    fix = settings_page._error(b"", ["sync", "platform", "--project", "/home/ann/my ferry"]).fix
+
+    assert fix == "onrecord sync platform --project '/home/ann/my ferry'"
+
+
 def test_an_import_that_fails_as_a_whole_is_an_error(browser, save, replies):
     save()
     replies('{"error": {"message": "no store here"}}', 1)

@@ -64,13 +64,22 @@ def test_a_value_that_does_not_fit_is_refused_with_the_reason(browser, save, pro
     assert not os.path.exists(os.path.join(project.store.root, paths.CONFIG))
 
 
-@pytest.mark.parametrize("value", ["", "--user", "a\nb", "x" * 300])
-def test_a_value_is_no_option(browser, save, value):
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("", "the setting has no value"),
+        ("--user", "this cannot be the value of a setting here: --user"),
+        ("-1", "this cannot be the value of a setting here: -1"),
+        ("a\nb", "this cannot be the value of a setting here: "),
+        ("x" * 300, "this cannot be the value of a setting here: xxx"),
+    ],
+)
+def test_a_value_is_no_option(browser, save, value, message):
     save()
 
     response = browser.post("/do/set", subject="categories.decision.description", value=value)
 
-    assert response.status_code == 400 and "nothing is named" in response.text
+    assert response.status_code == 400 and message in response.text.replace("<wbr>", "")
 
 
 def test_every_setting_has_a_control_for_what_it_may_be(browser, save):

@@ -77,6 +77,16 @@ def test_lines_of_the_projects_files_are_not_published(project, save, tmp_path):
     assert "not committed" not in "\n".join(_files(tmp_path / "site").values())
 
 
+def test_a_link_with_a_tag_searches_for_all_of_the_tag(project, save, tmp_path):
+    """A plus in an address is a space, and what follows an ampersand is another field."""
+    save(tags=["c++", "r&d"], related_files=[])
+    static_site.write(project.root, str(tmp_path / "site"))
+
+    text = (tmp_path / "site" / "map.html").read_text()
+
+    assert re.findall(r'href="search\.html\?q=([^"]*)"', text) == ["c%2B%2B", "r%26d"]
+
+
 def test_hostile_text_is_text(site):
     files = _files(site)
 

@@ -114,6 +114,7 @@ def test_the_first_page_compares_files_however_short_the_machine_has_run(site, m
         ("GET", "/search?notice=3", "/search"),
         ("GET", "/record/project/decisions/a b.json", "/record/project/decisions/a%20b.json"),
         ("POST", "/undo", "/"),
+        ("POST", "/do/sync", "/"),
         ("POST", "/inbox/a/merge", "/inbox"),
         ("POST", "/inbox/a/edit", "/inbox/a/edit"),
         ("POST", "/inbox/accept", "/inbox"),
@@ -144,6 +145,13 @@ def test_a_form_leads_back_to_the_page_that_it_was_sent_from(site, referer, page
     home, prefix = f"http://{site.access.host}{site.access.prefix}", site.access.prefix
 
     assert view.page_before(_request(site, referer=referer.format(home=home, prefix=prefix))) == page
+
+
+def test_the_error_of_a_button_that_runs_a_command_has_the_address_of_the_page_with_the_button(site):
+    """The switch for the theme leads to that address: `/do` is no page."""
+    referer = f"http://{site.access.host}{site.access.prefix}/settings"
+
+    assert view._address_of_page(_request(site, "/do/set", "POST", referer=referer)) == "/settings"
 
 
 def test_after_a_change_the_next_page_has_the_notice_at_the_element(site):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 from collections.abc import Iterator
 from itertools import groupby
@@ -16,6 +17,7 @@ from onrecord import detached, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, OnrecordError
 from onrecord.hosts import connection, table
+from onrecord.record.schema import shorten
 from onrecord.setting_table import SETTINGS, Setting
 from onrecord.settings import Settings, off_switches
 from onrecord.text import plural
@@ -201,9 +203,9 @@ def run_command(request: Request) -> Response:
         raise BadInput("there is no such button", fix="onrecord --help")
     arguments = list(command.arguments)
     if command.has_subject:
-        arguments.append(_argument(fields.get("subject", "")))
+        arguments.append(_subject(fields.get("subject", "")))
     if command.has_value:
-        arguments.append(_argument(fields.get("value", "").strip()))
+        arguments.append(_value(fields.get("value", "").strip()))
     # The user's own settings are in a file of their own.
     is_own = fields.get("file", "") == own_config()
     where = ["--user"] if is_own else ["--project", view.site_of(request).project_dir]
@@ -230,11 +232,26 @@ def own_config() -> str:
     return os.path.join(paths.user_store(), paths.CONFIG)
 
 
-def _argument(text: str) -> str:
-    """Return what a form names. Raises BadInput for what a command would take for an option."""
-    if not text or text.startswith("-") or not text.isprintable() or len(text) > _MAX_ARGUMENT_CHARS:
+def _subject(text: str) -> str:
+    """Return what a form names. Raises BadInput if no command may get it."""
+    if not _is_argument(text):
         raise BadInput("nothing is named that the button is for", fix="reload the page")
     return text
+
+
+def _value(text: str) -> str:
+    """Return the value of a setting. Raises BadInput if no command may get it."""
+    if not text:
+        raise BadInput("the setting has no value", fix="give it one, or use the default")
+    if not _is_argument(text):
+        fix = f"give one of at most {_MAX_ARGUMENT_CHARS} characters in one line, without a hyphen at its beginning"
+        raise BadInput(f"this cannot be the value of a setting here: {shorten(text)}", fix=fix)
+    return text
+
+
+def _is_argument(text: str) -> bool:
+    """True if a command does not take a text for an option, and can print it."""
+    return bool(text) and not text.startswith("-") and text.isprintable() and len(text) <= _MAX_ARGUMENT_CHARS
 
 
 def _run(arguments: list[str], *, is_import: bool) -> bytes:
@@ -248,7 +265,7 @@ def _run(arguments: list[str], *, is_import: bool) -> bytes:
             line, check=False, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT_SECONDS
         )
     except subprocess.TimeoutExpired as error:
-        fix = f"onrecord {' '.join(arguments)}"
+        fix = f"onrecord {shlex.join(arguments)}"
         raise BadInput(f"it took more than {_TIMEOUT_SECONDS:.0f} seconds and was ended", fix=fix) from error
     if result.returncode and not (is_import and b'"files"' in result.stdout):
         raise _error(result.stdout + result.stderr, arguments)
@@ -257,7 +274,7 @@ def _run(arguments: list[str], *, is_import: bool) -> bytes:
 
 def _error(output: bytes, arguments: list[str]) -> OnrecordError:
     """Return the error that a command has printed."""
-    fix = f"onrecord {' '.join(arguments)}"
+    fix = f"onrecord {shlex.join(arguments)}"
     _, brace, rest = output.decode("utf-8", "replace").partition("{")
     try:
         raw, _ = json.JSONDecoder().raw_decode(brace + rest)

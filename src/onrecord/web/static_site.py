@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from itertools import chain
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from starlette.types import ASGIApp
 
@@ -127,7 +127,7 @@ def _relative_link(link: re.Match[str], depth: int) -> str:
     words = query.get("tag", query.get("category", [""]))[0]
     file = _page_file(path)
     if urlsplit(path).path in ("/search", "/timeline") and words and "page" not in query:
-        file = f"search.html?q={words}"
+        file = f"search.html?q={quote(words)}"
     return f'{link[1]}="{html.escape("../" * depth + file)}"'
 
 

@@ -284,6 +284,8 @@ def begin(request: Request) -> Response:
 
 def _address_of_page(request: Request) -> str:
     """Return the address of the page, to come back to it; a page that a form made has none of its own."""
+    if request.url.path.startswith("/do/"):
+        return page_before(request)
     query = "&".join(part for part in request.url.query.split("&") if part and not part.startswith("notice="))
     path = request.url.path
     if request.method == "POST" and not path.startswith("/new/") and not path.endswith("/edit"):
