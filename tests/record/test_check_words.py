@@ -221,3 +221,27 @@ def test_a_record_may_have_eight_checks() -> None:
 
     assert memory.flaws_in(raw(checks=checks[:8])) == []
     assert [flaw.where for flaw in memory.flaws_in(raw(checks=checks))] == ["checks"]
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "is_in"),
+    [
+        ("->flush(", "$this->em->flush();", True),
+        ("->", "p->next", True),
+        ("<-", "x<-read()", True),
+        ("-->", "<!--x-->", True),
+        ("->get", "x->getAll()", False),
+        ("--force", "push --force-with-lease", False),
+        ("--force", "push x--force", False),
+        ("-m", "pip-m", False),
+        ("x-", "x-y", False),
+        ("--", "i--j", False),
+        ("--", "git checkout -- .", True),
+    ],
+)
+def test_an_arrow_at_the_edge_of_a_text_is_no_part_of_a_word(part: str, text: str, is_in: bool) -> None:
+    """A check with `->flush(` was saved, and no line could ever break it: a name stands before the arrow."""
+    assert check.has_text(text, part) is is_in
+    one = Check(("edit",), paths=("a",), adds=(part,))
+    assert bool(check.broken_lines(one, FileLines("a", [Line(1, text)]))) is is_in
+    assert not is_in or set(check.key_words(one)) & ({""} | check.words_of(text))

@@ -307,7 +307,7 @@ def _breaks_line(check: Check, adds: Sequence[str], text: str) -> bool:
 
 
 def _begins(text: str, start: str) -> bool:
-    return text.startswith(start) and not (_is_word(start[-1:]) and _is_word(text[len(start) : len(start) + 1]))
+    return text.startswith(start) and not (_ends_with_word(start) and _is_word(text[len(start) : len(start) + 1]))
 
 
 def _is_added(file_lines: FileLines, text: str) -> bool:
@@ -328,7 +328,7 @@ def count_text(text: str, part: str) -> int:
 
 def _places(text: str, part: str) -> Iterator[int]:
     """Yield the places of a text at which `part` occurs as whole words, within a bound."""
-    needs_start, needs_end = _is_word(part[:1]), _is_word(part[-1:])
+    needs_start, needs_end = _begins_with_word(part), _ends_with_word(part)
     place = text.find(part)
     for _ in range(_MAX_TRIES):
         if place < 0:
@@ -338,6 +338,16 @@ def _places(text: str, part: str) -> Iterator[int]:
         if is_apart and not (needs_end and _is_word(text[end : end + 1])):
             yield place
         place = text.find(part, place + 1)
+
+
+def _begins_with_word(part: str) -> bool:
+    """True if the beginning of a text must be that of a word. The dash of an arrow is none: `->y` is in `x->y`."""
+    return _is_word(part[:1]) and (part[0] != "-" or _is_word(part.lstrip("-")[:1] or "-"))
+
+
+def _ends_with_word(part: str) -> bool:
+    """True if the end of a text must be the end of a word. The dash of an arrow is none: `x<-` is in `x<-y`."""
+    return _is_word(part[-1:]) and (part[-1] != "-" or _is_word(part.rstrip("-")[-1:] or "-"))
 
 
 def _is_word(char: str) -> bool:
@@ -365,7 +375,8 @@ def key_words(check: Check) -> tuple[str, ...]:
 
 
 def _longest(words: set[str]) -> str:
-    return max(words, key=lambda word: (len(word), word), default="")
+    """Return the longest word; dashes alone are none, as they may be part of one in the text that has them."""
+    return max((word for word in words if word.strip("-")), key=lambda word: (len(word), word), default="")
 
 
 def added_lines(path: str, old_text: str, new_text: str, *, is_new: bool) -> FileLines:
