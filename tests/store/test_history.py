@@ -148,6 +148,24 @@ def test_a_change_can_be_named_and_is_taken_back_only_once(store):
         history.undo(store, first.id)
 
 
+def test_an_undo_that_was_a_mistake_is_undone_by_its_id(store):
+    """The log listed an undo by its id, and `undo` said that no such change is in the log: the record was lost."""
+    store.create(sample(id="first", title="First"))
+    _save(store)
+    before = texts(store)
+    history.undo(store)
+    mistake = history.read(store.root)[-1]
+
+    undone = history.undo(store, mistake.id)
+
+    assert (undone.change.id, texts(store)) == (mistake.id, before)
+    assert [change.is_undone for change in history.read(store.root)] == [False, False, True, False]
+    with pytest.raises(CannotUndo):
+        history.undo(store, mistake.id)
+    assert [history.undo(store).change.action for _ in range(2)] == ["save", "save"]
+    assert texts(store) == {}
+
+
 def test_a_change_that_git_took_back_is_passed_on_to_the_one_before(store):
     store.create(sample(id="first", title="First"))
     _save(store)

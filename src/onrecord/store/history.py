@@ -100,7 +100,11 @@ def read(root: str) -> list[LoggedChange]:
     lines = [fields for line in _file(root).lines(is_strict=True) if (fields := _parse_line(line)) is not None]
     done_ids = {change_id for fields in lines if isinstance(change_id := fields.get("done"), str)}
     changes = [change for fields in lines if (change := _change(fields)) is not None]
-    undone_ids = {change.undoes for change in changes if change.undoes and change.id in done_ids}
+    undone_ids: set[str] = set()
+    for change in reversed(changes):
+        # A change whose undo was undone itself is in force again.
+        if change.undoes and change.id in done_ids and change.id not in undone_ids:
+            undone_ids.add(change.undoes)
     return [change._replace(is_done=change.id in done_ids, is_undone=change.id in undone_ids) for change in changes]
 
 
@@ -164,12 +168,11 @@ def undo(store: Store, change_id: str = "", *, skip_changed: bool = False) -> Un
 
 
 def _find_change(root: str, history: Sequence[LoggedChange], change_id: str) -> LoggedChange:
-    """Return the change with this id, or the last one made here that can be undone. An undo cannot be undone itself."""
-    candidates = [change for change in history if not change.undoes and change.action != "undo"]
+    """Return the change with this id, or the last that can be undone; an undo is undone only by its id."""
     if change_id:
-        candidates = [change for change in candidates if change.id.startswith(change_id)]
+        candidates = [change for change in history if change.id.startswith(change_id)]
     else:
-        candidates = [change for change in candidates if change.action != SYNC]
+        candidates = [change for change in history if not change.undoes and change.action not in ("undo", SYNC)]
     for change in reversed(candidates):
         if change.is_undone and change_id:
             raise CannotUndo(f"the change {change.id} is already undone", fix="onrecord log")
