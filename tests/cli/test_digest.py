@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
@@ -141,3 +142,20 @@ def test_records_that_are_not_accepted_are_not_shown(sample, onrecord):
     assert onrecord("digest").out.startswith("Nothing to show: the records of this repository are not accepted; "), (
         onrecord("digest").out
     )
+
+
+def test_a_digest_names_the_memories_in_folders_as_a_session_at_the_root_is_told(project, onrecord):
+    """It said that nothing is on record where the hook named the memory of a package."""
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    (project / "packages" / "web").mkdir(parents=True)
+    onrecord("init")
+    onrecord("init", "--here", "--project", "packages/web")
+    options = ("--set=context=C.", "--set=decision=Forms are validated with zod.", "--set=rationale=R.")
+    onrecord("save", "decision", "Forms with zod", "--project", "packages/web", *options)
+    subprocess.run(["git", "add", "packages"], cwd=project, check=True)
+
+    outcome = onrecord("digest")
+
+    assert "packages/web has its own memory: 1 record" in outcome.out.splitlines()
+    assert "packages/web" not in onrecord("digest", "--user").out
+    assert "packages/web" in json.loads(onrecord("digest", "--json").out)["text"]

@@ -13,7 +13,8 @@ from onrecord.project import Project
 from onrecord.recall import trust
 from onrecord.search import index
 from onrecord.settings import DIGEST_SWITCH, off_switches
-from onrecord.text import count_tokens
+from onrecord.store import nested
+from onrecord.text import count_tokens, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,14 +47,17 @@ def run(args: argparse.Namespace) -> CommandResult:
         preview = digest.make(project.root, store_refs, project.settings, only.prefix if only else "")
     page = preview.render()
     reasons = list(map(clean, _explain(preview, page))) if args.why else []
-    nothing = _EMPTY if all(store_ref.is_trusted for store_ref in store_refs) else _NOT_ACCEPTED
+    is_trusted = all(store_ref.is_trusted for store_ref in store_refs)
+    nothing = _EMPTY if is_trusted else _NOT_ACCEPTED
+    # As the hook does: a session at the root of a monorepo is told of the memories in its folders.
+    shown = join("" if only or not is_trusted else nested.line(project.root), page.text)
 
     def text(screen: Screen) -> str:
-        return "\n".join([page.text or fitted(screen, nothing), *(fitted(screen, line) for line in reasons)])
+        return "\n".join([shown or fitted(screen, nothing), *(fitted(screen, line) for line in reasons)])
 
-    tokens = count_tokens(page.text)
-    data = {**_describe(preview, page), "tokens": tokens, "text": page.text}
-    note = f"(about {tokens:,} tokens)" if page.text else ""
+    tokens = count_tokens(shown)
+    data = {**_describe(preview, page), "tokens": tokens, "text": shown}
+    note = f"(about {tokens:,} tokens)" if shown else ""
     return CommandResult(data, text, warning="; ".join(preview.warnings), note=note).warned(warning)
 
 
