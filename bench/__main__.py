@@ -60,11 +60,11 @@ def _module(name: str) -> ModuleType:
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    chosen = (argv if argv is not None else sys.argv[1:])[:1]
+    command_typed = (argv if argv is not None else sys.argv[1:])[:1]
     commands = parser.add_subparsers(dest="command", required=True)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary)
-        if chosen == [name]:
+        if command_typed == [name]:
             _module(name).add_arguments(command)
     options = parser.parse_args(argv)
     return int(_module(options.command).run(options))

@@ -120,7 +120,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def score(name: str, clones: Path) -> list[Scored]:
-    """The commands of a project with the features of their candidates."""
+    """Return the commands of a project with the features of their candidates."""
     own = data.OWN / "commands" / name / "records.jsonl"
     raw = list(data.lines(own if own.exists() else data.SHARED / f"words-{name}" / "records.jsonl"))
     successor = {each["supersedes"]: each["key"] for each in raw if each["supersedes"]}
@@ -129,7 +129,7 @@ def score(name: str, clones: Path) -> list[Scored]:
 
 
 def labelled(name: str, clones: Path) -> list[Command]:
-    """The commands of a project, with their labels. Raises SystemExit if the clone has others."""
+    """Return the commands of a project, with their labels. Raises SystemExit if the clone has others."""
     texts = transcripts.commands(transcripts.clone(clones, REPOSITORIES[name]))
     labels = list(data.lines(data.OWN / "commands" / name / "labels.jsonl"))
     missing = [label["id"] for label in labels if transcripts.hash_of(texts.get(label["id"], "")) != label["hash"]]
@@ -152,12 +152,12 @@ def _score(stage: Stage, command: Command) -> Scored:
 
 
 def current() -> np.ndarray:
-    """The weights in use, the constant last."""
+    """Return the weights in use, the constant last."""
     return as_row(coefficients.COMMAND_WEIGHTS)
 
 
 def as_row(weights: Mapping[str, float]) -> np.ndarray:
-    """Weights in the order of the features, the constant last."""
+    """Return weights in the order of the features, the constant last."""
     return np.array([weights.get(name, 0.0) for name in (*command_match.NAMES, "base")])
 
 
@@ -193,7 +193,7 @@ PRIOR = {
 
 
 def fit(examples: Sequence[Scored]) -> np.ndarray:
-    """Logistic regression by Newton's method, held to the weights in use; a candidate that might govern is left out."""
+    """Fit a logistic regression held to `PRIOR`, by Newton's method; what might govern a command is left out."""
     rows, labels, importance = [], [], []
     for name in {scored.command.project for scored in examples}:
         own = [scored for scored in examples if scored.command.project == name]
@@ -223,7 +223,7 @@ def probabilities(examples: Iterable[Scored], weights: np.ndarray) -> list[tuple
 
 
 def left_out(examples: Sequence[Scored]) -> list[tuple[Scored, np.ndarray]]:
-    """The probabilities of each project by a model that was fitted on the others."""
+    """Return the probabilities of each project by a model that was fitted on the others."""
     judged: list[tuple[Scored, np.ndarray]] = []
     for name in sorted({scored.command.project for scored in examples}):
         others = [scored for scored in examples if scored.command.project != name]
@@ -233,7 +233,7 @@ def left_out(examples: Sequence[Scored]) -> list[tuple[Scored, np.ndarray]]:
 
 
 def decided(judged: Iterable[tuple[Scored, np.ndarray]], threshold: float) -> list[Outcome]:
-    """What each command is shown: the most probable record, from the threshold on."""
+    """Return what each command is shown: the most probable record, if it reaches the threshold."""
     outcomes = []
     for scored, chances in judged:
         best = int(np.argmax(chances)) if len(chances) else -1
@@ -243,24 +243,24 @@ def decided(judged: Iterable[tuple[Scored, np.ndarray]], threshold: float) -> li
 
 
 def choose_threshold(judged: Sequence[tuple[Scored, np.ndarray]]) -> float:
-    """The threshold that serves most of what reaches the aims; where none does, the one that comes closest.
+    """Return the threshold that reaches the aims and serves most; if none does, the one that comes closest.
 
     The share that is right is the mean of the projects': in one of them nearly every command is governed.
     """
 
     def merit(threshold: float) -> tuple[float, float]:
         outcomes = decided(judged, threshold)
-        found = figures(outcomes)
+        shares = figures(outcomes)
         right = float(np.mean([figures(own)["right"] for own in by_project(outcomes)]))
-        missed = max(0.0, AIM_RIGHT - right) + 5 * max(0.0, found["disturbed"] - AIM_DISTURBED)
-        return -missed, found["served"]
+        missed = max(0.0, AIM_RIGHT - right) + 5 * max(0.0, shares["disturbed"] - AIM_DISTURBED)
+        return -missed, shares["served"]
 
     candidates = [round(0.2 + 0.02 * step, 2) for step in range(38)]
     return max(candidates, key=lambda threshold: (merit(threshold), threshold))
 
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """The shares of what is shown that is right, of governed commands that are served, of ordinary ones disturbed."""
+    """Return the shares of shown records that are right, of governed commands served, of ordinary ones disturbed."""
     shown = [outcome for outcome in outcomes if outcome.is_right or outcome.is_wrong]
     governed = [outcome for outcome in outcomes if outcome.command.relevant]
     ordinary = [outcome for outcome in outcomes if outcome.is_ordinary]
@@ -285,7 +285,7 @@ def by_project(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
 
 
 def intervals(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
-    """Intervals of 95 %, by drawing commands with replacement within each project."""
+    """Return intervals of 95 %, by drawing commands with replacement within each project."""
     rng = random.Random(0)
     projects = by_project(outcomes)
     drawn = [

@@ -70,11 +70,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    chosen = [part for part in PARTS if part.name in (options.only or _NAMES) and part.name not in options.skip]
+    parts = [part for part in PARTS if part.name in (options.only or _NAMES) and part.name not in options.skip]
     if options.list:
-        print("\n".join(f"{part.minutes:5.1f} min  python -m bench {part.words}" for part in chosen))
+        print("\n".join(f"{part.minutes:5.1f} min  python -m bench {part.words}" for part in parts))
         return 0
-    failed = [part.name for part in chosen if not _is_done(part, options.repositories)]
+    failed = [part.name for part in parts if not _is_done(part, options.repositories)]
     for page in PAGES:
         _run([page])
     if failed:
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _is_done(part: Part, repositories: Path | None) -> bool:
-    """Measure one part; whether its figures are there now."""
+    """Measure one part; return True if its figures are there now."""
     if _CLONES in part.words and not repositories:
         print(f"{part.name}: left out, it reads clones (--repositories DIR)", flush=True)
         return False
@@ -96,7 +96,7 @@ def _is_done(part: Part, repositories: Path | None) -> bool:
 
 
 def _run(words: Sequence[str]) -> int:
-    """A process for each part: none leaves anything behind that another would measure."""
+    """Run a part in a process of its own: none leaves anything behind that another would measure."""
     log = ROOT / ".bench-cache" / f"{words[0]}.log"
     log.parent.mkdir(exist_ok=True)
     with log.open("w", encoding="utf-8") as output:

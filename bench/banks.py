@@ -56,9 +56,9 @@ def run(options: argparse.Namespace) -> int:
     counts: dict[str, list[dict[str, Any]]] = {part: [] for part in PARTS}
     for row in rows:
         state = _state(options.clones, row)
-        found = {name: len(state.fits & set(_first(rank(state)))) for name, rank in RANKINGS.items()}
+        right = {name: len(state.fits & set(_first(rank(state)))) for name, rank in RANKINGS.items()}
         sizes = {"feature": state.feature, "lessons": len(state.lessons), "fits": len(state.fits)}
-        counts[row["part"]].append({**sizes, **found})
+        counts[row["part"]].append({**sizes, **right})
         print(counts[row["part"]][-1])
     measured = {"parts": {part: {"what": PARTS[part], **summary(each)} for part, each in counts.items()}}
     results.save("banks", {**measured, "states": counts})
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def summary(counts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """How many fitting lessons each ranking has among the first ten, and in how many features it has enough."""
+    """Count the fitting lessons that each ranking has among the first ten, and the features with enough of them."""
     with_bm25 = [each for each in counts if each["bm25"]]
     return {
         "features": len(counts),
@@ -114,20 +114,20 @@ def _now(state: State) -> dict[str, float]:
 
 
 def _bm25(state: State) -> dict[str, float]:
-    """All words of the work in one query, as anybody would search."""
+    """Rank by all words of the work in one query, as anybody would search."""
     words = " ".join(text for _, text in state.context.signals)
     any_word = " OR ".join(f'"{word}"' for word in dict.fromkeys(terms.words(words.lower())))
     connection = coldstart.connect(":memory:", isolation_level=None)
     connection.execute("CREATE VIRTUAL TABLE lesson USING fts5(text, tokenize='porter unicode61')")
     rows = [(place, lesson.text) for place, lesson in enumerate(state.lessons)]
     connection.executemany("INSERT INTO lesson (rowid, text) VALUES (?, ?)", rows)
-    found = connection.execute("SELECT rowid, -bm25(lesson) FROM lesson WHERE lesson MATCH ?", (any_word,)).fetchall()
+    scores = connection.execute("SELECT rowid, -bm25(lesson) FROM lesson WHERE lesson MATCH ?", (any_word,)).fetchall()
     connection.close()
-    return {state.lessons[place].key: score for place, score in found}
+    return {state.lessons[place].key: score for place, score in scores}
 
 
 def _old(state: State) -> dict[str, float]:
-    """The rule of 0.2.0: of the forty best by BM25, those that have half of the words of the intent."""
+    """Rank by the rule of 0.2.0: of the forty best by BM25, those that have half of the words of the intent."""
     stems = set(query.parse(state.context.intent).terms)
     ranked = _bm25(state)
     best = sorted(ranked, key=lambda key: -ranked[key])[:40]

@@ -52,8 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    chosen = [session for session in sessions.taught() if not session.is_phrase] if options.taught else sessions.held()
-    outcomes = [replay(session, found) for session in chosen]
+    replayed = (
+        [session for session in sessions.taught() if not session.is_phrase] if options.taught else sessions.held()
+    )
+    outcomes = [replay(session, found) for session in replayed]
     print(report("learnt from" if options.taught else "held", outcomes))
     if options.details:
         print(details(outcomes))
@@ -63,12 +65,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def found(end: Ending, shown: tuple[str, ...]) -> list[SaveCandidate]:
-    """What triage finds, without what records say that the session was shown."""
+    """Return what triage finds, without what records say that the session was shown."""
     return [finding for finding in triage.best_candidates(end) if not triage.is_repeated_in(finding.core, shown)]
 
 
 def measured(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
-    """Each measure with its interval."""
+    """Return each measure with its interval."""
     return {
         title: [round(value, 3) for value in (measure(outcomes), *interval(outcomes, measure))]
         for title, measure in MEASURES
@@ -76,16 +78,16 @@ def measured(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
 
 
 def replay(session: Session, find: Finder) -> Outcome:
-    """Triage at every point of a session where a turn ends, with the rules of the Stop hook for what is new."""
+    """Run triage wherever a turn of a session ends, with the rules of the Stop hook for what is new."""
     suggested: list[SaveCandidate] = []
-    made: list[Suggestion] = []
+    earlier: list[Suggestion] = []
     for end, shown in session.stops():
-        new = [finding for finding in find(end, shown) if suggestions.is_new(finding, made, session.id)]
+        new = [finding for finding in find(end, shown) if suggestions.is_new(finding, earlier, session.id)]
         if new and len(suggested) < MOST_SUGGESTIONS:
             suggested.append(new[0])
             category, evidence = new[0].category, new[0].evidence
             keys = suggestions.keys(evidence)
-            made.append(Suggestion("suggested", category, session.id, timestamps.now(), keys, evidence))
+            earlier.append(Suggestion("suggested", category, session.id, timestamps.now(), keys, evidence))
     return Outcome(session, tuple(suggested))
 
 
@@ -100,18 +102,18 @@ def recall(outcomes: Sequence[Outcome]) -> float:
 
 
 def about(outcomes: Sequence[Outcome]) -> float:
-    """The share of suggestions that quote the labelled words: about the right thing, whatever its category."""
+    """Return the share of suggestions that quote the labelled words, whatever their category."""
     return _share(sum(outcome.quoted for outcome in outcomes), sum(len(outcome.suggested) for outcome in outcomes))
 
 
 def noticed(outcomes: Sequence[Outcome]) -> float:
-    """The share of sessions with something worth keeping in which a suggestion quotes the labelled words."""
+    """Return the share of sessions with something worth keeping in which a suggestion quotes the labelled words."""
     wanted = [outcome for outcome in outcomes if outcome.session.expected]
     return _share(sum(bool(outcome.quoted) for outcome in wanted), len(wanted))
 
 
 def silent(outcomes: Sequence[Outcome]) -> float:
-    """The share of sessions with nothing worth keeping in which nothing was suggested."""
+    """Return the share of sessions with nothing worth keeping in which nothing was suggested."""
     nothing = [outcome for outcome in outcomes if not outcome.session.expected]
     return _share(sum(not outcome.suggested for outcome in nothing), len(nothing))
 
@@ -130,14 +132,14 @@ MEASURES = (
 
 
 def interval(outcomes: Sequence[Outcome], measure: Callable[[Sequence[Outcome]], float]) -> tuple[float, float]:
-    """The middle 95 % of a measure over resampled sessions."""
+    """Return the middle 95 % of a measure over resampled sessions."""
     dice = random.Random(7)
     values = sorted(measure(dice.choices(outcomes, k=len(outcomes))) for _ in range(RESAMPLES))
     return values[RESAMPLES * 25 // 1000], values[RESAMPLES * 975 // 1000]
 
 
 def report(name: str, outcomes: Sequence[Outcome]) -> str:
-    """The numbers of one set, in a few lines of Markdown."""
+    """Return the numbers of one set, in a few lines of Markdown."""
     lines = [f"### {name}: {len(outcomes)} sessions", ""]
     for title, measure in MEASURES:
         low, high = interval(outcomes, measure)

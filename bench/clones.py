@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def measure(folder: Path, size: int) -> dict[str, Any]:
-    """The first minutes of a fresh clone: its first hooks, and when the index that they began is complete."""
+    """Measure a fresh clone: its first hooks, and when the index that they began is complete."""
     store = folder / "project" / ".claude" / "memory"
     if not store.exists():
         latency.write_store(store, size)

@@ -44,7 +44,7 @@ def prompt_lines(thresholds: Thresholds, models: Mapping[str, Model]) -> list[st
 
 
 def weight_lines(prefix: str, base: float, weights: Mapping[str, float]) -> list[str]:
-    """A model of one column."""
+    """Return the lines of a model of one column."""
     rows = (f'    "{name}": {weight:.5f},' for name, weight in weights.items())
     return ["", f"{prefix}BASE = {base:.5f}", f"{prefix}WEIGHTS = {{", *rows, "}"]
 
@@ -55,14 +55,14 @@ def _table(name: str, model: Model) -> list[str]:
 
 
 def _rows(model: Model) -> Iterable[tuple[str, tuple[float, ...]]]:
-    """The weights by feature; what compares scores has none in the ranking."""
+    """Return the weights by feature; what compares scores has none in the ranking."""
     ranks = [model.rank.base, *model.rank.weights, *(0.0 for _ in relevance.RELATIVE)]
     columns = zip(ranks, [model.relevance.base, *model.relevance.weights])
     return zip(("base", *relevance.NAMES[: model.features], *relevance.RELATIVE), columns)
 
 
 def plain(models: Mapping[str, Model]) -> dict[str, dict[str, list[float]]]:
-    """Models as they are stored for measuring: the same tables."""
+    """Return models as they are stored for measuring: the same tables."""
     return {
         name: {key: [round(value, 4) for value in row] for key, row in _rows(model)} for name, model in models.items()
     }

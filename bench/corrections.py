@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def replay(word_set: WordSet) -> list[Outcome]:
-    """Each prompt of a set, in the order of its session."""
+    """Return the outcome of each prompt of a set, in the order of its session."""
     records = word_set.records
     successor = {raw["supersedes"]: raw["key"] for raw in records if raw["supersedes"]}
     sessions: dict[str, list[TypedPrompt]] = {}
@@ -124,7 +124,7 @@ def _session(stage: Stage, prompts: Iterable[TypedPrompt], settings: Settings) -
 
 
 def _rules(stage: Stage, prompt: TypedPrompt, settings: Settings, ledger: Ledger) -> frozenset[str]:
-    """The rules that the prompt hook shows; they are noted in the ledger."""
+    """Return the rules that the prompt hook shows, and note them in the ledger."""
     request = for_prompt.Request(prompt.text, is_first=prompt.is_first)
     ledger.count_prompt()
     decision = for_prompt.decide(stage.stores, request, settings, ledger=ledger)
@@ -132,7 +132,7 @@ def _rules(stage: Stage, prompt: TypedPrompt, settings: Settings, ledger: Ledger
 
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:
-    """Each figure as a part and the whole that it is of."""
+    """Return each figure as a part and the whole that it is of."""
     corrections = [outcome for outcome in outcomes if outcome.label == "correction"]
     on_file = [outcome for outcome in corrections if outcome.rules]
     others = [outcome for outcome in outcomes if not outcome.label]
@@ -150,7 +150,7 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:
 
 
 def _written(folder: Path) -> tuple[int, int]:
-    """How many written prompts of the life sets count as corrections in the middle of a session, and of how many."""
+    """Count the written prompts of the life sets, and those that count as corrections in the middle of a session."""
     folders = sorted([*data.OWN.glob("life-*"), *folder.glob("life-*")])
     prompts = [raw for folder in folders for raw in data.lines(folder / "prompts.jsonl") if raw["kind"] != _NOT_TYPED]
     return sum(correction.strength(prompt["text"]) > correction.NONE for prompt in prompts), len(prompts)
@@ -160,7 +160,7 @@ def details(outcomes: Iterable[Outcome]) -> Iterable[str]:
     for outcome in outcomes:
         is_correction = outcome.label == "correction"
         if outcome.label != "unclear" and (outcome.is_known != is_correction or outcome.broken - outcome.fitting):
-            known = "known" if outcome.is_known else "not known"
-            yield f"{outcome.id} {outcome.label or 'other'}: {known}, shown {sorted(outcome.broken)}"
+            verdict = "known" if outcome.is_known else "not known"
+            yield f"{outcome.id} {outcome.label or 'other'}: {verdict}, shown {sorted(outcome.broken)}"
         elif outcome.rules and not outcome.broken & outcome.rules:
             yield f"{outcome.id}: missed {sorted(outcome.rules)}"

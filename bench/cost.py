@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def measure(names: Sequence[str], times: int) -> dict[str, Any]:
-    """All figures over some projects; hooks are timed in the first."""
+    """Return all figures over some projects; hooks are timed in the first."""
     rules, pointers, firsts = ([each for name in names for each in _texts(name, kind)] for kind in _KINDS)
     sizes = [_size(name) for name in names]
     with tempfile.TemporaryDirectory(prefix="onrecord-cost-") as folder:
@@ -93,7 +93,7 @@ _KINDS = ("records, in a session", "only pointers", "records, at its first promp
 
 
 def _texts(name: str, kind: str) -> Iterator[int]:
-    """The tokens of each text of a kind that the prompts of a project get."""
+    """Yield the tokens of each text of a kind that the prompts of a project get."""
     own, settings = life_sets.load(name, VARIANT), load_settings("", "")
     with stage.Stage(own.records) as staged:
         for prompt in own.prompts:
@@ -109,8 +109,10 @@ def map_of(name: str) -> MapSize:
     with stage.Stage(own.records) as staged:
         # A session that starts before all records are indexed gets a part of the map.
         index.open(staged.root).close()
-        made = digest.make(staged.root, paths.store_refs(staged.root), settings).render()
-    return MapSize(len(made.lines) + made.left_out, len(made.lines), count_tokens(made.text))
+        page_of_map = digest.make(staged.root, paths.store_refs(staged.root), settings).render()
+    return MapSize(
+        len(page_of_map.lines) + page_of_map.left_out, len(page_of_map.lines), count_tokens(page_of_map.text)
+    )
 
 
 def _spread(values: Sequence[int]) -> dict[str, float]:
@@ -131,7 +133,7 @@ def _size(name: str) -> Size:
 
 
 def _index(folder: Path, name: str) -> None:
-    """A project's records as a store on disk, with its index."""
+    """Write a project's records as a store on disk, and index it."""
     store = folder / "project" / ".claude" / "memory"
     stage.write(str(store), life_sets.load(name, VARIANT).records)
     command = (sys.executable, "-c", _INDEX, str(latency.ROOT / "src"), str(store))
@@ -148,17 +150,17 @@ def _hooks(folder: Path, name: str, times: int) -> Iterator[tuple[str, dict[str,
     stop.write(talk, _ANSWER)
     time.sleep(2.1)  # A folder younger than this is listed again, as it may still change.
     for what, (event, fields) in _EVENTS.items():
-        given = {"cwd": str(folder / "project"), "transcript_path": str(talk), **fields}
+        event_fields = {"cwd": str(folder / "project"), "transcript_path": str(talk), **fields}
 
-        def asked(turn: int, given: dict[str, Any] = given) -> dict[str, Any]:
-            return {**given, "session_id": f"s{turn}"}
+        def of_turn(turn: int, event_fields: dict[str, Any] = event_fields) -> dict[str, Any]:
+            return {**event_fields, "session_id": f"s{turn}"}
 
         command = latency.command(sys.executable, event)
-        yield what, latency.compare(command, asked, latency.environment(folder), times)
+        yield what, latency.compare(command, of_turn, latency.environment(folder), times)
 
 
 def tables(measured: dict[str, Any]) -> dict[str, str]:
-    """The tables of the page by the name of the place they stand in."""
+    """Return the tables of the page by the names of their places on it."""
     spent = [
         "| a prompt gets | texts measured | median | nine in ten at most | most |",
         "| --- | --- | --- | --- | --- |",

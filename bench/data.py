@@ -59,13 +59,13 @@ class Set(NamedTuple):
 
 
 def outside(folder: Path | None = None) -> list[str]:
-    """Names of the sets written by other people that are there to be read."""
+    """Return the names of the sets by other people that can be read here."""
     folder = folder or SHARED
     return sorted(path.parent.name for path in folder.glob("*/corpus.jsonl")) if folder.is_dir() else []
 
 
 def load(name: str, *, triggers: bool = True, folder: Path | None = None) -> Set:
-    """A set by name: one of ours, a folder of the shared data, or the path of any folder."""
+    """Load a set by name: one of ours, a folder of the shared data, or the path of any folder."""
     if (OWN / name / "records.jsonl").exists():
         return _own(name, triggers)
     path = Path(name) if Path(name).is_dir() else (folder or SHARED) / name
@@ -93,7 +93,7 @@ def _outside(path: Path) -> Set:
         records.append(_record(slug, raw))
     prompts = []
     for raw in lines(path / "queries.jsonl"):
-        relevant = frozenset(slugs[one] for one in raw["relevant"] if one in slugs)
+        relevant = frozenset(slugs[key] for key in raw["relevant"] if key in slugs)
         prompts.append(Prompt(raw["id"], raw["text"], raw.get("type", ""), relevant))
     return Set(path.name, tuple(records), tuple(prompts))
 
@@ -107,7 +107,7 @@ def _record(slug: str, raw: dict[str, Any]) -> Memory:
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a file with one on each line."""
+    """Yield the objects of a file with one on each line."""
     with path.open(encoding="utf-8") as file:
         for line in file:
             if line.strip():

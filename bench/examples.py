@@ -54,7 +54,7 @@ class Pool(NamedTuple):
 
 
 def gather(own: Set, *, removed: bool = False) -> list[Pool]:
-    """The pools of all prompts of a set, from the cache where nothing has changed since.
+    """Return the pools of all prompts of a set, from the cache where nothing has changed since.
 
     If `removed`, each prompt is asked of the store without its answer.
     """
@@ -71,7 +71,7 @@ def gather(own: Set, *, removed: bool = False) -> list[Pool]:
 
 @contextmanager
 def _neutral() -> Iterator[None]:
-    """Coefficients that are always the same, so that what is learnt does not depend on what was learnt before.
+    """Use coefficients that are always the same: what is learnt must not depend on what was learnt before.
 
     They choose between the text of a record and that of one it replaces.
     """
@@ -87,11 +87,11 @@ def _neutral() -> Iterator[None]:
 
 
 def pool(stage: Stage, prompt: Prompt) -> Pool:
-    """The candidates for a prompt, in the order of their ids."""
-    asked = query.parse_prompt(prompt.text)
+    """Return the candidates for a prompt, in the order of their ids."""
+    search_query = query.parse_prompt(prompt.text)
     rows, passages, ids, subjects = list[list[float]](), list[int](), list[str](), list[int]()
     numbers: dict[object, int] = {}
-    for place, passage in enumerate((asked._replace(passages=()), *asked.passages)):
+    for place, passage in enumerate((search_query._replace(passages=()), *search_query.passages)):
         matches = rank.find(stage.index, passage, Filter("auto"), CANDIDATES)
         for match in sorted((match for match in matches if match.status == "active"), key=lambda match: match.id):
             rows.append([match.features[name] for name in relevance.NAMES])
@@ -116,7 +116,7 @@ def _removed(stage: Stage, prompt: Prompt) -> Pool:
 
 
 def smaller(own: Set, size: int) -> Set:
-    """A set with some of the records of another: most of its prompts have no answer there, as in a young store."""
+    """Return a set with some of the records: most of its prompts have no answer there, as in a young store."""
     rng = random.Random(f"{own.name}-{size}")
     current = [record for record in own.records if not record.superseded_by]
     records = rng.sample(current, min(size, len(current)))
@@ -129,7 +129,7 @@ def smaller(own: Set, size: int) -> Set:
 
 
 def joined(own: Set) -> Set:
-    """A set of prompts that each ask for two things: pairs of its answerable ones, joined in three ways."""
+    """Return a set of prompts that each ask for two things: pairs of answerable ones, joined in three ways."""
     rng = random.Random(own.name)
     prompts = [
         prompt for prompt in own.answerable if prompt.kind != life_sets.COMMIT and len(prompt.text) < _MAX_JOINED
@@ -156,7 +156,7 @@ def _joined(first: Prompt, second: Prompt, joint: str) -> Prompt:
 
 
 def together(sets: Sequence[Set], name: str, most: int = 80) -> Set:
-    """Several sets in one store, with some of the prompts of each."""
+    """Return several sets in one store, with some of the prompts of each."""
     rng = random.Random(name)
     records = [record for each in sets for record in each.records]
     prompts = [prompt for each in sets for prompt in rng.sample(each.prompts, min(most, len(each.prompts)))]
@@ -164,12 +164,12 @@ def together(sets: Sequence[Set], name: str, most: int = 80) -> Set:
 
 
 def sample(prompts: Sequence[Prompt], most: int, seed: str) -> tuple[Prompt, ...]:
-    """Some prompts, the same ones every time."""
+    """Return some prompts, the same ones every time."""
     return tuple(random.Random(seed).sample(list(prompts), min(most, len(prompts))))
 
 
 def _digest(own: Set) -> str:
-    """What tells one set, one program and one table from another."""
+    """Return a key that changes with the set, the program and the table of vectors."""
     prompts = [(*prompt[:3], sorted(prompt.relevant), prompt.turns, sorted(prompt.maybe)) for prompt in own.prompts]
     digest = hashlib.sha256(repr((CANDIDATES, prompts)).encode())
     for record in own.records:
@@ -180,6 +180,6 @@ def _digest(own: Set) -> str:
 
 
 def _sources() -> Iterable[Path]:
-    """The files that the features depend on: the search without its coefficients."""
+    """Return the files that the features depend on: the search without its coefficients."""
     folder = Path(relevance.__file__).parent
     return [*sorted(set(folder.glob("*.py")) - {Path(coefficients.__file__)}), Path(vectors.FILE)]

@@ -44,32 +44,33 @@ def run(options: argparse.Namespace) -> int:
             continue
         cases[name] = list(measure(name, options.data, [row for row in rows if row["store"] == name]))
     print("set        failures shown  right  precision            served")
-    cases["all"] = [case for one in cases.values() for case in one]
-    for name, found in cases.items():
-        print(_line(name, found))
+    cases["all"] = [case for own in cases.values() for case in own]
+    for name, own in cases.items():
+        print(_line(name, own))
     if "runbooks" in cases:
-        results.save("failures", {"sets": {name: counts(found) for name, found in cases.items()}})
+        results.save("failures", {"sets": {name: counts(own) for name, own in cases.items()}})
     return 0
 
 
 def measure(name: str, folder: Path, rows: list[dict[str, Any]]) -> list[Case]:
-    """Every failure of one store, asked of the whole of it."""
-    chosen = data.load(name, folder=folder)
+    """Ask the whole of one store about each of its failures."""
+    records = data.load(name, folder=folder).records
     names = _names(name, folder)
     settings = load_settings("", "")
-    with Stage(chosen.records) as stage:
-        found = []
+    with Stage(records) as stage:
+        cases = []
         for row in rows:
-            relevant = {names.get(one, one) for one in row["relevant"]}
+            relevant = {names.get(key, key) for key in row["relevant"]}
             is_noise = for_failure.is_noise(row["command"], row["error"])
             lines = "" if is_noise else for_failure.error_lines(row["error"])
-            one = for_failure.best(stage.stores, lines, settings) if lines else None
-            found.append(Case(bool(relevant), one is not None, one is not None and one.match.id in relevant))
-    return found
+            runbook = for_failure.best(stage.stores, lines, settings) if lines else None
+            is_right = runbook is not None and runbook.match.id in relevant
+            cases.append(Case(bool(relevant), runbook is not None, is_right))
+    return cases
 
 
 def _names(name: str, folder: Path) -> dict[str, str]:
-    """How the set's loader calls the documents of an outside corpus."""
+    """Return the ids that the set's loader gives to the documents of an outside corpus."""
     if name != "runbooks":
         return {}
     lines = (folder / name / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
@@ -77,7 +78,7 @@ def _names(name: str, folder: Path) -> dict[str, str]:
 
 
 def counts(cases: list[Case]) -> dict[str, int]:
-    """How many failures there are, how many a runbook is about, and how many were shown one, and the right one."""
+    """Count the failures, those that a runbook is about, those that were shown one, and those shown the right one."""
     return {
         "failures": len(cases),
         "answerable": sum(case.answerable for case in cases),

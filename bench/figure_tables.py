@@ -16,14 +16,14 @@ def _percent(share: float, low: float, high: float) -> str:
 
 
 def _of(part: int, of: int) -> str:
-    """A share of a count, with the count."""
+    """Return a share of a count, with the count."""
     if not of:
         return "none"
     return f"{part} of {of}: {_percent(part / of, *wilson(part, of))}"
 
 
 def words(measured: Measured) -> str:
-    """What prompts got before and get now, and what whole sessions get."""
+    """Return what prompts got before and get now, and what whole sessions get."""
     rows = (
         ("rules that are relevant", "precision"),
         ("rules that are relevant or defensible", "precision with maybe"),
@@ -82,7 +82,7 @@ def _in_life(figures: Measured, key: str) -> str:
 
 
 def past(measured: Measured) -> str:
-    """Shares with intervals; below each those before, and those of the English questions."""
+    """Return shares with intervals; below each those before, and those of the English questions."""
     variants, before, english = measured["variants"], measured["before"], measured["english"]
     rows = []
     for name, figure in next(iter(variants.values())).items():
@@ -112,7 +112,7 @@ _CONDITIONS = {
 
 
 def agents(measured: Measured) -> str:
-    """What coding agents did with and without the memory: tasks that records govern, traps at a command, idle tasks."""
+    """Return what agents did with and without the memory: governed tasks, traps at a command, idle tasks."""
     kinds, spent = measured["kinds"], measured["spent"]
     tables = []
     for kind, head in (("governed", "tasks that records govern"), ("trap", "tasks that lead to a governed command")):
@@ -159,7 +159,7 @@ def _difference(numbers: Sequence[float] | None) -> str:
 
 
 def actions(measured: Measured) -> str:
-    """What commands are shown, in the projects that were left out."""
+    """Return what commands are shown, in the projects that were left out."""
     names = {
         "right": ("shown records that govern the command", "shown"),
         "served": ("governed commands that get one that does", "governed"),
@@ -173,7 +173,7 @@ def actions(measured: Measured) -> str:
 
 
 def corrections(measured: Measured) -> str:
-    """What prompts that correct the agent bring, a column for each project."""
+    """Return what prompts that correct the agent bring, a column for each project."""
     projects = measured["projects"]
     rows = {
         "brought": "corrections with a rule on file that bring it",
@@ -203,7 +203,7 @@ def titles(measured: Measured) -> str:
 
 
 def banks(measured: Measured) -> str:
-    """Two rows for each part, a column for each ranking."""
+    """Return two rows for each part, a column for each ranking."""
     rows = []
     for each in measured["parts"].values():
         of = f"{each['features']} {each['what']}"
@@ -302,7 +302,7 @@ _PROMPT_CASES = ("warm", "one file changed", "cold cache")
 
 
 def _command_latency(measured: Measured) -> str:
-    """What the hooks before a command and at the start of a session cost."""
+    """Return the costs of the hooks before a command and at the start of a session."""
     cases = ("an ordinary command", "a command that a record governs", "a session starts")
     rows = [
         [python, f"{int(size):,}", *(_hook(sizes[size].get(case)) for case in cases)]
@@ -395,7 +395,7 @@ def _share(each: Measured, part: str, of: str) -> str:
 
 
 def _found(each: Measured, name: str) -> str:
-    """A count as a share of all prompts, out of 100, with its interval."""
+    """Return a count as a share of all prompts, out of 100, with its interval."""
     low, high = wilson(each[name], each["prompts"])
     return f"{100 * each[name] / each['prompts']:.0f} [{100 * low:.0f}–{100 * high:.0f}]"
 

@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def text() -> str:
-    """The whole page; what was never measured is left out."""
+    """Return the whole page; what was never measured is left out."""
     parts = [_HEAD, _filled(_ABOUT) + "\n"]
     for section in SECTIONS:
         measured = results.load(section.result)

@@ -27,9 +27,9 @@ def run(options: argparse.Namespace) -> int:
     folders = sorted([*data.OWN.glob("life-*"), *data.SHARED.glob("life-*"), *options.life])
     measured = [folder for folder in folders if folder.name not in sessions.ORDINARY]
     rows += [(f"ordinary prompts of {folder.name}: suggested", sessions.ordinary(folder)) for folder in measured]
-    rows.append(("all ordinary prompts", [session for _, listed in rows[2:] for session in listed]))
+    rows.append(("all ordinary prompts", [session for _, prompts in rows[2:] for session in prompts]))
     print("| first prompts | suggestions | of | share |\n| --- | --- | --- | --- |")
-    counts = {name: (sum(map(is_suggested, listed)), len(listed)) for name, listed in rows}
+    counts = {name: (sum(map(is_suggested, prompts)), len(prompts)) for name, prompts in rows}
     for name, (suggested, of) in counts.items():
         print(_row(name, suggested, of))
     if not options.life:
@@ -43,6 +43,6 @@ def _row(name: str, suggested: int, of: int) -> str:
 
 
 def is_suggested(session: Session) -> bool:
-    """Whether anything is suggested when the first turn ends."""
+    """True if anything is suggested when the first turn ends."""
     end, shown = next(iter(session.stops()))
     return bool(capture.found(end, shown))

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def judge_left_out(folds: dict[str, dict[str, Model]], folder: Path) -> list[Ranked]:
-    """What models that never saw a project make of it, with three triggers a record and with all."""
+    """Judge each project by a model that never saw it, with three triggers a record and with all."""
     judged: list[Ranked] = []
     for name in PROJECTS:
         model = folds[name]["WITH_MEANING"]
@@ -84,7 +84,7 @@ def judge_left_out(folds: dict[str, dict[str, Model]], folder: Path) -> list[Ran
 
 
 def judge_typed(folds: dict[str, dict[str, Model]], models: dict[str, Model]) -> list[Ranked]:
-    """What models that never saw a project make of what people typed there."""
+    """Judge what people typed in each project by a model that never saw it."""
     judged: list[Ranked] = []
     for name in (*word_sets.FIT, *word_sets.CHOOSE):
         word_set = word_sets.load(name, None)
@@ -95,24 +95,24 @@ def judge_typed(folds: dict[str, dict[str, Model]], models: dict[str, Model]) ->
 
 
 def missing_sets(folder: Path) -> list[str]:
-    """What of the sets to learn from is not there."""
+    """Return the sets to learn from that are not there."""
     absent = [str(folder / name) for name in (*life_sets.FIT, *TECHNICAL) if not (folder / name).is_dir()]
     absent += [f"prompts of {name}" for name in (*word_sets.FIT, *word_sets.CHOOSE) if not word_sets.load(name, None)]
     return absent + [f"commit subjects of {name}" for name in life_sets.CHOOSE if not life_sets.has_subjects(name)]
 
 
 def fit_both(parts: Sequence[Part]) -> dict[str, Model]:
-    """A model of all features, and one of words for where there is no table of vectors."""
+    """Fit a model of all features, and one of words for where there is no table of vectors."""
     return {"WITH_MEANING": learn.fit(parts), "WORDS_ONLY": learn.fit(parts, len(word_features.NAMES))}
 
 
 def without(name: str, parts: dict[str, list[Part]]) -> list[Part]:
-    """All parts but those of one set and those that hold some of it."""
+    """Return all parts but those of one set and those that hold some of it."""
     return [part for key, each in parts.items() if key not in (name, "together") for part in each]
 
 
 def collect(folder: Path) -> dict[str, list[Part]]:
-    """The parts of all sets that may be learnt from, by set."""
+    """Return the parts of all sets that may be learnt from, by set."""
     jobs = [
         *((project, name, folder) for name in PROJECTS),
         *((technical, name, folder) for name in TECHNICAL),
@@ -130,7 +130,7 @@ def _run(job: Callable[[str, Path], list[Part]], name: str, folder: Path) -> lis
 
 
 def project(name: str, folder: Path) -> list[Part]:
-    """A life set in all variants, and in young stores."""
+    """Return a life set in all variants, and in young stores."""
     sets = {variant: life_sets.load(name, variant, folder=folder) for variant in life_sets.VARIANTS}
     if not life_sets.has_full_triggers(name):
         del sets["full"]
@@ -146,7 +146,7 @@ def project(name: str, folder: Path) -> list[Part]:
 
 
 def typed(name: str, _: Path) -> list[Part]:
-    """What people typed in one project, with three triggers a record and with none."""
+    """Return what people typed in one project, with three triggers a record and with none."""
     word_set = word_sets.load(name, None)
     assert word_set
     sets = (word_sets.as_set(name, word_set), word_sets.as_set(name, word_set, 0)._replace(name=f"words-{name}-none"))
@@ -154,7 +154,7 @@ def typed(name: str, _: Path) -> list[Part]:
 
 
 def technical(name: str, folder: Path) -> list[Part]:
-    """A large store of other texts: its own prompts, with their answer and without, and those of the other sets."""
+    """Return a large store of other texts: asked its own prompts, with and without answers, and those of others."""
     own = data.load(name, folder=folder)
     asked = own._replace(prompts=examples.sample(own.answerable, _MOST_TECHNICAL, name))
     others = [data.load(other, folder=folder) for other in TECHNICAL if other != name]
@@ -165,12 +165,12 @@ def technical(name: str, folder: Path) -> list[Part]:
 
 
 def invented(name: str, _: Path) -> list[Part]:
-    """One of our invented projects, with and without triggers."""
+    """Return one of our invented projects, with and without triggers."""
     sets = [data.load(name), data.load(name, triggers=False)._replace(name=f"{name}-")]
     return [Part(examples.gather(each), is_ranked_only=True) for each in sets]
 
 
 def together(name: str, folder: Path) -> list[Part]:
-    """All projects in one store."""
+    """Return all projects in one store."""
     sets = [life_sets.load(each, "lean", folder=folder) for each in PROJECTS]
     return [Part(examples.gather(examples.together(sets, name)), _MERGED)]

@@ -114,7 +114,7 @@ class Hub:
                 hub_teams.grant(session, name, login, role)
 
     def url(self, login: str, team: str = "") -> str:
-        """The address of a team for a login, of the first team if none is named."""
+        """Return the address of a team for a login, of the first team if none is named."""
         return f"{self.server.url(_DATABASE, login)}#{team or _team(0)}"
 
     def grow(self, size: int) -> None:
@@ -145,7 +145,7 @@ class Hub:
         self.records = size
 
     def _new(self, size: int) -> Iterator[tuple[str, str, bytes]]:
-        """The records that are missing, each with its team: every second is of the first team until that has enough."""
+        """Yield the missing records, each with its team: every second is of the first team until that has enough."""
         for number in range(self.records, size):
             repository = number % REPOSITORIES
             record = self.generator.record(repository, number)
@@ -153,12 +153,12 @@ class Hub:
             yield _team(0 if is_first else 1 + repository % (self.team_count - 1)), record.path, memory.render(record)
 
     def questions(self, count: int) -> list[str]:
-        """Questions about records that are there."""
+        """Return questions about records that are there."""
         numbers = random.Random(self.records).sample(range(self.records), min(count, self.records))
         return [self.generator.question(number % REPOSITORIES, number) for number in numbers]
 
     def bytes_for_a_record(self) -> dict[str, int]:
-        """What one record takes on disk: in the table, in the index for search, in the other indexes."""
+        """Return the bytes of one record on disk: in the table, in the search index, in the other indexes."""
         row = self._execute(_SIZE)[0]
         return {name: int(str(value)) // self.records for name, value in zip(("table", "search index", "indexes"), row)}
 
@@ -167,8 +167,8 @@ class Hub:
 
 
 def measure(hub: Hub, questions: int, times: int) -> dict[str, Any]:
-    """Milliseconds of each kind of use, and what the records take on disk."""
-    asked = hub.questions(questions)
+    """Return milliseconds of each kind of use, and what the records take on disk."""
+    texts = hub.questions(questions)
     figures: dict[str, Any] = {
         "load average": round(os.getloadavg()[0], 1),
         "bytes for a record": hub.bytes_for_a_record(),
@@ -178,8 +178,8 @@ def measure(hub: Hub, questions: int, times: int) -> dict[str, Any]:
     }
     for name, login in (("search in all teams", "everything"), ("search in one team", "member")):
         computed = hub.server.computed_seconds()
-        figures[name] = spread(lambda text, login=login: hub_teams.search(hub.url(login), text), asked)
-        cpu = (hub.server.computed_seconds() - computed) / len(asked)
+        figures[name] = spread(lambda text, login=login: hub_teams.search(hub.url(login), text), texts)
+        cpu = (hub.server.computed_seconds() - computed) / len(texts)
         figures[name]["server cpu"] = round(cpu * 1000, 1)
     figures.update(_first_pull(hub))
     figures.update(_changes(hub, times))
@@ -187,7 +187,7 @@ def measure(hub: Hub, questions: int, times: int) -> dict[str, Any]:
 
 
 def _first_pull(hub: Hub) -> dict[str, Any]:
-    """Seconds until everything of the first team has arrived, and until it is a replica of files."""
+    """Return the seconds until everything of the first team has arrived, and until it is a replica of files."""
     transport = PostgresTransport(hub.url("member"))
     began = time.perf_counter()
     count = sum(1 for _ in transport.pull("").versions)
@@ -230,7 +230,7 @@ def _changed(path: str, data: bytes) -> Push:
 
 
 def spread(work: Callable[[Any], object], values: Any) -> dict[str, float]:
-    """Milliseconds of the same work on many values."""
+    """Return milliseconds of the same work on many values."""
     return percentiles([timed(lambda value=value: work(value)) for value in values])
 
 
@@ -247,7 +247,7 @@ def percentiles(milliseconds: list[float]) -> dict[str, float]:
 
 
 def circumstances(server: Server) -> dict[str, Any]:
-    """What else than the records decides the figures."""
+    """Return what else than the records decides the figures."""
     version = str(server.execute("SHOW server_version")[0][0]).split()[0]
     return {
         "machine": results.machine(),

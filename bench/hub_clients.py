@@ -43,13 +43,13 @@ _MOST_SETTLING = 12
 
 @contextmanager
 def data_folder(folder: str) -> Iterator[None]:
-    """Replicas of this process are in that folder."""
+    """Keep the replicas of this process in a folder."""
     with patch.dict(os.environ, {"ONRECORD_DATA_DIR": folder}):
         yield
 
 
 def measure(hub: Hub, clients: int, rounds: int) -> dict[str, Any]:
-    """What many clients at once get done; RuntimeError if anything was lost or differs in the end."""
+    """Measure many clients at once. Raises RuntimeError if anything was lost or differs in the end."""
     # A team of its own: the hub may be one of an earlier run.
     team = f"clients-{time.time_ns()}"
     urls = []
@@ -135,7 +135,7 @@ def _throughput(answers: Sequence[dict[str, Any]], seconds: float) -> dict[str, 
 
 
 def _places(written: Sequence[str], folders: Sequence[Path], url: str) -> dict[str, int]:
-    """How many decisions are where; RuntimeError if one is nowhere, or if the replicas differ."""
+    """Count the decisions by place. Raises RuntimeError if one is nowhere, or if the replicas differ."""
     replicas = [_files(folder / "remotes" / _REPLICA / "store") for folder in folders]
     if any(replica != replicas[0] for replica in replicas):
         raise RuntimeError("the replicas differ")

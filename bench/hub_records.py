@@ -34,7 +34,7 @@ class Generator:
         self._rare = vocabulary(self._random, rare)
 
     def record(self, repository: int, number: int) -> Memory:
-        """One record of a repository."""
+        """Return one record of a repository."""
         self._random.seed(number)
         text = self._writer(repository)
         words = ("".join(filter(str.isalnum, word)).lower() for word in text(2).split())
@@ -43,13 +43,18 @@ class Generator:
         written = Memory("decision", f"r{repository:04}-{number:07}", text(8), {}, created_at=_DAY, updated_at=_DAY)
         written = written._replace(tags=tags, related_files=files)
         if number % 2:
-            said = {"status": "accepted", "context": text(40), "decision": text(45), "rationale": [text(15), text(15)]}
-            return written._replace(content=said)
+            decision = {
+                "status": "accepted",
+                "context": text(40),
+                "decision": text(45),
+                "rationale": [text(15), text(15)],
+            }
+            return written._replace(content=decision)
         rule = {"kind": "policy", "rule": text(70), "impact": [text(20), text(20)], "severity": "medium"}
         return written._replace(category="constraint", content={**rule, "active": True})
 
     def question(self, repository: int, number: int) -> str:
-        """Words of a record; in every fifth question one of them is not in it."""
+        """Return words of a record; in every fifth question one of them is not in it."""
         record = self.record(repository, number)
         text = str(record.content.get("decision") or record.content["rule"])
         self._random.seed(-number)

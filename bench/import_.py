@@ -90,14 +90,14 @@ def _label(row: dict[str, object]) -> Label:
 
 
 def git_folder(clones: Path, repo: str) -> Path | None:
-    """The git folder of a clone; None if there is none."""
+    """Return the git folder of a clone; None if there is none."""
     base = clones / repo.replace("/", "+")
     places = (base / "repo" / ".git", base / "repo", base / ".git", base)
     return next((place for place in places if (place / "HEAD").is_file()), None)
 
 
 def git_text(clones: Path, repo: str, commit: str, path: str) -> str:
-    """A file as it was at a commit."""
+    """Return the text of a file at a commit."""
     command = ["git", f"--git-dir={git_folder(clones, repo)}", "show", f"{commit}:{path}"]
     return subprocess.run(command, capture_output=True, check=True).stdout.decode("utf-8-sig", "replace")
 
@@ -126,13 +126,13 @@ def judged(label: Label, text: str) -> Verdict:
 
 
 def _is_from(label: Label, text: str, proposed: frozenset[str]) -> bool:
-    """Whether a decision's words are those of the labelled lines, or of a line that names what was chosen."""
+    """True if a decision's words are those of the labelled lines, or of a line that names what was chosen."""
     assert label.lines is not None
     lines = text.splitlines()
     first, last = label.lines
-    chosen = _words(label.chosen)
+    label_words = _words(label.chosen)
     allowed = _words(" ".join(lines[first - 1 : last])).union(
-        *(_words(line) for line in lines if chosen & _words(line))
+        *(_words(line) for line in lines if label_words & _words(line))
     )
     return len(proposed & allowed) >= _FROM_THE_LINES * len(proposed)
 
@@ -146,7 +146,7 @@ def _is_wrong(verdict: Verdict) -> bool:
 
 
 def report(verdicts: Sequence[Verdict]) -> str:
-    """A table by repository, and the figures of all of them."""
+    """Return a table by repository, and the figures of all of them."""
     lines = [
         "| repository | records | proposed | right | left to the agent | left out |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -161,7 +161,7 @@ def report(verdicts: Sequence[Verdict]) -> str:
 
 
 def counts(verdicts: Sequence[Verdict]) -> dict[str, int]:
-    """How many records there are, how many were proposed, and of these read right or with two options swapped."""
+    """Count the records, those proposed, and of these the ones read right or with two options swapped."""
     right = sum(verdict.outcome == "right" for verdict in verdicts)
     return {
         "records": len(verdicts),

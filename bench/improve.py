@@ -53,8 +53,8 @@ def run(options: argparse.Namespace) -> int:
         return 1
     answers: dict[str, list[Asked]] = {}
     for name in names:
-        for variant, chosen in variants(name, options.data).items():
-            answers.setdefault(variant, []).extend(ask(chosen))
+        for variant, own in variants(name, options.data).items():
+            answers.setdefault(variant, []).extend(ask(own))
     figures = {variant: _figures(asked) for variant, asked in answers.items()}
     growth = {kind: gains(answers["none"], answers["recipe"], kind) for kind in KINDS}
     counts = {str(count): by_count(count) for count in COUNTS}
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def tables(measured: dict[str, Any]) -> dict[str, str]:
-    """The tables of the page by the name of the place they stand in."""
+    """Return the tables of the page by the names of their places on it."""
     before, after = (measured["figures"][name]["kinds"] for name in ("none", "recipe"))
     gained = measured["gain of the recipe"]
     return {
@@ -100,18 +100,18 @@ def _percents(shares: Sequence[float]) -> list[float]:
 
 
 def by_count(count: int) -> dict[str, list[float]]:
-    """The figures of written prompts with the first so many of the ten triggers that records of other projects have."""
-    asked = []
+    """Return the figures of written prompts with that many of the ten triggers that records of other projects have."""
+    answers = []
     for name in life_sets.CHOOSE:
         whole = life_sets.load(name)
         records = tuple(record._replace(triggers=record.triggers[:count]) for record in whole.records)
         prompts = tuple(each for each in whole.prompts if each.relevant and each.kind != life_sets.COMMIT)
-        asked += ask(whole._replace(records=records, prompts=prompts))
-    return {name: _mean([value(each, name) for each in asked]) for name in FIGURES}
+        answers += ask(whole._replace(records=records, prompts=prompts))
+    return {name: _mean([value(each, name) for each in answers]) for name in FIGURES}
 
 
 def variants(name: str, folder: Path) -> dict[str, Set]:
-    """The same set with no triggers, with those by the recipe, and with those that its own author wrote."""
+    """Return a set with no triggers, with those by the recipe, and with those that its own author wrote."""
     recipe = {raw["key"]: tuple(raw["triggers"]) for raw in data.lines(RECIPE / f"{name}.jsonl")}
     bare, written = (life_sets.load(name, variant, folder=folder) for variant in ("none", "full"))
     return {"none": bare, "recipe": _with_triggers(bare, recipe), "author": written}
@@ -124,17 +124,17 @@ def _with_triggers(bare: Set, triggers: dict[str, tuple[str, ...]]) -> Set:
     return bare._replace(records=tuple(map(improved, bare.records)))
 
 
-def ask(chosen: Set) -> list[Asked]:
-    """Every prompt of a set, answered by our ranking and relevance model and by BM25."""
-    with Stage(chosen.records) as stage:
+def ask(own: Set) -> list[Asked]:
+    """Return the answers to every prompt of a set, by our ranking and relevance model and by BM25."""
+    with Stage(own.records) as stage:
         systems = Systems(stage)
-        return [Asked(prompt, systems.ours(prompt), systems.porter(prompt)) for prompt in chosen.prompts]
+        return [Asked(prompt, systems.ours(prompt), systems.porter(prompt)) for prompt in own.prompts]
 
 
-def _figures(asked: Sequence[Asked]) -> dict[str, Any]:
-    kinds = {kind: _kind([each for each in asked if each.prompt.kind == kind]) for kind in KINDS}
-    idle = [each for each in asked if each.prompt.kind == "none"]
-    written = [each for each in asked if each.prompt.kind != life_sets.COMMIT]
+def _figures(answers: Sequence[Asked]) -> dict[str, Any]:
+    kinds = {kind: _kind([each for each in answers if each.prompt.kind == kind]) for kind in KINDS}
+    idle = [each for each in answers if each.prompt.kind == "none"]
+    written = [each for each in answers if each.prompt.kind != life_sets.COMMIT]
     shown = sum(hit.shown for each in written for hit in each.ours)
     right = sum(hit.shown and hit.id in each.prompt.relevant for each in written for hit in each.ours)
     return {
@@ -144,8 +144,8 @@ def _figures(asked: Sequence[Asked]) -> dict[str, Any]:
     }
 
 
-def _kind(asked: Sequence[Asked]) -> dict[str, Any]:
-    answerable = [each for each in asked if each.prompt.relevant]
+def _kind(answers: Sequence[Asked]) -> dict[str, Any]:
+    answerable = [each for each in answers if each.prompt.relevant]
     figures: dict[str, Any] = {"prompts": len(answerable)}
     for name in FIGURES:
         values = [value(each, name) for each in answerable]
@@ -155,14 +155,14 @@ def _kind(asked: Sequence[Asked]) -> dict[str, Any]:
     return figures
 
 
-def value(asked: Asked, figure: str) -> float:
-    """A figure of one prompt."""
-    hits = [hit for hit in asked.ours if hit.shown] if figure == "served" else asked.ours[: int(figure[-1])]
-    return float(any(hit.id in asked.prompt.relevant for hit in hits))
+def value(answer: Asked, figure: str) -> float:
+    """Return a figure of one prompt."""
+    hits = [hit for hit in answer.ours if hit.shown] if figure == "served" else answer.ours[: int(figure[-1])]
+    return float(any(hit.id in answer.prompt.relevant for hit in hits))
 
 
 def gains(before: Sequence[Asked], after: Sequence[Asked], kind: str) -> dict[str, list[float]]:
-    """By how much each figure grows on the same prompts, with a 95 % interval."""
+    """Return by how much each figure grows on the same prompts, with a 95 % interval."""
     pairs = [(old, new) for old, new in zip(before, after) if old.prompt.kind == kind and old.prompt.relevant]
     growth = {}
     for name in FIGURES:
@@ -186,7 +186,7 @@ def _table(figures: dict[str, Any]) -> str:
 
 
 def _mean(values: Sequence[float]) -> list[float]:
-    """A mean with its 95 % interval."""
+    """Return a mean with its 95 % interval."""
     return [_short(np.mean(values)), *map(_short, metrics.interval(values))]
 
 

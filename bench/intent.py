@@ -62,8 +62,8 @@ def measure(sets: Iterable[Set], bonus: float) -> dict[str, Any]:
     counts = dict.fromkeys(("prompts", "answered", "first", "shown", "right", "served", "silent", "false"), 0)
     before, rank.INTENT_BONUS = rank.INTENT_BONUS, bonus
     try:
-        for chosen in sets:
-            _count(chosen, counts)
+        for own in sets:
+            _count(own, counts)
     finally:
         rank.INTENT_BONUS = before
     shares = {"first": "answered", "right": "shown", "served": "answered", "false": "silent"}
@@ -71,10 +71,10 @@ def measure(sets: Iterable[Set], bonus: float) -> dict[str, Any]:
     return {**counts, "intervals": intervals}
 
 
-def _count(chosen: Set, counts: dict[str, int]) -> None:
+def _count(own: Set, counts: dict[str, int]) -> None:
     settings = load_settings("", "")
-    with Stage(chosen.records) as stage:
-        for prompt in chosen.prompts:
+    with Stage(own.records) as stage:
+        for prompt in own.prompts:
             parsed = query.parse_prompt(prompt.text)
             if not parsed.intent or prompt.kind == life_sets.COMMIT:
                 continue

@@ -88,8 +88,8 @@ def _run(options: argparse.Namespace) -> int:
     figures = []
     pooled: dict[str, list[Shown]] = {}
     for name in options.sets or _sets():
-        chosen = life_sets.load(name) if name.startswith("life-") else data.load(name)
-        for system, shown in _systems(_sample(chosen, options.prompts), settings, ask):
+        own = life_sets.load(name) if name.startswith("life-") else data.load(name)
+        for system, shown in _systems(_sample(own, options.prompts), settings, ask):
             pooled.setdefault(system, []).extend(shown)
             figures.append({"set": name, "system": system, **_figures(shown)})
             print(_row(figures[-1]), flush=True)
@@ -110,7 +110,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _sets() -> list[str]:
-    """Our own sets and those of other people, real projects first, as far as they are there."""
+    """Return our own sets and those of other people, real projects first, as far as they are there."""
     life = [*life_sets.CHOOSE, *life_sets.REPORT, *life_sets.FIT]
     there = [
         name for name in life if any((folder / name / "records.jsonl").exists() for folder in (data.OWN, data.SHARED))
@@ -119,7 +119,7 @@ def _sets() -> list[str]:
 
 
 def table(figures: Sequence[dict[str, Any]]) -> str:
-    """The figures of all sets together, as docs/how-to/judge.md has them."""
+    """Return the figures of all sets together, as docs/how-to/judge.md has them."""
     lines = ["| | precision | served | false | sent |", "| --- | --- | --- | --- | --- |"]
     for each in figures:
         if each["set"] == "all":
@@ -129,7 +129,7 @@ def table(figures: Sequence[dict[str, Any]]) -> str:
 
 
 def question_size(figures: Sequence[dict[str, Any]]) -> str:
-    """The requests for a prompt that the judge is asked about, and the tokens of one, as the page has them."""
+    """Return the requests for a prompt that the judge is asked about, and the tokens of one, as the page has them."""
     (asked,) = (each for each in figures if each["set"] == "all" and each["system"] == "perfect judge")
     requests, prompts = asked["requests"], round(asked["sent"] * asked["prompts"])
     lines = (
@@ -149,8 +149,10 @@ def _with_interval(share: float, of: int) -> str:
 
 def _settings(options: argparse.Namespace) -> Settings:
     settings = load_settings(paths.user_store())
-    given = {"certain_in": options.certain_in, "certain_out": options.certain_out}
-    settings.take("bench", True, {f"retrieval.judge.{key}": value for key, value in given.items() if value is not None})
+    thresholds = {"certain_in": options.certain_in, "certain_out": options.certain_out}
+    settings.take(
+        "bench", True, {f"retrieval.judge.{key}": value for key, value in thresholds.items() if value is not None}
+    )
     return settings
 
 
@@ -165,23 +167,23 @@ def _judge(options: argparse.Namespace, settings: Settings) -> BatchJudge | None
     return Recorder(ask, options.record, model.name) if options.record else ask
 
 
-def _sample(chosen: Set, most: int) -> Set:
-    rng = random.Random(chosen.name)
-    prompts = chosen.prompts if len(chosen.prompts) <= most else tuple(rng.sample(chosen.prompts, most))
-    return chosen._replace(prompts=prompts)
+def _sample(own: Set, most: int) -> Set:
+    rng = random.Random(own.name)
+    prompts = own.prompts if len(own.prompts) <= most else tuple(rng.sample(own.prompts, most))
+    return own._replace(prompts=prompts)
 
 
-def _systems(chosen: Set, settings: Settings, ask: BatchJudge | None) -> Iterator[tuple[str, list[Shown]]]:
-    with Stage(chosen.records) as stage:
-        asked = list(_asked(stage, chosen, settings))
-    yield "relevance model alone", [Shown(one, _cut(one.found, relevance.THRESHOLD, settings)) for one in asked]
+def _systems(own: Set, settings: Settings, ask: BatchJudge | None) -> Iterator[tuple[str, list[Shown]]]:
+    with Stage(own.records) as stage:
+        questions = list(_asked(stage, own, settings))
+    yield "relevance model alone", [Shown(one, _cut(one.found, relevance.THRESHOLD, settings)) for one in questions]
     if ask is not None:
-        yield "relevance model + judge", [_shown(one, settings, ask) for one in asked]
-    yield "perfect judge", [_shown(one, settings, _perfect(one)) for one in asked]
+        yield "relevance model + judge", [_shown(one, settings, ask) for one in questions]
+    yield "perfect judge", [_shown(one, settings, _perfect(one)) for one in questions]
 
 
-def _asked(stage: Stage, chosen: Set, settings: Settings) -> Iterator[Asked]:
-    for prompt in chosen.prompts:
+def _asked(stage: Stage, own: Set, settings: Settings) -> Iterator[Asked]:
+    for prompt in own.prompts:
         yield Asked("present" if prompt.relevant else "none", prompt, _found(stage, prompt, settings))
         if prompt.relevant:
             with stage.without(prompt.relevant):
@@ -193,22 +195,22 @@ def _found(stage: Stage, prompt: Prompt, settings: Settings) -> list[Match]:
     return rank.find(stage.index, query.parse_prompt(prompt.text), Filter("auto", settings=settings), limit)
 
 
-def _cut(found: Sequence[Match], threshold: float, settings: Settings) -> list[str]:
-    return [match.id for match in found if match.probability >= threshold][: settings.count("retrieval.max_inject")]
+def _cut(matches: Sequence[Match], threshold: float, settings: Settings) -> list[str]:
+    return [match.id for match in matches if match.probability >= threshold][: settings.count("retrieval.max_inject")]
 
 
 def _shown(asked: Asked, settings: Settings, ask: BatchJudge) -> Shown:
     meter = Meter(ask)
     turns = [f"User: {turn}" for turn in asked.prompt.turns]
     opinion = judge.form_opinion(asked.prompt.text, asked.found, turns, settings, judge_batch=meter)
-    kept = [
+    matches = [
         match
         for match, verdict in zip(asked.found, opinion.verdicts)
         if (match.probability >= relevance.THRESHOLD if verdict is None else verdict)
     ]
     return Shown(
         asked,
-        _cut(kept, 0.0, settings),
+        _cut(matches, 0.0, settings),
         opinion.requests,
         len(opinion.failures),
         opinion.tokens_in,
@@ -226,19 +228,19 @@ def _perfect(asked: Asked) -> BatchJudge:
 
 
 def _figures(shown: list[Shown]) -> dict[str, Any]:
-    """Precision of what was shown, the share of prompts that got an answer, and of those that got something wrong."""
+    """Return the precision of what was shown, and the shares of prompts that got an answer or something wrong."""
     present = [one for one in shown if one.asked.run == "present"]
     silent = [one for one in shown if one.asked.run != "present"]
     right = sum(len(set(one.ids) & one.asked.relevant) for one in shown)
-    said = sum(len(one.ids) for one in shown)
+    records_shown = sum(len(one.ids) for one in shown)
     sent = [one for one in shown if one.requests]
     tokens_in, tokens_out = sum(one.tokens_in for one in shown), sum(one.tokens_out for one in shown)
     return {
         "prompts": len(shown),
-        "precision": right / said if said else 1.0,
+        "precision": right / records_shown if records_shown else 1.0,
         "served": _share(present, lambda one: bool(set(one.ids) & one.asked.relevant)),
         "false": _share(silent, lambda one: bool(one.ids)),
-        "of": {"precision": said, "served": len(present), "false": len(silent)},
+        "of": {"precision": records_shown, "served": len(present), "false": len(silent)},
         "sent": len(sent) / len(shown) if shown else 0.0,
         "requests": sum(one.requests for one in shown),
         "failures": sum(one.failures for one in shown),

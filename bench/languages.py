@@ -55,16 +55,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    asked = ask(options.use, options.triggers)
+    outcomes = ask(options.use, options.triggers)
     if options.each:
-        for each in asked:
+        for each in outcomes:
             print(*each, sep="\t")
     groups = {
-        "english": [each for each in asked if each.language == ENGLISH],
-        "translated": [each for each in asked if each.language != ENGLISH],
+        "english": [each for each in outcomes if each.language == ENGLISH],
+        "translated": [each for each in outcomes if each.language != ENGLISH],
     }
-    languages = sorted({each.language for each in asked} - {ENGLISH})
-    groups.update({language: [each for each in asked if each.language == language] for language in languages})
+    languages = sorted({each.language for each in outcomes} - {ENGLISH})
+    groups.update({language: [each for each in outcomes if each.language == language] for language in languages})
     figures = {name: summary(group) for name, group in groups.items()}
     print(json.dumps(figures, indent=2))
     if options.use == "report" and options.triggers == "lean":
@@ -73,13 +73,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def translations(use: str) -> list[Translation]:
-    """The translations for one use."""
+    """Return the translations for one use."""
     raw = (each for each in data.lines(FILE) if each["use"] == use)
     return [Translation(each["project"], each["id"], each["language"], each["text"]) for each in raw]
 
 
 def translated(own: Set) -> Set:
-    """The prompts of a set that are translated for choosing."""
+    """Return the prompts of a set that are translated for choosing."""
     prompts = {prompt.id: prompt for prompt in own.prompts}
     return own._replace(
         name=f"{own.name}-translated",
@@ -92,17 +92,17 @@ def translated(own: Set) -> Set:
 
 
 def ask(use: str, variant: str) -> list[Asked]:
-    """What all translations and, once each, their English originals were shown."""
-    asked: list[Asked] = []
-    chosen = translations(use)
-    for name in sorted({each.project for each in chosen}):
+    """Return what all translations and, once each, their English originals were shown."""
+    outcomes: list[Asked] = []
+    of_use = translations(use)
+    for name in sorted({each.project for each in of_use}):
         own = life_sets.load(name, variant)
         originals = {prompt.id: prompt for prompt in own.prompts}
         with Stage(own.records) as stage:
-            here = [each for each in chosen if each.project == name]
-            asked += [_asked(stage, originals[id], ENGLISH) for id in dict.fromkeys(each.id for each in here)]
-            asked += [_asked(stage, originals[each.id]._replace(text=each.text), each.language) for each in here]
-    return asked
+            here = [each for each in of_use if each.project == name]
+            outcomes += [_asked(stage, originals[id], ENGLISH) for id in dict.fromkeys(each.id for each in here)]
+            outcomes += [_asked(stage, originals[each.id]._replace(text=each.text), each.language) for each in here]
+    return outcomes
 
 
 def _asked(stage: Stage, prompt: Prompt, language: str) -> Asked:
@@ -123,29 +123,29 @@ def _asked(stage: Stage, prompt: Prompt, language: str) -> Asked:
     )
 
 
-def summary(asked: Sequence[Asked]) -> dict[str, object]:
-    """Each share with its interval of 95 %."""
+def summary(outcomes: Sequence[Asked]) -> dict[str, object]:
+    """Return each share with its interval of 95 %."""
     rng = random.Random(1)
-    draws = [_shares(rng.choices(asked, k=len(asked))) for _ in range(_SAMPLES)]
+    draws = [_shares(rng.choices(outcomes, k=len(outcomes))) for _ in range(_SAMPLES)]
     figures: dict[str, object] = {
-        "questions": sum(not each.is_idle for each in asked),
-        "idle": sum(each.is_idle for each in asked),
+        "questions": sum(not each.is_idle for each in outcomes),
+        "idle": sum(each.is_idle for each in outcomes),
     }
-    for name, share in _shares(asked).items():
+    for name, share in _shares(outcomes).items():
         values = sorted(draw[name] for draw in draws)
         figures[name] = [round(share, 3), round(values[_SAMPLES // 40], 3), round(values[-_SAMPLES // 40], 3)]
     return figures
 
 
-def _shares(asked: Sequence[Asked]) -> dict[str, float]:
-    questions = [each for each in asked if not each.is_idle]
-    idle = [each for each in asked if each.is_idle]
-    rules = sum(each.rules for each in asked)
+def _shares(outcomes: Sequence[Asked]) -> dict[str, float]:
+    questions = [each for each in outcomes if not each.is_idle]
+    idle = [each for each in outcomes if each.is_idle]
+    rules = sum(each.rules for each in outcomes)
     return {
         "in_first_three": sum(each.in_first_three for each in questions) / max(len(questions), 1),
         "shown": sum(each.is_shown for each in questions) / max(len(questions), 1),
         "rule": sum(each.is_rule for each in questions) / max(len(questions), 1),
-        "rules_right": sum(each.right_rules for each in asked) / max(rules, 1),
+        "rules_right": sum(each.right_rules for each in outcomes) / max(rules, 1),
         "idle_with_rule": sum(each.rules > 0 for each in idle) / max(len(idle), 1),
         "idle_with_pointer": sum(each.rules + each.pointers > 0 for each in idle) / max(len(idle), 1),
     }

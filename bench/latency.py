@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     stored = results.load("latency") or {}
-    found, beside = stored.get("pythons", {}), stored.get("replica", {})
+    by_python, beside = stored.get("pythons", {}), stored.get("replica", {})
     for size in options.sizes:
         with tempfile.TemporaryDirectory(prefix="onrecord-latency-") as folder:
             prompts = write_store(Path(folder, "project", ".claude", "memory"), size)
@@ -81,24 +81,24 @@ def run(options: argparse.Namespace) -> int:
             _work(Path(folder, "project"))
             for python in options.pythons:
                 costs = measure(Path(folder), size, prompts, options.times, python)
-                found.setdefault(version(python), {})[str(size)] = costs
+                by_python.setdefault(version(python), {})[str(size)] = costs
                 print(json.dumps({version(python): {size: costs}}), flush=True)
-        results.save("latency", {"times": options.times, "pythons": found, "replica": beside})
+        results.save("latency", {"times": options.times, "pythons": by_python, "replica": beside})
     for python in options.pythons if options.replica else ():
         with tempfile.TemporaryDirectory(prefix="onrecord-latency-") as folder:
             beside[version(python)] = measure_replica(Path(folder), options.replica, options.times, python)
         print(json.dumps({version(python): beside[version(python)]}), flush=True)
-    results.save("latency", {"times": options.times, "pythons": found, "replica": beside})
+    results.save("latency", {"times": options.times, "pythons": by_python, "replica": beside})
     return 0
 
 
 def oldest_and_newest() -> list[str]:
-    """The oldest and the newest Python that are supported, where they are installed; else the one that runs this."""
+    """Return the oldest and the newest supported Python that are installed; else the one that runs this."""
     return [path for path in map(_installed, ("3.9", "3.13")) if path] or [sys.executable]
 
 
 def _installed(name: str) -> str:
-    """The program of a Python itself: the shim of a version manager costs more than what is measured."""
+    """Return the program of a Python itself: the shim of a version manager costs more than what is measured."""
     root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv", "versions")
     own = sorted(str(path) for path in root.glob(f"{name}.*/bin/python{name}"))
     return own[0] if own else shutil.which(f"python{name}") or ""
@@ -110,7 +110,7 @@ def version(python: str) -> str:
 
 
 def measure(folder: Path, size: int, prompts: list[str], times: int, python: str) -> dict[str, dict[str, Any]]:
-    """Ratios to a bare interpreter for a warm cache, after one file changed, and with no cache at all."""
+    """Return ratios to a bare interpreter for a warm cache, after one file changed, and with no cache at all."""
     store, own = folder / "project" / ".claude" / "memory", folder / version(python)
     env = environment(own)
     subprocess.run([python, "-c", _PREPARE, str(ROOT / "src"), str(store)], env=env, check=True)
@@ -138,25 +138,25 @@ def measure(folder: Path, size: int, prompts: list[str], times: int, python: str
 
 
 def _command(project: Path, lines: Sequence[str], case: str, turn: int) -> Event:
-    """A command in a session of its own."""
+    """Return a command in a session of its own."""
     called = {"tool_name": "Bash", "tool_input": {"command": lines[turn % len(lines)]}}
     return {**called, "cwd": str(project), "session_id": f"{case}{turn}".replace(" ", "")}
 
 
 def event(project: Path, prompts: Sequence[str], case: str, turn: int) -> Event:
-    """A prompt in a session of its own: in one that has seen a record, showing it again costs less."""
+    """Return a prompt in a session of its own: in one that has seen a record, showing it again costs less."""
     return {"prompt": prompts[turn % len(prompts)], "cwd": str(project), "session_id": f"{case}{turn}".replace(" ", "")}
 
 
 def measure_replica(folder: Path, size: int, times: int, python: str) -> dict[str, dict[str, Any]]:
-    """Hooks in a project of 500 records, beside a shared store of many, half of them limited in scope, and alone."""
+    """Measure hooks in a project of 500 records, alone and beside a large shared store, half of it limited in scope."""
     store, env = folder / "project" / ".claude" / "memory", environment(folder)
     prompts = write_store(store, OWN)
     _work(folder / "project")
     with paths.override({name: env[name] for name in ("HOME", "CLAUDE_CONFIG_DIR", "ONRECORD_DATA_DIR")}):
         remotes.add("platform", "/srv/platform.git")
         replica = Path(paths.replica("platform").root)
-        listed = Path(paths.remotes_file())
+        remotes_file = Path(paths.remotes_file())
     prompts = [*prompts[::2], *write_store(replica, size, SCOPES)[1::2]]
     for root in (store, replica):
         subprocess.run([python, "-c", _PREPARE, str(ROOT / "src"), str(root)], env=env, check=True)
@@ -172,12 +172,12 @@ def measure_replica(folder: Path, size: int, times: int, python: str) -> dict[st
         return {f"{what}, {case}": compare(hook, asked, env, times) for what, (hook, asked) in hooks.items()}
 
     beside = measured(f"beside a replica of {size:,}")
-    listed.unlink()
+    remotes_file.unlink()
     return {**beside, **measured("without it")}
 
 
 def _work(project: Path) -> None:
-    """Work in a Go project under git: a branch with a commit of its own, and a changed file."""
+    """Make work in a Go project under git: a branch with a commit of its own, and a changed file."""
     file = project / "src" / "billing" / "invoice.go"
     file.parent.mkdir(parents=True)
     git = ("git", "-C", str(project), "-c", "user.name=bench", "-c", "user.email=bench@example.org")
@@ -201,7 +201,7 @@ def _start(project: Path, case: str, turn: int) -> Event:
 
 
 def _failure(project: Path, prompts: Sequence[str], case: str, turn: int) -> Event:
-    """A command that failed with five lines of error, in words of the records: none of them quotes a line."""
+    """Return a failed command with five lines of error, in words of the records: none of them quotes a line."""
     words = prompts[turn % len(prompts)].split()
     lines = [f"error: {' '.join(words[start : start + 6])} failed" for start in range(3, 23, 4)]
     called = {
@@ -213,7 +213,7 @@ def _failure(project: Path, prompts: Sequence[str], case: str, turn: int) -> Eve
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """What a hook needs, with a home of its own."""
+    """Return the variables that a hook needs, with a home of its own."""
     return {
         "PATH": os.environ.get("PATH", ""),
         "HOME": str(folder / "home"),
@@ -235,7 +235,7 @@ def compare(
     times: int,
     before: Callable[[int], None] = lambda turn: None,
 ) -> dict[str, Any]:
-    """What a hook costs against a bare interpreter, the two run in turn."""
+    """Return what a hook costs against a bare interpreter, the two run in turn."""
     bare: list[Cost] = []
     ours: list[Cost] = []
     for turn in range(times + 2):
@@ -243,26 +243,26 @@ def compare(
         bare.append(timed([*hook[:3], "-c", "pass"], b"", env))
         ours.append(timed(hook, json.dumps(event(turn)).encode(), env))
     bare, ours = bare[2:], ours[2:]
-    cpu, wall = (statistics.median(getattr(one, kind) for one in bare) for kind in ("cpu", "wall"))
-    ratios = sorted(one.cpu / cpu for one in ours)
+    cpu, wall = (statistics.median(getattr(cost, kind) for cost in bare) for kind in ("cpu", "wall"))
+    ratios = sorted(cost.cpu / cpu for cost in ours)
     return {
         "bare cpu ms": round(cpu, 2),
-        "cpu ms": round(statistics.median(one.cpu for one in ours), 2),
+        "cpu ms": round(statistics.median(cost.cpu for cost in ours), 2),
         "cpu ratio": round(statistics.median(ratios), 2),
         "cpu ratio, nine in ten": [round(ratios[len(ratios) // 20], 2), round(ratios[-1 - len(ratios) // 20], 2)],
-        "wall ratio": round(statistics.median(one.wall for one in ours) / wall, 2),
+        "wall ratio": round(statistics.median(cost.wall for cost in ours) / wall, 2),
         "worst cpu ratio": round(ratios[-1], 2),
     }
 
 
-def timed(command: list[str], given: bytes, env: dict[str, str]) -> Cost:
-    """What one process costs that is given some input."""
+def timed(command: list[str], data: bytes, env: dict[str, str]) -> Cost:
+    """Run a process with some input, and return what it costs."""
     began = time.perf_counter()
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env
     )
     assert process.stdin
-    process.stdin.write(given)
+    process.stdin.write(data)
     process.stdin.close()
     _, _, usage = os.wait4(process.pid, 0)
     process.returncode = 0
@@ -270,7 +270,7 @@ def timed(command: list[str], given: bytes, env: dict[str, str]) -> Cost:
 
 
 def write_store(store: Path, size: int, scopes: Sequence[Scope] = (Scope(),)) -> list[str]:
-    """A store of invented records whose words are distributed as in real text, and prompts made of its words."""
+    """Write invented records with words distributed as in real text; return prompts made of their words."""
     rng = random.Random(size)
     words = vocabulary(rng, 2_000 + size // 2)
     weights = [1 / (place + 3) for place in range(len(words))]
@@ -298,11 +298,11 @@ def write_store(store: Path, size: int, scopes: Sequence[Scope] = (Scope(),)) ->
 def vocabulary(rng: random.Random, count: int) -> list[str]:
     starts, middles = "b br c d dr f g gr h k l m n p pr r s st t tr v w".split(), "a e i o u ai ea io ou".split()
     ends = "b ck d f g l m n p r s t x nd rt st".split()
-    found: dict[str, None] = {}
-    while len(found) < count:
+    words: dict[str, None] = {}
+    while len(words) < count:
         syllables = rng.randint(1, 3)
-        found["".join(rng.choice(starts) + rng.choice(middles) for _ in range(syllables)) + rng.choice(ends)] = None
-    return list(found)
+        words["".join(rng.choice(starts) + rng.choice(middles) for _ in range(syllables)) + rng.choice(ends)] = None
+    return list(words)
 
 
 def _change(store: Path, turn: int) -> None:

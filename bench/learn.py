@@ -59,7 +59,7 @@ class Ranked(NamedTuple):
 
 
 def fit(parts: Sequence[Part], features: int = len(relevance.NAMES)) -> Model:
-    """A model of the first features."""
+    """Fit a model of the first features."""
     rank = _fit_rank(parts, features)
     judged = [part for part in parts if not part.is_ranked_only]
     prompts = [(each, part.importance) for part in judged for each in part.pools]
@@ -67,7 +67,7 @@ def fit(parts: Sequence[Part], features: int = len(relevance.NAMES)) -> Model:
 
 
 def _fit_relevance(pools: Sequence[tuple[Pool, float]], rank: Line, features: int) -> Line:
-    """The probability of a record by its best passage; which one that is depends on the fit before."""
+    """Fit the probability of a record by its best passage; which one that is depends on the fit before."""
     line = None
     for _ in range(_ROUNDS):
         rows, labels, weights = [], [], []
@@ -108,14 +108,14 @@ def standing(
 
 
 def judge(model: Model, pool: Pool) -> Ranked:
-    """What a model makes of a pool, most probable first."""
+    """Return the probabilities that a model gives to a pool, most probable first."""
     table, labels, maybe = standing(pool, model.rank, model.features, model.relevance)
     logits = model.relevance.of(table)
     return Ranked(1 / (1 + np.exp(-np.clip(logits, -30, 30))), labels, maybe, pool)
 
 
 def _fit_rank(parts: Sequence[Part], features: int) -> Line:
-    """Weights under which relevant candidates get the largest share of a softmax over their passage."""
+    """Fit weights that give relevant candidates the largest share of a softmax over their passage."""
     pools = [
         (pool.features[inside][:, :features], pool.labels[inside], part.importance / (pool.passages.max() + 1))
         for part in parts
@@ -157,7 +157,7 @@ def _descend(x: np.ndarray, y: np.ndarray, absent: np.ndarray, importance: np.nd
 
 
 def fit_logistic(rows: np.ndarray, labels: np.ndarray, importance: np.ndarray) -> tuple[np.ndarray, float]:
-    """The weights of a logistic model on raw features, and its constant."""
+    """Return the weights of a logistic model on raw features, and its constant."""
     middle, spread = rows.mean(0), rows.std(0) + 1e-6
     x = np.hstack([(rows - middle) / spread, np.ones((len(rows), 1))])
     importance = importance / importance.sum()

@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def measure(names: Sequence[str]) -> dict[str, Any]:
-    """All figures: by variant and kind over all projects, and the ranking of each project."""
+    """Return all figures: by variant and kind over all projects, and the ranking of each project."""
     jobs = [(name, variant) for variant in life_sets.VARIANTS for name in names]
     with Workers(2) as workers:
         counted = dict(zip(jobs, workers.starmap(count, jobs, chunksize=1)))
@@ -98,7 +98,7 @@ def measure(names: Sequence[str]) -> dict[str, Any]:
 
 
 def count(name: str, variant: str) -> Counts:
-    """What each prompt of a project gets."""
+    """Count what each prompt of a project gets."""
     own = life_sets.load(name, variant)
     settings = load_settings("", "")
     counts: Counts = {}
@@ -113,8 +113,8 @@ def count(name: str, variant: str) -> Counts:
 
 def count_prompt(prompt: Prompt, decision: Decision, best: Sequence[str]) -> Count:
     rules, pointers, ranked = (
-        [candidate.match.id for candidate in listed]
-        for listed in (decision.rules, decision.pointers, decision.candidates)
+        [candidate.match.id for candidate in candidates]
+        for candidates in (decision.rules, decision.pointers, decision.candidates)
     )
     relevant = prompt.relevant
     is_idle = not relevant and not prompt.maybe
@@ -140,7 +140,7 @@ def count_prompt(prompt: Prompt, decision: Decision, best: Sequence[str]) -> Cou
 
 
 def summary(projects: Sequence[Counts], kinds: Sequence[str]) -> dict[str, Any]:
-    """The figures of some kinds of prompts over some projects, with intervals."""
+    """Return the figures of some kinds of prompts over some projects, with intervals."""
     tables = [np.array([each for kind in kinds for each in counts.get(kind, ())], dtype=float) for counts in projects]
     tables = [each for each in tables if len(each)]
     if not tables:
@@ -155,7 +155,7 @@ def summary(projects: Sequence[Counts], kinds: Sequence[str]) -> dict[str, Any]:
 
 
 def _draws(tables: Sequence[np.ndarray]) -> list[dict[str, float]]:
-    """Figures of bootstrap samples: of projects, and of the prompts of each."""
+    """Return the figures of bootstrap samples: of projects, and of the prompts of each."""
     rng = np.random.default_rng(1)
     drawn = []
     for _ in range(_DRAWS):
@@ -165,7 +165,7 @@ def _draws(tables: Sequence[np.ndarray]) -> list[dict[str, float]]:
 
 
 def shares(sums: np.ndarray) -> dict[str, float]:
-    """The figures from the counts of many prompts."""
+    """Return the figures from the counts of many prompts."""
     total = Count(*sums)
     figures = {
         "precision": total.right / max(total.rules, 1),
@@ -188,11 +188,11 @@ _HEAD = (
 
 
 def table(variants: dict[str, dict[str, Any]]) -> str:
-    """The report as a table in Markdown."""
+    """Return the report as a table in Markdown."""
     rows = [
         [{"none": "none", "lean": "three", "full": "ten"}[variant], row, *_cells(row, figures)]
-        for variant, listed in variants.items()
-        for row, figures in listed.items()
+        for variant, figures_by_kind in variants.items()
+        for row, figures in figures_by_kind.items()
         if figures
     ]
     lines = [_HEAD, ["---"] * len(_HEAD), *rows]
@@ -215,5 +215,5 @@ def _cells(row: str, figures: dict[str, Any]) -> list[str]:
 
 
 def _dot(value: float) -> str:
-    """Two digits, rounded as the per cent of the page of all figures are."""
+    """Return two digits, rounded as the per cent of the page of all figures are."""
     return f"{int(f'{value * 100:.0f}') / 100:.2f}".replace("0.", ".", 1)

@@ -33,7 +33,7 @@ _DAY = "2026-01-01T00:00:00Z"
 
 
 def load(name: str, variant: str = "full", *, folder: Path | None = None) -> Set:
-    """A set by name, its records with as many triggers as the variant has."""
+    """Load a set by name, its records with as many triggers as the variant has."""
     path = data.OWN / name if (data.OWN / name).is_dir() else (folder or data.SHARED) / name
     raw = list(data.lines(path / "records.jsonl"))
     successor = {each["supersedes"]: each["key"] for each in raw if each["supersedes"]}
@@ -43,31 +43,31 @@ def load(name: str, variant: str = "full", *, folder: Path | None = None) -> Set
 
 
 def has_full_triggers(name: str) -> bool:
-    """Whether the records of a set have more triggers than the lean variant uses."""
+    """True if the records of a set have more triggers than the lean variant uses."""
     return name not in FIT
 
 
 def record_of(raw: dict[str, Any], successor: dict[str, str], triggers: int) -> Memory:
-    """A record of a set, with its first triggers; `successor` says what replaces which."""
-    named = {key: raw[key] for key in ("category", "title", "tags", "related_files", "content")}
+    """Return a record of a set, with its first triggers; `successor` says what replaces which."""
+    own_fields = {key: raw[key] for key in ("category", "title", "tags", "related_files", "content")}
     dates = {"created_at": _DAY, "updated_at": _DAY}
     links = {
         "supersedes": [raw["supersedes"]] if raw["supersedes"] else [],
         "superseded_by": successor.get(raw["key"], ""),
     }
     fixed = {"schema_version": "1.0", "record_status": "active", "id": raw["key"]}
-    return from_json({**fixed, **named, **dates, **links, "triggers": raw["triggers"][:triggers]})
+    return from_json({**fixed, **own_fields, **dates, **links, "triggers": raw["triggers"][:triggers]})
 
 
 def prompt_of(raw: dict[str, Any], successor: dict[str, str], kind: str = "") -> Prompt:
-    """A prompt of a set; what it says is relevant is what holds in its place now."""
+    """Return a prompt of a set; relevant is what holds now in place of the records that it names."""
     relevant = _in_force(raw["relevant"], successor)
     maybe = _in_force(raw.get("maybe", ()), successor) - relevant
     return Prompt(raw["id"], raw["text"], kind or raw["kind"], relevant, maybe=maybe)
 
 
 def _in_force(keys: Iterable[str], successor: dict[str, str]) -> frozenset[str]:
-    """The records that hold in place of those named: a superseded one is answered by what replaced it."""
+    """Return the records that hold in place of those named: a superseded one is answered by its successor."""
     current = set()
     for key in keys:
         while key in successor:
@@ -88,7 +88,7 @@ def _commits(path: Path, successor: dict[str, str]) -> list[Prompt]:
 
 
 def has_subjects(name: str) -> bool:
-    """Whether the commit subjects of a set are there."""
+    """True if the commit subjects of a set are there."""
     return bool(_subjects(name))
 
 
@@ -98,7 +98,7 @@ def _subjects(name: str) -> dict[str, str]:
 
 
 def repository(name: str) -> str:
-    """The public repository that a set of ours was made from, as `owner/name`."""
+    """Return the public repository that a set of ours was made from, as `owner/name`."""
     return str(json.loads((data.OWN / name / "project.json").read_text(encoding="utf-8"))["repository"])
 
 
@@ -116,7 +116,7 @@ def rebuild(name: str, repositories: Path) -> int:
 
 
 def find_clone(repository: str, folder: Path) -> Path:
-    """Where a clone of `owner/name` lies below a folder; FileNotFoundError if there is none."""
+    """Return the folder of a clone of `owner/name` below a folder. Raises FileNotFoundError if there is none."""
     owner, name = repository.split("/")
     places = (folder / name, folder / f"{name}.git", folder / owner / name, folder / f"{owner}+{name}" / "repo")
     for place in places:

@@ -49,9 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="onrecord-mcp-") as folder:
-        found = {name: measure(Path(folder), messages, options.times) for name, messages in _CASES.items()}
-    print(json.dumps(found, indent=1))
-    results.save("mcp", {"python": sys.version.split()[0], "times": options.times, **found})
+        costs = {name: measure(Path(folder), messages, options.times) for name, messages in _CASES.items()}
+    print(json.dumps(costs, indent=1))
+    results.save("mcp", {"python": sys.version.split()[0], "times": options.times, **costs})
     if options.others:
         compared = {"python": sys.version.split()[0], "servers": compare(options)}
         print(json.dumps(compared, indent=1))
@@ -71,7 +71,7 @@ def compare(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _start(server: MemoryServer, times: int) -> dict[str, Any]:
-    """The list of tools, and the CPU time until a server has sent it and ended, against a bare interpreter."""
+    """Return the list of tools, and the CPU time until a server has sent it and ended, against a bare interpreter."""
     with tempfile.TemporaryDirectory(prefix="onrecord-mcp-") as folder:
         env = latency.environment(Path(folder))
         bare = [sys.executable, "-S", "-E", "-c", "pass"]
@@ -92,26 +92,26 @@ def _searches(server: MemoryServer, sets: Sequence[Set], most: int) -> dict[str,
     prompts = 0
     for chosen in sets:
         records = [record for record in chosen.records if not record.superseded_by]
-        asked = [prompt for prompt in chosen.answerable if prompt.kind != life_sets.COMMIT]
-        asked = asked if len(asked) <= most else random.Random(chosen.name).sample(asked, most)
+        questions = [prompt for prompt in chosen.answerable if prompt.kind != life_sets.COMMIT]
+        questions = questions if len(questions) <= most else random.Random(chosen.name).sample(questions, most)
         titles = {record.id: record.title for record in records}
         with tempfile.TemporaryDirectory(prefix="onrecord-mcp-") as folder, server.connect(Path(folder)) as connection:
             server.fill(connection, Path(folder), records)
-            for prompt in asked:
+            for prompt in questions:
                 right = {titles[record_id] for record_id in prompt.relevant if record_id in titles}
                 for kind, query_of in _QUERIES.items():
-                    found = server.search(connection, query_of(prompt.text, records))
+                    hits = server.search(connection, query_of(prompt.text, records))
                     for first in _FIRST:
-                        counts[f"{kind} in {first}"] += bool(right & set(found[:first]))
-        prompts += len(asked)
+                        counts[f"{kind} in {first}"] += bool(right & set(hits[:first]))
+        prompts += len(questions)
     return {"prompts": prompts, **counts}
 
 
 def _three_words(text: str, records: Sequence[Memory]) -> str:
     """Return the three rarest words of a prompt that records have, as somebody would search who knows the project."""
     frequency = Counter(word for record in records for word in set(_words(memory_servers.text_of(record))))
-    known = [word for word in dict.fromkeys(_words(text)) if frequency[word] and len(word) > 2]
-    return " ".join(sorted(known, key=lambda word: (frequency[word], word))[:3]) or text
+    in_records = [word for word in dict.fromkeys(_words(text)) if frequency[word] and len(word) > 2]
+    return " ".join(sorted(in_records, key=lambda word: (frequency[word], word))[:3]) or text
 
 
 def _words(text: str) -> list[str]:
@@ -126,7 +126,7 @@ _FIRST = (1, 3)
 
 
 def measure(folder: Path, messages: tuple[dict[str, object], ...], times: int) -> dict[str, float]:
-    """The CPU time of a bare interpreter and of the server until it has answered these messages, and their ratio."""
+    """Return the CPU times of a bare interpreter and of the server until it has answered, and their ratio."""
     env = latency.environment(folder)
     content = {"status": "accepted", "context": "c", "decision": "Sessions are rows.", "rationale": ["r"]}
     record = Memory("decision", "sessions", "Sessions", content, created_at="2026-01-01T00:00:00Z", tags=("t",))

@@ -17,14 +17,14 @@ class Judged(NamedTuple):
 
 
 def ndcg(hits: Sequence[bool], relevant: int, depth: int = 10) -> float:
-    """Normalised discounted cumulative gain of a ranking, given which of its hits are relevant."""
+    """Return the normalised discounted cumulative gain of a ranking, given which of its hits are relevant."""
     gain = sum(1 / log2(place + 2) for place, hit in enumerate(hits[:depth]) if hit)
     ideal = sum(1 / log2(place + 2) for place in range(min(relevant, depth)))
     return gain / ideal if ideal else 0.0
 
 
 def ranking(hits: Sequence[bool], relevant: int) -> dict[str, float]:
-    """Every ranking figure of one prompt."""
+    """Return every ranking figure of one prompt."""
     first = next((place for place, hit in enumerate(hits[:10]) if hit), None)
     return {
         "ndcg@10": ndcg(hits, relevant),
@@ -38,7 +38,7 @@ def ranking(hits: Sequence[bool], relevant: int) -> dict[str, float]:
 
 
 def auc(positive: np.ndarray, negative: np.ndarray) -> float:
-    """How probably a positive scores above a negative; ties count half."""
+    """Return the probability that a positive scores above a negative; ties count half."""
     if not len(positive) or not len(negative):
         return float("nan")
     both = np.concatenate([positive, negative])
@@ -49,16 +49,16 @@ def auc(positive: np.ndarray, negative: np.ndarray) -> float:
 
 
 def hit_auc(present: Sequence[Judged], near: Sequence[Judged]) -> float:
-    """Over all hits that could be injected, answer present or taken away: relevant ones against the others."""
-    right = [one.probabilities[one.labels] for one in present]
-    wrong = [one.probabilities[~one.labels] for one in (*present, *near)]
+    """Return the AUC of all hits that could be injected, answer present or taken away: relevant against the others."""
+    right = [search.probabilities[search.labels] for search in present]
+    wrong = [search.probabilities[~search.labels] for search in (*present, *near)]
     return auc(np.concatenate(right), np.concatenate(wrong))
 
 
 def calibration(judged: Sequence[Judged], bins: int = 10) -> float:
-    """The expected difference between a stated probability and how often it came true."""
-    stated = np.concatenate([one.probabilities for one in judged])
-    truth = np.concatenate([one.labels for one in judged]).astype(float)
+    """Return the expected difference between a stated probability and how often it came true."""
+    stated = np.concatenate([search.probabilities for search in judged])
+    truth = np.concatenate([search.labels for search in judged]).astype(float)
     places = np.minimum((stated * bins).astype(int), bins - 1)
     gaps = [
         abs(stated[places == place].mean() - truth[places == place].mean()) * (places == place).mean()
@@ -69,7 +69,7 @@ def calibration(judged: Sequence[Judged], bins: int = 10) -> float:
 
 
 def interval(values: Sequence[float], statistic: Callable[[np.ndarray], float] = np.mean) -> tuple[float, float]:
-    """A 95 % bootstrap interval, the same every time."""
+    """Return a 95 % bootstrap interval, the same every time."""
     table = np.asarray(values, dtype=float)
     rng = np.random.default_rng(1)
     draws = [statistic(table[rng.integers(0, len(table), len(table))]) for _ in range(1_000)]

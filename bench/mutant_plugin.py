@@ -53,7 +53,7 @@ def pytest_runtest_logstart(nodeid: str) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
-    """What a shared fixture reaches counts for all tests of the file."""
+    """Count what a shared fixture reaches for all tests of the file."""
     if fixturedef.scope == "function":
         return (yield)
     _enter(_current[0].split("::")[0])
@@ -96,6 +96,6 @@ def pytest_sessionfinish() -> None:
 
 
 def _enter(context: str) -> None:
-    """What is reached from now on is reached by this test or, given a file, by any of its tests."""
+    """Note that what is reached from now on is reached by this test or, given a file, by any of its tests."""
     if PROBE in sys.modules:
         sys.modules[PROBE].enter(context)

@@ -98,7 +98,7 @@ def summary(totals: Counter[str]) -> str:
 
 
 def sample(sources: dict[str, str], seed: int, count: int) -> list[Mutant]:
-    """One mutant of each of `count` lines, from each module in proportion to its lines that can be changed."""
+    """Return one mutant of each of `count` lines, from each module in proportion to its lines that can be changed."""
     chance = random.Random(seed)
     lines: dict[tuple[str, int], list[Mutant]] = defaultdict(list)
     for path in sorted(sources):
@@ -114,13 +114,13 @@ def sample(sources: dict[str, str], seed: int, count: int) -> list[Mutant]:
 
 
 def _choose(chance: random.Random, mutants: Sequence[Mutant]) -> Mutant:
-    """Each operator is as likely as any other, however many ways it has to change the line."""
+    """Pick a mutant; each operator is as likely as any other, however many ways it has to change the line."""
     operator = chance.choice(sorted({mutant.operator for mutant in mutants}))
     return chance.choice([mutant for mutant in mutants if mutant.operator == operator])
 
 
 def measure(project: Path, options: argparse.Namespace) -> list[Result]:
-    """Try a sample of mutants, some at once, each worker in a copy of its own."""
+    """Run a sample of mutants, some at once, each worker in a copy of its own."""
     with tempfile.TemporaryDirectory(prefix="mutants-", dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
         sandboxes = [Sandbox(project, Path(folder, str(number))) for number in range(options.jobs)]
         root = sandboxes[0].root
@@ -172,7 +172,10 @@ class Trial:
         return result
 
     def _killer(self, sandbox: Sandbox, mutant: Mutant, tests: Sequence[str]) -> str:
-        """The test that notices the mutant, or nothing; a test that fails without it, or only once, does not count."""
+        """Return the test that notices the mutant, or nothing.
+
+        A test that fails only once, or also without the mutant, does not count.
+        """
         changed = mutant.apply(self._sources[mutant.path])
         while tests := [name for name in tests if name not in self._broken]:
             with sandbox.changed(mutant.path, changed):
@@ -188,7 +191,7 @@ class Trial:
         return ""
 
     def _is_sound(self, sandbox: Sandbox, name: str) -> bool:
-        """Whether a test passes on the unchanged source."""
+        """True if a test passes on the unchanged source."""
         if name not in self._sound | self._broken:
             (self._broken if self._test(sandbox, [name]).is_failure else self._sound).add(name)
         return name in self._sound

@@ -64,7 +64,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(path: str, source: str) -> list[Mutant]:
-    """Every mutant of a module; none of a module without functions, which holds data."""
+    """Return every mutant of a module; none of a module without functions, which holds data."""
     tree = ast.parse(source)
     if not has_functions(tree):
         return []
@@ -88,7 +88,7 @@ def has_functions(tree: ast.AST) -> bool:
 
 
 def blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The lists of statements directly in a node."""
+    """Yield the lists of statements directly in a node."""
     for name in _BLOCKS:
         statements = getattr(function, name, None)
         if isinstance(statements, list) and statements:
@@ -96,7 +96,7 @@ def blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _visit(node: ast.AST, block: int) -> Iterator[tuple[int, Change]]:
-    """Changes in a node and below it, each with the first line of its block; 0 outside of functions."""
+    """Yield changes in a node and below it, each with the first line of its block; 0 outside of functions."""
     if _is_skipped(node):
         return
     for change in _changes(node):
@@ -108,7 +108,7 @@ def _visit(node: ast.AST, block: int) -> Iterator[tuple[int, Change]]:
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """Child nodes except annotations and decorators."""
+    """Yield child nodes except annotations and decorators."""
     for name, value in ast.iter_fields(node):
         if name not in ("annotation", "returns", "decorator_list"):
             yield from (
@@ -164,7 +164,7 @@ def _compare(node: ast.Compare) -> Iterator[Change]:
 
 
 def _condition(test: ast.expr) -> Iterator[Change]:
-    """Comparisons and `not` are turned round by operators of their own."""
+    """Yield the negated test, but for comparisons and `not`: they are turned round by operators of their own."""
     if not isinstance(test, (ast.Compare, ast.UnaryOp)):
         yield "condition", test, f"(not {_expression(test)})"
 
@@ -196,7 +196,7 @@ def _constants(value: object) -> list[str]:
 
 
 def _is_text(node: ast.BinOp) -> bool:
-    """Whether an operand is a string, where any other operator fails at once."""
+    """True if an operand is a string, where any other operator fails at once."""
     return any(
         isinstance(part, ast.JoinedStr) or (isinstance(part, ast.Constant) and isinstance(part.value, (str, bytes)))
         for part in (node.left, node.right)

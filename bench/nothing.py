@@ -29,7 +29,7 @@ _TOP = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    pass
+    """Add nothing."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -81,16 +81,16 @@ def _typed(stage: Stage, prompt: Prompt, rng: random.Random) -> list[str]:
 
 def _any_words(text: str, count: int, rng: random.Random) -> str:
     words = [word for word in dict.fromkeys(terms.words(text)) if query.parse(word).terms]
-    chosen = rng.sample(words, min(count, len(words)))
-    return " ".join(word for word in words if word in chosen)
+    drawn = rng.sample(words, min(count, len(words)))
+    return " ".join(word for word in words if word in drawn)
 
 
 def _asked(stage: Stage, text: str, relevant: frozenset[str]) -> tuple[str, bool]:
     """Return the kind of a search, empty if it has an answer that is not found, and whether it says so."""
     search_query = query.parse(text)
     matches = [match for match in rank.find(stage.index, search_query, limit=10) if match.status == "active"]
-    listed = [match for match in matches if match.probability >= coefficients.SEARCH_FLOOR]
-    is_nothing = not any(project.fits(match, len(search_query.terms)) for match in listed)
+    shown = [match for match in matches if match.probability >= coefficients.SEARCH_FLOOR]
+    is_nothing = not any(project.fits(match, len(search_query.terms)) for match in shown)
     if not relevant:
         return "prompts that no record is about", is_nothing
     is_short = len(search_query.terms) <= _TOP

@@ -21,7 +21,7 @@ _LARGEST_FILES = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """It has none."""
+    """Add nothing."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def measure() -> dict[str, Any]:
-    """The wheel and its largest files in bytes; files and lines of each part."""
+    """Return the bytes of the wheel and of its largest files, and the files and lines of each part."""
     modules = {str(file.relative_to(ROOT)): _lines(file) for file in ROOT.glob(_PARTS["src"])}
     longest = max(modules, key=lambda name: modules[name])
     return {
@@ -48,10 +48,14 @@ def _wheel() -> dict[str, Any]:
         command = (sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, str(ROOT))
         subprocess.run(command, check=True)
         wheel = next(Path(folder).glob("*.whl"))
-        with zipfile.ZipFile(wheel) as opened:
-            held = sorted(opened.infolist(), key=lambda each: -each.compress_size)
-        largest = {each.filename: each.compress_size for each in held[:_LARGEST_FILES]}
-        return {"bytes": wheel.stat().st_size, "unpacked": sum(each.file_size for each in held), "largest": largest}
+        with zipfile.ZipFile(wheel) as archive:
+            members = sorted(archive.infolist(), key=lambda member: -member.compress_size)
+        largest = {member.filename: member.compress_size for member in members[:_LARGEST_FILES]}
+        return {
+            "bytes": wheel.stat().st_size,
+            "unpacked": sum(member.file_size for member in members),
+            "largest": largest,
+        }
 
 
 def _amount(files: Iterable[Path]) -> dict[str, int]:

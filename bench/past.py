@@ -115,7 +115,7 @@ def _answered(stage: Stage, prompt: Prompt, kind: str) -> Answered:
 
 
 def summary(answered: Sequence[Answered]) -> dict[str, object]:
-    """Each share with its interval of 95 %."""
+    """Return each share with its interval of 95 %."""
     figures: dict[str, object] = {}
     for kind in ("past", "removed", "absent"):
         figures.update(_of_kind(kind, [each for each in answered if each.kind == kind]))

@@ -74,7 +74,7 @@ class Model(NamedTuple):
 
 
 def gather(folder: Path) -> dict[str, list[Asked]]:
-    """All questions of the projects for fitting and choosing, by project."""
+    """Return all questions of the projects for fitting and choosing, by project."""
     asked: dict[str, list[Asked]] = {}
     for name in life_sets.FIT:
         for variant in ("none", "lean"):
@@ -100,7 +100,7 @@ def _of_set(own: Set, prompts: Sequence[Prompt]) -> Iterator[Asked]:
 
 
 def _of_parts(own: Set, prompts: Sequence[Prompt], variant: str) -> Iterator[Asked]:
-    """The same questions, asked of small stores cut out of a whole one."""
+    """Yield the same questions, asked of small stores cut out of a whole one."""
     rng = random.Random(f"{own.name}-{variant}")
     current = [record for record in own.records if not record.superseded_by]
     for size in _SIZES:
@@ -139,7 +139,7 @@ def fit(asked: Sequence[Asked], names: Sequence[str] = _FEATURES) -> Model:
 
 
 def fit_all(asked: Mapping[str, Sequence[Asked]]) -> tuple[Model, Model, dict[str, tuple[float, ...]]]:
-    """The model, the one of words alone, and the thresholds."""
+    """Return the model, the one of words alone, and the thresholds."""
     learnt = [each for name in (*life_sets.FIT, *past_sets.FIT) for each in asked[name]]
     words = [name for name in _FEATURES if name not in relevance.MEANING_NAMES]
     model = fit(learnt)
@@ -154,7 +154,7 @@ def fit_all(asked: Mapping[str, Sequence[Asked]]) -> tuple[Model, Model, dict[st
 
 
 def thresholds(scored: Sequence[tuple[Model, Asked]], language: str) -> tuple[float, ...]:
-    """The probabilities at which the aims of a language are met: of a rule, of a pointer, and of denying."""
+    """Return the probabilities at which a language reaches its aims: of a rule, of a pointer, and of denying."""
     highest = [(model.logits(each.features).max(initial=-30.0), each.has_answer) for model, each in scored]
     answered = [logit for logit, has_answer in highest if has_answer]
     unanswered = [logit for logit, has_answer in highest if not has_answer]

@@ -23,7 +23,7 @@ _ASKED = data.OWN / "past"
 
 
 def load(name: str, variant: str) -> Set:
-    """A project with its past questions; those of kind `absent` have no answer on file."""
+    """Load a project with its past questions; those of kind `absent` have no answer on file."""
     if name.startswith("life-"):
         records, prompts = life_sets.load(name, variant)[1:]
     else:

@@ -11,7 +11,7 @@ _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 720, 300, 44, 34, 40
 
 
 def bars(title: str, groups: Mapping[str, Mapping[str, float]], top: float, unit: str = "") -> str:
-    """Groups of bars: group name to label to value."""
+    """Draw groups of bars: group name to label to value."""
     labels = list(next(iter(groups.values())))
     slot = (_WIDTH - _LEFT - 10) / len(groups)
     width = slot * 0.8 / len(labels)
@@ -31,7 +31,7 @@ def bars(title: str, groups: Mapping[str, Mapping[str, float]], top: float, unit
 
 
 def lines(title: str, x_values: Sequence[float], series: Mapping[str, Sequence[float]], mark: float) -> str:
-    """Lines over a common axis from 0 to 1, with a vertical mark."""
+    """Draw lines over a common axis from 0 to 1, with a vertical mark."""
 
     def place(x: float, y: float) -> str:
         return f"{_LEFT + (x - x_values[0]) * scale:.1f},{_HEIGHT - _BOTTOM - _span() * y:.1f}"
@@ -51,7 +51,7 @@ def lines(title: str, x_values: Sequence[float], series: Mapping[str, Sequence[f
 
 
 def growth(title: str, sizes: Sequence[int], series: Mapping[str, Sequence[float]]) -> str:
-    """Lines over sizes, each step of an axis ten times the one before."""
+    """Draw lines over sizes, each step of an axis ten times the one before."""
     highest = math.ceil(math.log10(max(max(values) for values in series.values())))
     lowest = math.floor(math.log10(min(min(values) for values in series.values())))
     first, last = math.log10(sizes[0]), math.log10(sizes[-1])

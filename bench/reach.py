@@ -56,7 +56,7 @@ class Reach(NamedTuple):
     blocks: dict[str, list[str]]
 
     def sizes(self) -> Counter[str]:
-        """How many blocks each test reaches."""
+        """Count the blocks that each test reaches."""
         return Counter(name for names in self.blocks.values() for name in names)
 
 
@@ -93,7 +93,7 @@ def _within(names: Iterable[str], seconds: dict[str, float], budget: float) -> I
 
 
 def mark(path: str, source: str) -> str:
-    """The source with a marker at the start of every block in a function, and one for the module.
+    """Return the source with a marker at the start of every block in a function, and one for the module.
 
     A module without functions has no mutants and stays: it may be the script that makes the package importable.
     """
@@ -116,7 +116,7 @@ def _mark(node: ast.AST, *, is_inside: bool) -> None:
 
 
 def _must_lead(node: ast.stmt) -> bool:
-    """Docstrings and imports from the future stand before all else."""
+    """True for docstrings and imports from the future, which stand before all else."""
     if isinstance(node, ast.ImportFrom):
         return node.module == "__future__"
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -27,7 +27,7 @@ def load(name: str) -> dict[str, Any] | None:
 
 
 def stamped(values: dict[str, Any]) -> dict[str, Any]:
-    """Values with the day, and under what circumstances they were measured."""
+    """Return values with the day, and under what circumstances they were measured."""
     run = {"command": _command(), "machine": machine(), "load": round(os.getloadavg()[0], 1), "commit": _commit()}
     stamp = {"date": time.strftime("%Y-%m-%d"), "run": run}
     # Values that were loaded, and added to, have an older stamp.
@@ -35,13 +35,13 @@ def stamped(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def machine() -> str:
-    """The machine in words: cores, processor, memory, system."""
+    """Return the machine in words: cores, processor, memory, system."""
     memory = round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)
     return f"{os.cpu_count()} cores ({_processor()}), {memory} GiB, {platform.system()}"
 
 
 def _processor() -> str:
-    """The name of the processor; elsewhere than on Linux its architecture."""
+    """Return the name of the processor; elsewhere than on Linux its architecture."""
     file = Path("/proc/cpuinfo")
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
@@ -49,7 +49,7 @@ def _processor() -> str:
 
 
 def _command() -> str:
-    """The command that is running; folders of this machine are called DIR."""
+    """Return the command that is running; folders of this machine are called DIR."""
     words = ("DIR" if os.path.isabs(word) else word for word in sys.argv[1:])
     return " ".join(("python -m bench", *words))
 

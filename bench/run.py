@@ -33,37 +33,37 @@ def run(options: argparse.Namespace) -> int:
         *data.outside(options.data),
         *(f"{one}{dash}" for one in data.OWN_NAMES for dash in ("", "-")),
     ]
-    kept = (results.load("run") or {}).get("sets", {})
+    measured = (results.load("run") or {}).get("sets", {})
     for name in names:
-        if name in kept and not options.again:
+        if name in measured and not options.again:
             print(f"{name}: done before (--again to repeat)", file=sys.stderr)
             continue
         began = time.monotonic()
-        kept[name] = measure(name, options.data, options.most)
-        results.save("run", {"threshold": coefficients.THRESHOLD, "sets": kept})
+        measured[name] = measure(name, options.data, options.most)
+        results.save("run", {"threshold": coefficients.THRESHOLD, "sets": measured})
         print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr)
     return 0
 
 
 def measure(name: str, folder: Path, most: int) -> dict[str, Any]:
-    """All figures of one set, by a model that never saw it."""
+    """Return all figures of one set, by a model that never saw it."""
     own = data.load(name.rstrip("-"), triggers=not name.endswith("-"), folder=folder)
-    asked = _sample(own.answerable, most, name)
+    prompts = _sample(own.answerable, most, name)
     strangers = _sample([p for other in _others(name, folder) for p in other.prompts], most // 2, name)
     with _unseen(name), Stage(own.records) as stage:
         systems = Systems(stage)
-        found = {
-            label: _measure(systems, system, asked, strangers, own.unanswerable)
+        by_system = {
+            label: _measure(systems, system, prompts, strangers, own.unanswerable)
             for label, system in systems.all.items()
         }
-    against = found["onrecord"]["each"]
-    for label, figures in found.items():
+    against = by_system["onrecord"]["each"]
+    for label, figures in by_system.items():
         if label != "onrecord":
             pairs = [ours - theirs for ours, theirs in zip(against, figures["each"])]
             figures["ndcg difference"] = [round(float(np.mean(pairs)), 4), *map(_short, metrics.interval(pairs))]
-    for figures in found.values():
+    for figures in by_system.values():
         del figures["each"]
-    return {"prompts": len(asked), "records": len(own.records), "systems": found, "kinds": _kinds(own, name)}
+    return {"prompts": len(prompts), "records": len(own.records), "systems": by_system, "kinds": _kinds(own, name)}
 
 
 def _measure(
@@ -86,15 +86,15 @@ def _measure(
 
 
 def _injection(
-    asked: Sequence[Prompt],
+    prompts: Sequence[Prompt],
     present: Sequence[list[Hit]],
     near: Sequence[list[Hit]],
     off: Sequence[list[Hit]],
     none: Sequence[list[Hit]],
 ) -> dict[str, Any]:
-    judged = [_judged(hits, prompt.relevant) for prompt, hits in zip(asked, present)]
+    judged = [_judged(hits, prompt.relevant) for prompt, hits in zip(prompts, present)]
     missed = [_judged(hits, frozenset()) for hits in near]
-    right = [sum(hit.shown and hit.id in prompt.relevant for hit in hits) for prompt, hits in zip(asked, present)]
+    right = [sum(hit.shown and hit.id in prompt.relevant for hit in hits) for prompt, hits in zip(prompts, present)]
     shown_present, shown_near, shown_none = (
         [sum(hit.shown for hit in hits) for hits in runs] for runs in (present, near, none)
     )
@@ -140,16 +140,16 @@ def _judged(hits: Sequence[Hit], relevant: frozenset[str]) -> Judged:
     return Judged(np.array([hit.score for hit in top]), np.array([hit.id in relevant for hit in top], dtype=bool))
 
 
-def _first(one: Judged) -> Judged:
-    return Judged(one.probabilities[:1], one.labels[:1])
+def _first(search: Judged) -> Judged:
+    return Judged(search.probabilities[:1], search.labels[:1])
 
 
 def _best(judged: Sequence[Judged]) -> np.ndarray:
-    return np.array([one.probabilities.max(initial=0.0) for one in judged])
+    return np.array([search.probabilities.max(initial=0.0) for search in judged])
 
 
 def _kinds(own: Set, name: str) -> dict[str, dict[str, float]]:
-    """For our projects: how each kind of prompt fares with us."""
+    """Return how each kind of prompt of our projects fares with us."""
     if name.rstrip("-") not in data.OWN_NAMES:
         return {}
     found: dict[str, list[tuple[Prompt, list[Hit]]]] = {}
@@ -173,7 +173,7 @@ def _kind(answers: Sequence[tuple[Prompt, list[Hit]]]) -> dict[str, float]:
 
 @contextmanager
 def _unseen(name: str) -> Iterator[None]:
-    """The coefficients fitted without a set, in place of the shipped ones, which may have seen it."""
+    """Use the coefficients fitted without a set, in place of the shipped ones, which may have seen it."""
     fold = (results.load("folds") or {}).get(name.rstrip("-"))
     if name.rstrip("-") != data.HELD_OUT and not fold and name in (*data.outside(), *data.OWN_NAMES):
         print(f"{name}: no fold; run `python -m bench fit` first", file=sys.stderr)

@@ -53,7 +53,7 @@ class Sandbox:
         subprocess.run(["git", "init", "-q", str(self.root)], check=True)  # tests list the files of the project
 
     def write(self, path: str, text: str) -> None:
-        """Compiled files are recognised by whole seconds, so each version of a file gets a second of its own."""
+        """Write a file with a second of its own: Python recognises what it has compiled by whole seconds."""
         self._clock += 1
         (self.root / path).write_text(text, encoding="utf-8")
         os.utime(self.root / path, (self._clock, self._clock))
@@ -97,7 +97,7 @@ def _pytest() -> list[str]:
 
 
 def _run(command: list[str], folder: Path, environment: dict[str, str], timeout: float) -> int | None:
-    """The exit code, or None after the time is up and the process and its children are killed."""
+    """Return the exit code; None if the time was up, and the process and its children were killed."""
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, **quiet)
     try:

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def measure(folder: Path, size: int) -> dict[str, dict[str, float]]:
-    """Median seconds of each command and hook, with an index that is up to date unless it says otherwise."""
+    """Return median seconds of each command and hook, with an index that is up to date unless it says otherwise."""
     store = folder / "project" / ".claude" / "memory"
     if not store.exists():
         latency.write_store(store, size)
@@ -55,7 +55,7 @@ def measure(folder: Path, size: int) -> dict[str, dict[str, float]]:
     prepare(folder, store)
     # First: for two seconds after a save, hooks list its folder again.
     after_failure = failed_command(folder)
-    found = {
+    costs = {
         "search": median(folder, lambda turn: _command("search", "brock pom")),
         "list --limit 5": median(folder, lambda turn: _command("list", "--limit", "5")),
         "save": median(folder, lambda turn: _command("save", "decision", _title(turn), *_FIELDS)),
@@ -64,17 +64,17 @@ def measure(folder: Path, size: int) -> dict[str, dict[str, float]]:
         "failed command": after_failure,
     }
     for name in LONG if size <= MAX_LONG else ():
-        found[name] = median(folder, lambda turn, name=name: _command(name), times=1)
-    found["save without index.md: under the lock"] = under_the_lock(folder, store)
+        costs[name] = median(folder, lambda turn, name=name: _command(name), times=1)
+    costs["save without index.md: under the lock"] = under_the_lock(folder, store)
     _touch_all(store)
-    found["prompt, all files touched"] = median(folder, lambda turn: hook(folder, "user_prompt_submit", turn))
+    costs["prompt, all files touched"] = median(folder, lambda turn: hook(folder, "user_prompt_submit", turn))
     # Once: the next search finds what this one has checked.
-    found["search, all files touched"] = median(folder, lambda turn: _command("search", "brock pom"), times=1)
-    return found
+    costs["search, all files touched"] = median(folder, lambda turn: _command("search", "brock pom"), times=1)
+    return costs
 
 
 def failed_command(folder: Path, times: int = 9) -> dict[str, float]:
-    """Seconds of the hook after a failed command, and how often a bare interpreter could start meanwhile."""
+    """Return seconds of the hook after a failed command, also in starts of a bare interpreter."""
     name = "post_tool_use_failure"
     (command, _), env = hook(folder, name, 0), latency.environment(folder)
     cost = latency.compare(command, lambda turn: json.loads(hook(folder, name, turn)[1]), env, times)
@@ -84,7 +84,7 @@ def failed_command(folder: Path, times: int = 9) -> dict[str, float]:
 
 
 def under_the_lock(folder: Path, store: Path) -> dict[str, float]:
-    """Seconds for which a save that finds no `index.md` keeps others out of the store."""
+    """Return the seconds for which a save that finds no `index.md` keeps others out of the store."""
     (store / "index.md").unlink()
     command = [sys.executable, "-c", _TIME_THE_LOCK, str(store / ".lock"), "save", "decision", _title(0), *_FIELDS]
     env = {**latency.environment(folder), "PYTHONPATH": str(latency.ROOT / "src")}
@@ -121,7 +121,7 @@ sys.exit(status)
 
 
 def prepare(folder: Path, store: Path) -> None:
-    """An index of the whole store, and its index.md."""
+    """Write an index of the whole store, and its index.md."""
     if not (store / "index.md").exists():
         timed(folder, _command("index", "rebuild"))
     timed(folder, _command("search", "brock"))
@@ -130,7 +130,7 @@ def prepare(folder: Path, store: Path) -> None:
 
 
 def make_work(project: Path) -> None:
-    """A repository with a changed file, so that a session's start has something to relate records to."""
+    """Make a repository with a changed file: a session's start has something to relate records to."""
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.com", "-C", str(project)]
     changed = project / "brock_pom.py"
     if not changed.exists():

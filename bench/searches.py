@@ -87,7 +87,7 @@ def _is_there(name: str) -> bool:
 
 
 def gather(name: str, variant: str) -> Iterator[Search]:
-    """The searches of a set: of its whole store, and of small parts of it."""
+    """Yield the searches of a set: of its whole store, and of small parts of it."""
     own = life_sets.load(name, variant)
     rng = random.Random(f"{name}-{variant}")
     prompts = [prompt for prompt in own.prompts if prompt.kind != life_sets.COMMIT]
@@ -130,7 +130,7 @@ def _of_titles(stage: Stage, rng: random.Random, importance: float) -> Iterator[
 
 
 def _of_identifiers(stage: Stage, rng: random.Random, importance: float) -> Iterator[Search]:
-    """Searches for names of several parts: every record in which one stands is an answer."""
+    """Yield searches for names of several parts: every record that has the name is an answer."""
     holders: dict[str, set[str]] = {}
     for record in stage.records:
         if not record.superseded_by:
@@ -153,7 +153,7 @@ def _search(stage: Stage, kind: str, text: str, relevant: frozenset[str], import
 
 
 def rarest(stage: Stage, text: str, count: int, rng: random.Random) -> str:
-    """The words of a text that a search for it might have: of those in the store, about the rarest, in order."""
+    """Return some of the rarest words of a text that the store has, in order, as somebody might search."""
     asked = set(query.parse(text).terms)
     words = [word for word in dict.fromkeys(terms.words(text)) if asked.intersection(terms.of_word(word))]
     counts = stage.index.term_counts([term for word in words for term in terms.of_word(word)])
@@ -190,7 +190,7 @@ def fit(searches: Iterable[Search], names: Sequence[str]) -> Model:
 
 
 def measure(searches: Sequence[Search], model: Model) -> dict[str, dict[str, float]]:
-    """For each kind of search: how often an answer is first or among three, and what a probability is worth."""
+    """Return for each kind of search how often an answer is first or among three, and what a probability is worth."""
     return {
         kind: _figures([search for search in searches if search.kind == kind], model)
         for kind in dict.fromkeys(search.kind for search in searches)

@@ -45,7 +45,7 @@ class Session(NamedTuple):
         return next(iter(self.expected), "nothing")
 
     def stops(self) -> Iterator[tuple[Ending, tuple[str, ...]]]:
-        """What triage sees whenever a turn ends, and what memories had been told by then."""
+        """Yield what triage sees whenever a turn ends, and the memories that were shown by then."""
         seen: list[Message] = []
         shown: list[str] = []
         for number, message in enumerate(self.messages):
@@ -58,7 +58,7 @@ class Session(NamedTuple):
                 yield Ending(seen[-_MOST:], is_whole=len(seen) <= _MOST), tuple(shown)
 
     def quotes(self, sentence: str) -> bool:
-        """Whether a sentence is among the labelled words."""
+        """True if a sentence is among the labelled words."""
         return any(sentence in quote or quote in sentence for quote in self.evidence)
 
 
@@ -67,7 +67,7 @@ def held() -> list[Session]:
 
 
 def taught() -> list[Session]:
-    """Everything that may be learnt from."""
+    """Return everything that may be learnt from."""
     learnt: list[Session] = []
     for path in sorted((FOLDER / "authors").iterdir()):
         learnt += _read(path, path.stem) if path.suffix == ".jsonl" else _phrases(path)
@@ -115,21 +115,21 @@ def _phrases(path: Path) -> list[Session]:
 
 
 def _prompts() -> Iterator[Session]:
-    """The prompts of some search sets: requests and questions that nobody would want remembered."""
+    """Yield the prompts of some search sets: requests and questions that nobody would want remembered."""
     for name in ORDINARY:
         for line in (_SETS / name / "prompts.jsonl").read_text("utf-8").splitlines():
             yield _phrase("prompt", PROMPTS, "", "first", json.loads(line)["text"])
 
 
 def first() -> list[Session]:
-    """First prompts with and without something to keep."""
+    """Return first prompts with and without something to keep."""
     rows = (line.split("\t") for line in (FOLDER / "first.tsv").read_text("utf-8").splitlines())
     settings = {"en": "first", "de": "first-de", "es": "first-es"}
     return [_phrase(f"first-{n}", "first", label, settings[lang], text) for n, (label, lang, text) in enumerate(rows)]
 
 
 def ordinary(folder: Path) -> list[Session]:
-    """The prompts of a life set that ask for work: nobody would want them remembered."""
+    """Return the prompts of a life set that ask for work: nobody would want them remembered."""
     prompts = map(json.loads, (folder / "prompts.jsonl").read_text("utf-8").splitlines())
     texts = [prompt["text"] for prompt in prompts if prompt["kind"] in ("task", "none")]
     return [_phrase(f"{folder.name}-{n}", folder.name, "", "first", text) for n, text in enumerate(texts)]
@@ -190,7 +190,7 @@ _FAILED = Message("user", "tool_result", "Exit code 1", "error")
 
 
 def _scene(setting: str, text: str, answer: str, words: _Words) -> list[Message]:
-    """A phrase in its setting: who says it, and after what."""
+    """Return a phrase in its setting: who says it, and after what."""
     begin = [_user(words.request), _READ]
     done = _agent(words.done)
     scenes = {

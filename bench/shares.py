@@ -9,7 +9,7 @@ _Z = 1.96
 
 
 def wilson(part: int, of: int) -> tuple[float, float]:
-    """The 95 % interval of a share."""
+    """Return the 95 % interval of a share."""
     if not of:
         return 0.0, 1.0
     share, shrink = part / of, 1 + _Z * _Z / of

@@ -41,7 +41,7 @@ class Project(NamedTuple):
     replaced: dict[str, str]
 
     def later(self, key: str) -> tuple[str, ...]:
-        """A record and what came to replace it: none of these is in the store when it is saved."""
+        """Return a record and what came to replace it: none of these is in the store when it is saved."""
         successors = {old: new for new, old in self.replaced.items()}
         chain = [key]
         while chain[-1] in successors:
@@ -97,7 +97,7 @@ def _record(raw: dict[str, Any]) -> Memory:
 
 
 def measure(project: Project) -> Tally:
-    """What every save of a project would print, and what a search for its title lists."""
+    """Return what every save of a project would print, and what a search for its title lists."""
     with tempfile.TemporaryDirectory(prefix="onrecord-similar-") as folder:
         store = _store(Path(folder, "memory"), project)
         named: set[tuple[str, str]] = set()
@@ -118,7 +118,7 @@ def _store(root: Path, project: Project) -> Store:
 
 
 def _places(project: Project, store: Store) -> Iterator[int]:
-    """At which place a search for a new record's title lists the record that it replaces; 0 if not among ten."""
+    """Yield the places at which searches for new titles list the replaced records; 0 if not among ten."""
     opened = index.open(store.root)
     for new, old in project.replaced.items():
         hits = rank.find(opened, query.parse(project.records[new].title), limit=20)

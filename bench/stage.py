@@ -26,7 +26,7 @@ class _Staged(Stores):
         return self._opened
 
     def close(self, opened: Index) -> None:
-        """The next prompt asks it too."""
+        """Do nothing: the next prompt asks it, too."""
 
 
 class Stage:
@@ -53,7 +53,7 @@ class Stage:
 
     @contextmanager
     def without(self, ids: Iterable[str]) -> Iterator[None]:
-        """The same store without some records and without what they superseded."""
+        """Give the same store without some records and without what they superseded."""
         gone = self._with_predecessors(set(ids))
         execute = self.index._connection.execute
         execute("SAVEPOINT present")
@@ -73,7 +73,7 @@ class Stage:
 
 
 def write(root: str, records: Iterable[Memory]) -> None:
-    """Records as files, without the checks a save would make: the sets hold longer titles than we allow."""
+    """Write records as files, without the checks of a save: the sets hold longer titles than we allow."""
     for record in records:
         path = os.path.join(root, record.path)
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def write(path: Path, length: int) -> None:
-    """A transcript at whose end nothing passes: answers of some length, or for 0 a huge one as it is."""
+    """Write a transcript at whose end nothing passes: answers of some length, or for 0 a huge one as it is."""
     quiet = [
         session
         for session in sessions.taught()
@@ -91,7 +91,7 @@ def _lengthened(quiet: Sequence[Session], dice: random.Random, length: int) -> I
 
 
 def _line(message: Message) -> str:
-    """A message as the host writes it down; what hooks added is left out."""
+    """Return a message as the host writes it down; what hooks added is left out."""
     if message.role == "system":
         return ""
     block: dict[str, object] = {"type": message.kind}

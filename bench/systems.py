@@ -80,7 +80,7 @@ class Systems:
         }
 
     def ours(self, prompt: Prompt) -> list[Hit]:
-        """Ranked as for a prompt; injected is what the hook would show as a rule."""
+        """Return hits ranked as for a prompt; injected is what the hook would show as a rule."""
         ranked = rank.find(self.stage.index, query.parse_prompt(prompt.text), Filter("auto", now=_NOW), limit=20)
         request = Request(prompt.text, last_prompt="\n".join(prompt.turns[-1:]))
         decision = for_prompt.decide(self.stage.stores, request, self._settings)
@@ -88,31 +88,32 @@ class Systems:
         return [Hit(match.id, match.probability, match.id in shown) for match in ranked if match.status == "active"]
 
     def keywords(self, prompt: Prompt) -> list[Hit]:
-        asked = query.parse_prompt(prompt.text)
-        found = rank.by_keywords(self.stage.index, asked, Filter(now=_NOW))[:20]
-        return [Hit(one.id, one.score, place < MOST_SHOWN) for place, one in enumerate(found)]
+        search_query = query.parse_prompt(prompt.text)
+        matches = rank.by_keywords(self.stage.index, search_query, Filter(now=_NOW))[:20]
+        return [Hit(match.id, match.score, place < MOST_SHOWN) for place, match in enumerate(matches)]
 
     def porter(self, prompt: Prompt) -> list[Hit]:
         words = list(dict.fromkeys(_ascii_words(prompt.text)))[:40]
         expression = " OR ".join(f'"{word}"' for word in words)
-        found = self._porter.find(expression, "3, 2, 1", self.gone)[:20]
-        return [Hit(one, score, place < MOST_SHOWN) for place, (one, score) in enumerate(found)]
+        scored = self._porter.find(expression, "3, 2, 1", self.gone)[:20]
+        return [Hit(record_id, score, place < MOST_SHOWN) for place, (record_id, score) in enumerate(scored)]
 
     def original(self, prompt: Prompt) -> list[Hit]:
-        """Prefix on every token, BM25 plus a body bonus of 0 to 3, the top three, less what is far below the best."""
+        """Use the original rule: prefixes, BM25 plus 0 to 3 for the body, the top three, less what is far below."""
         words = list(dict.fromkeys(_ascii_words(prompt.text)))[:40]
         expression = " OR ".join(f'"{word}"*' for word in words)
         scored = [
-            (one, score + min(3, self._original.body_hits(one, set(words))))
-            for one, score in self._original.find(expression, "3, 2, 1", self.gone)
+            (record_id, score + min(3, self._original.body_hits(record_id, set(words))))
+            for record_id, score in self._original.find(expression, "3, 2, 1", self.gone)
         ]
         scored.sort(key=lambda pair: -pair[1])
         floor = _NOISE * scored[0][1] if scored else 0.0
         return [
-            Hit(one, score, place < MOST_SHOWN and score >= floor) for place, (one, score) in enumerate(scored[:20])
+            Hit(record_id, score, place < MOST_SHOWN and score >= floor)
+            for place, (record_id, score) in enumerate(scored[:20])
         ]
 
 
 def _ascii_words(text: str) -> list[str]:
-    kept = "".join(character if character.isascii() and character.isalnum() else " " for character in text.lower())
-    return [word for word in kept.split() if len(word) > 1 and word not in query.ENGLISH]
+    plain = "".join(character if character.isascii() and character.isalnum() else " " for character in text.lower())
+    return [word for word in plain.split() if len(word) > 1 and word not in query.ENGLISH]

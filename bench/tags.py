@@ -55,7 +55,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def measure(name: str, folder: Path, *, list_them: bool = False) -> list[dict[str, bool]]:
-    """By word and prompt of a set, which systems reach a record by its tags alone."""
+    """Return the systems that reach a record by its tags alone, by word and prompt of a set."""
     path = data.OWN / name if (data.OWN / name).is_dir() else folder / name
     raw = list(data.lines(path / "records.jsonl"))
     successor = {each["supersedes"]: each["key"] for each in raw if each.get("supersedes")}
@@ -115,7 +115,7 @@ def _reached(systems: Systems, text: str, ids: frozenset[str]) -> dict[str, bool
 
 
 def summary(measured: Sequence[dict[str, bool]]) -> dict[str, float]:
-    """The share of prompts that reach their word, by system."""
+    """Return the share of prompts that reach their word, by system."""
     names = [name for name in measured[0] if name != "is_nowhere_else"] if measured else []
     shares = {name: round(sum(row[name] for row in measured) / len(measured), 3) for name in names}
     return {"prompts": len(measured), "words": len(measured) // len(PROMPTS), **shares}

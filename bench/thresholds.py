@@ -50,13 +50,13 @@ class Shown(NamedTuple):
 
 
 def show(judged: Iterable[Ranked], threshold: float, pointer: float) -> Shown:
-    """What all prompts together get."""
+    """Return what all prompts together get."""
     counts = np.array([_count(each, threshold, pointer) for each in judged], dtype=float)
     return summary(counts)
 
 
 def summary(counts: np.ndarray) -> Shown:
-    """The shares from the counts of single prompts."""
+    """Return the shares from the counts of single prompts."""
     prompts = len(counts)
     answerable, idle, rules, right, maybe, served, disturbed, reached, pointers, pointed, pointed_idle = counts.sum(0)
     return Shown(
@@ -76,7 +76,7 @@ def summary(counts: np.ndarray) -> Shown:
 
 
 def _count(judged: Ranked, threshold: float, pointer: float) -> tuple[float, ...]:
-    """The figures of one prompt, to be added up over prompts."""
+    """Return the figures of one prompt, to be added up over prompts."""
     is_rule = judged.probabilities >= threshold
     is_rule[RULES:] = False
     rules = int(is_rule.sum())
@@ -93,7 +93,7 @@ def _count(judged: Ranked, threshold: float, pointer: float) -> tuple[float, ...
 
 
 def choose(judged: Sequence[Ranked]) -> Thresholds:
-    """The lowest thresholds at which prompts get what is asked for; those of the keyword scorer stay."""
+    """Return the lowest thresholds that reach the aims; those of the keyword scorer stay."""
     written, typed = ([each for each in judged if each.pool.kind in kinds] for kinds in (WRITTEN, TYPED))
     rule = next((step for step in _STEPS if _is_sure(show(written, step, 2.0), show(typed, step, 2.0))), _STEPS[-1])
     pointer = next((step for step in _STEPS if _is_likely(show(typed, rule, step))), rule)
@@ -101,7 +101,7 @@ def choose(judged: Sequence[Ranked]) -> Thresholds:
 
 
 def curve(judged: Sequence[Ranked]) -> list[dict[str, float]]:
-    """What each threshold for rules would do, for written prompts and for commit subjects."""
+    """Return what each threshold for rules would do, for written prompts and for commit subjects."""
     written = [each for each in judged if each.pool.kind in WRITTEN]
     commits = [each for each in judged if each.pool.kind == life_sets.COMMIT]
     rows = []

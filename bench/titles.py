@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def counts(group: Sequence[Line], marks: Sequence[bool | None]) -> dict[str, int]:
-    """How many lines there are, how many were read, how many can be acted on, and how many titles were topics."""
+    """Count the lines, those that were read, those that can be acted on, and the titles that were topics."""
     read = [mark for mark in marks if mark is not None]
     topics = sum(line.was_topic for line in group)
     return {"lines": len(group), "read": len(read), "act": sum(read), "topics": topics}

@@ -37,19 +37,19 @@ _NOT_TYPED = (
 
 
 def clone(folder: Path, repository: str) -> Path:
-    """The clone of a repository in a folder of clones."""
+    """Return the clone of a repository in a folder of clones."""
     path = folder / repository.replace("/", "+")
     return path / "repo" if (path / "repo").is_dir() else path
 
 
 def commands(clone: Path) -> dict[str, str]:
-    """The commands in the transcripts of a clone, by name; names of home folders are replaced."""
+    """Return the commands in the transcripts of a clone, by name; names of home folders are replaced."""
     refs = _git(clone, "for-each-ref", "--format=%(refname:short)").decode().split("\n")
     return _named(_entire(clone, _commands_in) if CHECKPOINTS in refs else _specstory(clone))
 
 
 def prompts(clone: Path, ref: str = CHECKPOINTS) -> dict[str, str]:
-    """The prompts that people typed in the sessions that a branch or a commit of a clone has, by name."""
+    """Return the prompts that people typed in the sessions that a branch or a commit of a clone has, by name."""
     sessions = _entire(clone, _prompts_in, ref)
     for path, data in blobs(clone, ref, lambda path: _is_page(path) or path.endswith(_AIDER)):
         text = data.decode("utf-8", "replace")
@@ -61,18 +61,18 @@ def prompts(clone: Path, ref: str = CHECKPOINTS) -> dict[str, str]:
 
 
 def page(path: str, text: str) -> dict[str, list[str]]:
-    """The prompts of a page of SpecStory, under the name of its session."""
+    """Return the prompts of a page of SpecStory, under the name of its session."""
     heads = list(_SPEAKER.finditer(text))
     ends = [head.start() for head in heads[1:]] + [len(text)]
-    said = [
+    texts = [
         _RULE.sub("", text[head.end() : end]).strip() for head, end in zip(heads, ends) if head[1] in ("User", "Human")
     ]
     session = _SESSION.search(text)
-    return {session[1] if session else hash_of(path): [prompt for prompt in said if _is_typed(prompt)]}
+    return {session[1] if session else hash_of(path): [prompt for prompt in texts if _is_typed(prompt)]}
 
 
 def chats(path: str, text: str) -> dict[str, list[str]]:
-    """The prompts of each chat in a history of Aider; a chat is named after its file and its start."""
+    """Return the prompts of each chat in a history of Aider; a chat is named after its file and its start."""
     starts = list(_CHAT.finditer(text))
     ends = [start.start() for start in starts[1:]] + [len(text)]
     found: dict[str, list[str]] = {}
@@ -102,7 +102,7 @@ def _named(sessions: dict[str, list[str]]) -> dict[str, str]:
 
 
 def hash_of(text: str) -> str:
-    """A short hash, which tells whether a clone has the text that was labelled."""
+    """Return a short hash, which tells whether a clone has the text that was labelled."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
 
 
@@ -111,7 +111,7 @@ def _git(clone: Path, *words: str) -> bytes:
 
 
 def blobs(clone: Path, ref: str, is_wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """Paths and contents of the wanted files of a ref; those that the clone does not have are left out."""
+    """Yield paths and contents of the wanted files of a ref; those that the clone does not have are left out."""
     listing = _git(clone, "ls-tree", "-r", "-z", ref).decode("utf-8", "replace").split("\0")[:-1]
     entries = [line.split("\t", 1) for line in listing]
     words = ["git", "-C", str(clone), "cat-file", "--batch"]
@@ -129,7 +129,7 @@ def blobs(clone: Path, ref: str, is_wanted: Callable[[str], bool]) -> Iterator[t
 
 
 def _entire(clone: Path, read: Callable[[dict[str, Any]], list[str]], ref: str = CHECKPOINTS) -> dict[str, list[str]]:
-    """What `read` finds in each session: of its checkpoints, the one that has most."""
+    """Return what `read` finds in each session: of its checkpoints, the one that has most."""
     sessions: dict[str, list[str]] = {}
     for _, data in blobs(clone, ref, lambda path: path.endswith("/full.jsonl")):
         session, texts = "", list[str]()
@@ -154,7 +154,7 @@ def _commands_in(entry: dict[str, Any]) -> list[str]:
 
 
 def _prompts_in(entry: dict[str, Any]) -> list[str]:
-    """The prompt of an entry, unless a program wrote it."""
+    """Return the prompt of an entry, unless a program wrote it."""
     if entry.get("type") != "user" or entry.get("isMeta") or entry.get("isSidechain"):
         return []
     content = _content(entry)

@@ -79,7 +79,7 @@ def _amount(taught: Sequence[Session]) -> str:
 
 
 def learn(session: Session) -> list[Example]:
-    """The sentences of a session as examples."""
+    """Return the sentences of a session as examples."""
     messages = [message for message in session.messages if message.kind != "injected"]
     whole = Conversation(Ending(messages, is_whole=True))
     examples = [example for speech in whole.speeches for example in _examples(session, whole, speech, session.label)]
@@ -96,7 +96,7 @@ def learn(session: Session) -> list[Example]:
 def _examples(
     session: Session, talk: Conversation, speech: Speech, label: str, *, but: bool = False
 ) -> Iterable[Example]:
-    """Examples of a speech; with `but`, none of the labelled sentences."""
+    """Yield examples of a speech; with `but`, none of the labelled sentences."""
     labelled = [session.quotes(line.sentence.raw) for line in speech.lines]
     shared = speech_features(talk, speech)
     for number, line in enumerate(speech.lines):
@@ -122,7 +122,7 @@ def _is_agreed_later(session: Session, whole: Conversation, speech: Speech) -> b
 
 
 def fit(examples: Sequence[Example]) -> str:
-    """The text of a weights file: all features are weighed, then those that turn out to matter by themselves."""
+    """Return the text of a weights file: all features are weighed, then those that matter by themselves."""
     seen = Counter(feature for example in examples for feature in set(example.features))
     frequent = sorted(feature for feature in seen if seen[feature] >= LEAST_SEEN)
     model = _regress(examples, frequent)
@@ -135,7 +135,7 @@ def fit(examples: Sequence[Example]) -> str:
 
 
 def _regress(examples: Sequence[Example], names: Sequence[str]) -> LogisticRegression:
-    """Multinomial logistic regression with an L2 penalty."""
+    """Fit a multinomial logistic regression with an L2 penalty."""
     places = {feature: place for place, feature in enumerate(names)}
     rows = [sorted({places[feature] for feature in example.features if feature in places}) for example in examples]
     ends = np.cumsum([0, *map(len, rows)])
@@ -147,7 +147,7 @@ def _regress(examples: Sequence[Example], names: Sequence[str]) -> LogisticRegre
 
 
 def check(taught: Sequence[Session], examples: dict[int, list[Example]]) -> None:
-    """What is found in sessions of authors who were not learnt from, at several thresholds."""
+    """Print what is found in sessions of authors who were not learnt from, at several thresholds."""
     authors = sorted({session.author for session in taught if not session.is_phrase})
     scored: list[tuple[Session, list[list[SaveCandidate]]]] = []
     for fold in range(FOLDS):
@@ -176,7 +176,7 @@ def _same(threshold: float, _: str) -> float:
 
 
 def _all_findings(session: Session, table: TriageModel) -> list[list[SaveCandidate]]:
-    """Every candidate at every stop."""
+    """Return every candidate at every stop."""
     findings = []
     for end, shown in session.stops():
         each = triage.candidates(Conversation(end), table, partial(_same, 0.2))

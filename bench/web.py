@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def measure(folder: Path, size: int, files: int, times: int) -> dict[str, float]:
-    """Median milliseconds of CPU time for each page; the first request in two seconds compares all files."""
+    """Return median milliseconds of CPU time for each page; the first request in two seconds compares all files."""
     from starlette.testclient import TestClient
 
     from onrecord.web import access, server, view

@@ -82,7 +82,7 @@ _SHAPES = {"nudge": "nudge", "log": "pasted", "paste": "pasted", "pasted": "past
 
 
 def load(name: str, clones: Path | None) -> WordSet | None:
-    """A set by name; None if it is neither in the shared data nor in a clone nor read before."""
+    """Load a set by name; None if it is neither in the shared data nor in a clone nor read before."""
     if (data.SHARED / f"words-{name}").is_dir():
         return shared(data.SHARED / f"words-{name}")
     file = life_sets.CACHE / "words" / f"{name}.json"
@@ -94,7 +94,7 @@ def load(name: str, clones: Path | None) -> WordSet | None:
 
 
 def as_set(name: str, word_set: WordSet, triggers: int = TRIGGERS) -> Set:
-    """A set in the form of the others."""
+    """Return a set in the form of the others."""
     successor = {raw["supersedes"]: raw["key"] for raw in word_set.records if raw["supersedes"]}
     records = tuple(life_sets.record_of(raw, successor, triggers) for raw in word_set.records)
     prompts = [
@@ -105,7 +105,7 @@ def as_set(name: str, word_set: WordSet, triggers: int = TRIGGERS) -> Set:
 
 
 def shared(folder: Path) -> WordSet:
-    """A set of the shared data."""
+    """Return a set of the shared data."""
     labels = {raw["id"]: str(raw["label"]) for raw in data.lines(LABELS)}
     prompts = [
         TypedPrompt(
@@ -126,7 +126,7 @@ def shared(folder: Path) -> WordSet:
 
 
 def of_clone(name: str, clones: Path) -> WordSet:
-    """A set whose prompts are in a clone. Raises SystemExit if the clone has others."""
+    """Return a set whose prompts are in a clone. Raises SystemExit if the clone has others."""
     repository = REPOSITORIES[name]
     return _labelled(name, transcripts.prompts(transcripts.clone(clones, repository.name), repository.commit))
 
@@ -141,12 +141,12 @@ def _labelled(name: str, texts: Mapping[str, str]) -> WordSet:
 
 
 def labels_path(name: str) -> Path:
-    """The labels of a set whose prompts are in a clone."""
+    """Return the path of the labels of a set whose prompts are in a clone."""
     return data.OWN / "words" / f"{name}.jsonl"
 
 
 def records_path(name: str) -> Path:
-    """The records of a set whose prompts are in a clone: those of the commands of the same project, or its own."""
+    """Return the path of the records of a set whose prompts are in a clone: those of its commands, or its own."""
     of_commands = data.OWN / "commands" / name / "records.jsonl"
     return of_commands if of_commands.exists() else data.OWN / "words" / f"{name}.records.jsonl"
 

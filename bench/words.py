@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def measure(sets: dict[str, WordSet]) -> dict[str, Any]:
-    """All figures: by variant and kind, by project, in sessions, of joined prompts, and how far labellers agree."""
+    """Return all figures: by variant and kind, by project, in sessions, of joined prompts, and of two labellers."""
     counted = {(name, variant): count(name, sets[name], variant) for name in sets for variant in VARIANTS}
     variants = {
         variant: {
@@ -113,7 +113,7 @@ def measure(sets: dict[str, WordSet]) -> dict[str, Any]:
 
 
 def count(name: str, word_set: WordSet, variant: str) -> list[Count]:
-    """What each prompt of a project gets, asked alone."""
+    """Count what each prompt of a project gets, asked alone."""
     own = word_sets.as_set(name, word_set, VARIANTS[variant])
     settings = load_settings("", "")
     counts: list[Count] = []
@@ -135,7 +135,7 @@ def _words(prompt: TypedPrompt) -> int:
 
 
 def replay(name: str, word_set: WordSet) -> list[Turn]:
-    """Every session of a project: the map at its beginning, then each prompt with what was shown before."""
+    """Replay every session of a project: the map at its beginning, then each prompt with what was shown before."""
     own = word_sets.as_set(name, word_set)
     by_session: dict[str, list[TypedPrompt]] = {}
     for prompt in word_set.prompts:
@@ -150,7 +150,7 @@ def replay(name: str, word_set: WordSet) -> list[Turn]:
 
 
 def _map(stage: Stage, settings: Settings) -> tuple[frozenset[str], bool]:
-    """The records that the map of a session names, and whether these are all."""
+    """Return the records that the map of a session names, and True if these are all."""
     # A session that starts before all records are indexed gets a part of the map.
     index.open(stage.root).close()
     page = digest.make(stage.root, paths.store_refs(stage.root), settings).render(_MAP_CHARACTERS)
@@ -185,7 +185,7 @@ def _session(
 
 
 def sessions(turns: Sequence[Turn]) -> dict[str, Any]:
-    """Each share of whole sessions, as a part and what it is of, with its interval."""
+    """Return each share of whole sessions, as a part and what it is of, with its interval."""
     total = Turn(*np.array(turns, dtype=int).sum(0))
     parts = {
         "relevant, by prompts": (total.by_prompts, total.relevant),
@@ -202,8 +202,8 @@ def _joined(sets: Iterable[Set]) -> list[float]:
 
 
 def joined(own: Set) -> tuple[int, int]:
-    """Of the relevant rules that two prompts get alone, how many they get joined, and how many that are."""
-    kept = of = 0
+    """Count the relevant rules that pairs of prompts keep when they are joined, and those that they get alone."""
+    still_shown = of = 0
     with Stage(own.records) as stage:
         settings = load_settings("", "")
         single = {prompt.id: _right(stage, prompt, settings) for prompt in own.answerable}
@@ -211,9 +211,9 @@ def joined(own: Set) -> tuple[int, int]:
             first, _, second = pair.id.partition("+")
             if single[first] and single[second]:
                 wanted = single[first] | single[second]
-                kept += len(wanted & _right(stage, pair, settings))
+                still_shown += len(wanted & _right(stage, pair, settings))
                 of += len(wanted)
-    return kept, of
+    return still_shown, of
 
 
 def _right(stage: Stage, prompt: Prompt, settings: Settings) -> frozenset[str]:
@@ -222,7 +222,7 @@ def _right(stage: Stage, prompt: Prompt, settings: Settings) -> frozenset[str]:
 
 
 def agreement(sets: dict[str, WordSet]) -> dict[str, Any]:
-    """Cohen's kappa of two labellers over all pairs of prompt and record that both have labelled."""
+    """Return Cohen's kappa of two labellers over all pairs of prompt and record that both have labelled."""
     strict, lenient, corrections = list[tuple[bool, bool]](), list[tuple[bool, bool]](), list[tuple[bool, bool]]()
     prompts = 0
     for name, word_set in sets.items():
@@ -246,7 +246,7 @@ def agreement(sets: dict[str, WordSet]) -> dict[str, Any]:
 
 
 def kappa(pairs: Sequence[tuple[bool, bool]]) -> float:
-    """Agreement beyond chance."""
+    """Return the agreement beyond chance."""
     same = sum(first == second for first, second in pairs) / len(pairs)
     one, other = (sum(pair[place] for pair in pairs) / len(pairs) for place in (0, 1))
     chance = one * other + (1 - one) * (1 - other)
@@ -260,7 +260,7 @@ _HEAD = (
 
 
 def table(measured: dict[str, Any]) -> str:
-    """The report as tables in Markdown."""
+    """Return the report as tables in Markdown."""
     rows = [
         [variant, kind, *_cells(figures)]
         for variant, kinds in measured["variants"].items()
@@ -301,7 +301,7 @@ def _cells(figures: dict[str, Any]) -> list[str]:
 
 
 def headline(typed: dict[str, Any], written: dict[str, Any]) -> list[str]:
-    """The rows of the README: what people typed, and written prompts, with three triggers a record."""
+    """Return the rows of the README: what people typed, and written prompts, with three triggers a record."""
     figures = (typed["variants"]["three"]["all"], written["variants"]["lean"][life.WRITTEN])
     rows = [[text, *(_percent(each[key], *each["intervals"][key]) for each in figures)] for text, key in _HEADLINE]
     part, of, low, high = typed["sessions"]["relevant, with the map"]

@@ -44,7 +44,7 @@ def make(name: str, clone: Path, out: Path) -> Path:
 
 
 def _in_force(task: dict[str, Any], records: list[dict[str, Any]], prefix: str) -> dict[str, Any]:
-    """A task with the records in force in place of those that apply; the prefix makes ids unique among projects."""
+    """Return a task with the records that replaced those it names; the prefix makes ids unique among projects."""
     successor = {record["supersedes"]: record["key"] for record in records if record["supersedes"]}
     applies = set()
     for key in task["applies"]:

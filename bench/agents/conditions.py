@@ -20,7 +20,7 @@ class Condition(NamedTuple):
 
 
 def _settings(*, map: bool, prompts: str, actions: bool = False) -> dict[str, Any]:
-    """Settings for the user's own config; `prompts` is none, rules or rules_and_pointers."""
+    """Return settings for the user's own config; `prompts` is none, rules or rules_and_pointers."""
     return {
         "session_start": {"enabled": map, "map": map},
         "retrieval": {
