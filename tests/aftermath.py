@@ -30,8 +30,8 @@ def found_store(root: Path) -> Store:
     """Create a store with the records that all writers share, and return it."""
     store = Store(str(root))
     for number in range(SHARED):
-        given = {"title": f"Shared {number}", "topic": "t", "value": "v", "reason": "r"}
-        store.create(compose.compose("preference", given))
+        fields = {"title": f"Shared {number}", "topic": "t", "value": "v", "reason": "r"}
+        store.create(compose.compose("preference", fields))
     return store
 
 
@@ -55,7 +55,7 @@ def check(store: Store, logs: list[Log]) -> int:
         pass
     store.recover()
     entries = list(store.scan())
-    assert [found for found in entries if not isinstance(found, Entry)] == []
+    assert [broken for broken in entries if not isinstance(broken, Entry)] == []
     by_birth = _by_birth(entries)
     _check_counters(store, logs)
     for log in logs:
@@ -67,14 +67,14 @@ def check(store: Store, logs: list[Log]) -> int:
 
 def _by_birth(entries: Iterable[object]) -> dict[str, Entry]:
     """Return the entries by the id that each was created with: half a rename would show one twice, or not at all."""
-    found: dict[str, Entry] = {}
+    by_birth: dict[str, Entry] = {}
     for entry in entries:
         assert isinstance(entry, Entry)
         if "born" in entry.memory.unknown:
             born = str(entry.memory.unknown["born"]).replace(" ", "_")
-            assert born not in found, f"{born} is at {found[born].path} and at {entry.path}"
-            found[born] = entry
-    return found
+            assert born not in by_birth, f"{born} is at {by_birth[born].path} and at {entry.path}"
+            by_birth[born] = entry
+    return by_birth
 
 
 def _check_counters(store: Store, logs: list[Log]) -> None:

@@ -2,7 +2,7 @@
 
     python tests/busy_writer.py STORE LOG NUMBER SEED STEPS
 
-Each line of the log is written and flushed after a change was acknowledged: what it says must be true for ever.
+Each line of the log is written and flushed after a change was acknowledged: what it says must stay true.
 All writers count up one number in each of a few shared records, so that a lost update shows as a number given twice.
 """
 
@@ -28,7 +28,7 @@ class BusyWriter:
         self.number = number
         self.random = random.Random(seed)
         self.log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        self.made = 0
+        self.created = 0
         self.own: list[str] = []
 
     def acknowledge(self, *words: object) -> None:
@@ -43,19 +43,19 @@ class BusyWriter:
             self.rename: 1,
             self.supersede: 1,
         }
-        (chosen,) = self.random.choices(list(steps), list(steps.values()))
+        (step,) = self.random.choices(list(steps), list(steps.values()))
         try:
-            chosen()
+            step()
         except (errors.Changed, errors.NotFound, errors.WrongState, errors.Locked):
-            pass  # somebody else was first: nothing was acknowledged, nothing is expected
+            pass  # another writer was first: nothing was acknowledged, nothing is expected
 
     def create(self) -> None:
-        title = f"Note {self.number} {self.made}"
+        title = f"Note {self.number} {self.created}"
         record = compose.compose("preference", {"title": title, "topic": "t", "value": title, "reason": "r"})
         entry = self.writer.save(record._replace(unknown={"born": title}))
         self.acknowledge("created", title.replace(" ", "_"))
         self.own.append(entry.memory.id)
-        self.made += 1
+        self.created += 1
 
     def count(self) -> None:
         """Add one to the counter of a record that all writers share."""

@@ -52,7 +52,7 @@ _UNSET = (
 
 @pytest.fixture(autouse=True, scope="session")
 def _session_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A home for what runs outside any single test, such as fixtures of a module or a session."""
+    """Give a home to what runs outside any single test, such as fixtures of a module or a session."""
     with pytest.MonkeyPatch.context() as patch:
         _move_home(patch, tmp_path_factory.mktemp("session-home"))
         yield
@@ -60,7 +60,7 @@ def _session_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The home of this test: empty, and nowhere near the real one."""
+    """Give the test an empty home, which is nowhere near the real one."""
     folder = tmp_path_factory.mktemp("home")
     _move_home(monkeypatch, folder)
     return folder

@@ -1,4 +1,4 @@
-"""A server on loopback that keeps what it is sent and then behaves as badly as a test wants."""
+"""A server on loopback that keeps the requests it gets, and behaves as badly as a test wants."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def says(text: str) -> Behaviour:
 
 
 def keeps(*titles: str) -> Behaviour:
-    """A model that keeps the notes with these titles, whatever numbers they are shown under."""
+    """Keep the notes with these titles, whatever numbers they are shown under."""
 
     def behave(server: ModelServer, connection: socket.socket, request: Request) -> None:
         shown = request.body["messages"][-1]["content"]
@@ -130,7 +130,7 @@ def notes(question: str) -> list[str]:
 
 
 def hangs(server: ModelServer, connection: socket.socket, request: Request) -> None:
-    """Slow headers: not a byte."""
+    """Send nothing, not even headers."""
     server.released.wait(timeout=60)
 
 
@@ -169,7 +169,7 @@ def resets(server: ModelServer, connection: socket.socket, request: Request) -> 
 
 
 def says_nothing(server: ModelServer, connection: socket.socket, request: Request) -> None:
-    """The connection is closed without a byte."""
+    """Close the connection without a byte."""
 
 
 def talks_garbage(server: ModelServer, connection: socket.socket, request: Request) -> None:
@@ -177,7 +177,7 @@ def talks_garbage(server: ModelServer, connection: socket.socket, request: Reque
 
 
 def floods(server: ModelServer, connection: socket.socket, request: Request) -> None:
-    """100 MB without an announced length."""
+    """Send 100 MB without an announced length."""
     connection.sendall(head(Content_Type="application/json"))
     while server.sent < HUNDRED_MB:
         server.sent += connection.send(b" " * 100_000)

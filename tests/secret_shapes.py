@@ -185,7 +185,7 @@ _LOGINS = (
 
 
 def secrets(seed: int = 0) -> list[Text]:
-    """Credentials in shapes that hide them; other ones for other seeds."""
+    """Return credentials in shapes that hide them; each seed gives others."""
     families = (_upper_schemes, _quoted_names, _commands, _signs, _invisible, _escaped, _headers, _prose)
     return [Text(name, text) for family in families for name, text in family(seed)]
 
@@ -301,12 +301,12 @@ def _prose(seed: int) -> Iterator[tuple[str, str]]:
 
 
 def _wide(text: str) -> str:
-    """The same text in the full-width letters of East Asian fonts."""
+    """Return the same text in the full-width letters of East Asian fonts."""
     return "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in text)
 
 
 def harmless() -> list[Text]:
-    """What comes close to those shapes and gives nothing away."""
+    """Return what comes close to those shapes and gives nothing away."""
     make = Maker("harmless shapes")
     return [Text(f"harmless {number}", text) for number, text in enumerate(_harmless(make), 1)]
 

@@ -31,16 +31,16 @@ def write(path: Path, tokens: Mapping[str, tuple[float, list[int]]]) -> Path:
 def tokens(meanings: Iterable[str], seed: int = 1) -> dict[str, tuple[float, list[int]]]:
     """Return tokens for groups of words that mean the same, and single letters for all other words."""
     rng = random.Random(seed)
-    made = {}
+    table = {}
     for group in meanings:
         # As in a trained table the first dimensions vary most.
         base = [rng.gauss(0, 60 / (1 + dimension / 16)) for dimension in range(DIMENSIONS)]
         for word in group.split():
-            made[word] = (rng.uniform(0.002, 0.01), _row(value + rng.gauss(0, 4) for value in base))
+            table[word] = (rng.uniform(0.002, 0.01), _row(value + rng.gauss(0, 4) for value in base))
     for letter in string.ascii_lowercase + string.digits:
         for piece in (letter, "##" + letter):
-            made.setdefault(piece, (0.0005, _row(rng.gauss(0, 40) for _ in range(DIMENSIONS))))
-    return made
+            table.setdefault(piece, (0.0005, _row(rng.gauss(0, 40) for _ in range(DIMENSIONS))))
+    return table
 
 
 def _row(values: Iterable[float]) -> list[int]:

@@ -68,7 +68,7 @@ def sample_pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sample(project: Path, onrecord: Callable[..., Outcome], sample_pattern: Path) -> Path:
-    """The project of the examples; it is created once and copied after that."""
+    """Return the project of the examples; it is created once and copied after that."""
     if not sample_pattern.exists():
         sample_project.make(project, onrecord)
         shutil.copytree(project, sample_pattern)

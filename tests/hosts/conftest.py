@@ -16,7 +16,7 @@ NewClient = Callable[[type[HostClient]], HostClient]
 
 @functools.cache
 def unavailable(host: type[HostClient]) -> str:
-    """Why this client cannot be run here, or an empty text. The first call may download it."""
+    """Return why this client cannot be run here, or an empty text. The first call may download it."""
     try:
         npm.check_namespaces(npm.CONTAINED)
         for package in (host.package, *host.also):
@@ -28,7 +28,7 @@ def unavailable(host: type[HostClient]) -> str:
 
 @pytest.fixture
 def new_client(tmp_path: Path, pytestconfig: pytest.Config) -> NewClient:
-    """Makes a client with an empty home and an empty project, whose paths have spaces."""
+    """Make a client with an empty home and an empty project, whose paths have spaces."""
 
     def make(host: type[HostClient]) -> HostClient:
         if host.is_slow and not pytestconfig.getoption("--all-hosts"):
@@ -42,7 +42,7 @@ def new_client(tmp_path: Path, pytestconfig: pytest.Config) -> NewClient:
 
 @pytest.fixture
 def new_client_on_screen(new_client: NewClient, pytestconfig: pytest.Config) -> NewClient:
-    """Makes a client that is to be started on a screen."""
+    """Make a client that is to be started on a screen."""
 
     def make(host: type[HostClient]) -> HostClient:
         if host.is_screen_on_request and not pytestconfig.getoption("--all-hosts"):

@@ -15,7 +15,7 @@ SESSIONS = "sessions-live-in-postgres-not-redis"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with a record of each category."""
+    """Return a project with a record of each category."""
     carrier = tmp_path / "project" / "src" / "carrier"
     carrier.mkdir(parents=True)
     (carrier / "client.py").write_text("x = 1\n")
