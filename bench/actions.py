@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench import coefficients_file, data, results, transcripts
+from bench import coefficients_file, data, repositories, results, transcripts
 from bench.life_sets import record_of
 from bench.stage import Stage
 from onrecord.search import coefficients, command_match, command_terms
@@ -130,7 +130,7 @@ def score(name: str, clones: Path) -> list[Scored]:
 
 def labelled(name: str, clones: Path) -> list[Command]:
     """Return the commands of a project, with their labels. Raises SystemExit if the clone has others."""
-    texts = transcripts.commands(transcripts.clone(clones, REPOSITORIES[name]))
+    texts = transcripts.commands(repositories.find(clones, REPOSITORIES[name]))
     labels = list(data.lines(data.OWN / "commands" / name / "labels.jsonl"))
     missing = [label["id"] for label in labels if transcripts.hash_of(texts.get(label["id"], "")) != label["hash"]]
     if missing:

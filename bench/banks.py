@@ -11,14 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import figure_tables, page, results
-from bench.import_ import git_folder, git_text
+from bench import figure_tables, page, repositories, results
 from onrecord import coldstart
 from onrecord.digest import knowledge_bank, work_context
 from onrecord.digest.selection import DigestCandidate
@@ -50,12 +48,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     rows = [json.loads(line) for line in LABELS.read_text(encoding="utf-8").splitlines()]
-    if not git_folder(options.clones, REPO):
+    if repositories.missing(options.clones, [REPO]):
         print(f"clone this first: {REPO}")
         return 1
+    clone = repositories.find(options.clones, REPO)
     counts: dict[str, list[dict[str, Any]]] = {part: [] for part in PARTS}
     for row in rows:
-        state = _state(options.clones, row)
+        state = _state(clone, row)
         right = {name: len(state.fits & set(_first(rank(state)))) for name, rank in RANKINGS.items()}
         sizes = {"feature": state.feature, "lessons": len(state.lessons), "fits": len(state.fits)}
         counts[row["part"]].append({**sizes, **right})
@@ -80,7 +79,7 @@ def summary(counts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _state(clones: Path, row: Mapping[str, Any]) -> State:
+def _state(clone: Path, row: Mapping[str, Any]) -> State:
     commit, folder = str(row["commit"]), str(row["feature"])
     names = [
         f"{folder}/.meta.json",
@@ -90,19 +89,18 @@ def _state(clones: Path, row: Mapping[str, Any]) -> State:
     with tempfile.TemporaryDirectory() as project:
         for name in names:
             os.makedirs(os.path.dirname(os.path.join(project, name)), exist_ok=True)
-            Path(project, name).write_text(git_text(clones, REPO, commit, name), encoding="utf-8")
+            Path(project, name).write_text(repositories.text(clone, commit, name), encoding="utf-8")
         feature = work_context.active_feature(project, [])
         lessons = [lesson for lesson in knowledge_bank.entries(project) if lesson.is_local]
-    changed = _git(clones, "diff", "--name-only", f"{commit}~3", commit)
-    subjects = _git(clones, "log", "-3", "--first-parent", "--format=%s", commit)
+    changed = _lines(clone, "diff", "--name-only", f"{commit}~3", commit)
+    subjects = _lines(clone, "log", "-3", "--first-parent", "--format=%s", commit)
     branch = str(row["branch"])
     context = WorkContext(feature, branch, Changes((), changed, subjects, bool(branch)), [])
     return State(folder.rpartition("/")[2], context, lessons, frozenset(row["fits"]))
 
 
-def _git(clones: Path, *words: str) -> list[str]:
-    command = ["git", f"--git-dir={git_folder(clones, REPO)}", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+def _lines(clone: Path, *words: str) -> list[str]:
+    return repositories.git(clone, *words).decode().splitlines()
 
 
 def _first(relevance: Mapping[str, float]) -> list[str]:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import import_read, results
+from bench import import_read, repositories, results
 from bench.shares import wilson
 from onrecord.importers import adr
 from onrecord.importers.adr import Adr
@@ -63,11 +62,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     labels = [_label(json.loads(line)) for line in LABELS.read_text(encoding="utf-8").splitlines()]
-    missing = sorted({label.repo for label in labels if not git_folder(options.clones, label.repo)})
+    missing = repositories.missing(options.clones, (label.repo for label in labels))
     if missing:
         print("clone these first: " + ", ".join(missing))
         return 1
-    verdicts = [judged(label, git_text(options.clones, label.repo, label.commit, label.path)) for label in labels]
+    verdicts = [
+        judged(label, repositories.text(repositories.find(options.clones, label.repo), label.commit, label.path))
+        for label in labels
+    ]
     print(report(verdicts))
     print(import_read.report())
     parts = list(dict.fromkeys(verdict.label.part for verdict in verdicts))
@@ -87,19 +89,6 @@ def _label(row: dict[str, object]) -> Label:
     names = tuple(map(str, rejected)) if isinstance(rejected, list) else ()
     texts = [str(row[key]) for key in ("repo", "commit", "path", "status")]
     return Label(texts[0], texts[1], texts[2], texts[3], span, str(row["chosen"]), names, str(row.get("part", "")))
-
-
-def git_folder(clones: Path, repo: str) -> Path | None:
-    """Return the git folder of a clone; None if there is none."""
-    base = clones / repo.replace("/", "+")
-    places = (base / "repo" / ".git", base / "repo", base / ".git", base)
-    return next((place for place in places if (place / "HEAD").is_file()), None)
-
-
-def git_text(clones: Path, repo: str, commit: str, path: str) -> str:
-    """Return the text of a file at a commit."""
-    command = ["git", f"--git-dir={git_folder(clones, repo)}", "show", f"{commit}:{path}"]
-    return subprocess.run(command, capture_output=True, check=True).stdout.decode("utf-8-sig", "replace")
 
 
 def judged(label: Label, text: str) -> Verdict:

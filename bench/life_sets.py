@@ -8,12 +8,11 @@ clones. Six more are read from a folder of their own and are no part of this rep
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from bench import data
+from bench import data, repositories
 from bench.data import Prompt, Set
 from onrecord.record.memory import Memory, from_json
 
@@ -102,24 +101,14 @@ def repository(name: str) -> str:
     return str(json.loads((data.OWN / name / "project.json").read_text(encoding="utf-8"))["repository"])
 
 
-def rebuild(name: str, repositories: Path) -> int:
-    """Read the commit subjects of a set from a clone below a folder into the cache; how many there are."""
-    clone = find_clone(repository(name), repositories)
+def rebuild(name: str, clones: Path) -> int:
+    """Read the commit subjects of a set from a clone below a folder into the cache; return how many there are."""
+    clone = repositories.find(clones, repository(name))
     hashes = [raw["id"] for raw in data.lines(data.OWN / name / "commit_labels.jsonl")]
-    command = ("git", "-C", str(clone), "log", "--no-walk=unsorted", "--format=%H%x09%s", "--stdin")
-    done = subprocess.run(command, input="\n".join(hashes), capture_output=True, text=True, check=True)
-    pairs = [line.split("\t", 1) for line in done.stdout.splitlines()]
+    words = ("log", "--no-walk=unsorted", "--format=%H%x09%s", "--stdin")
+    output = repositories.git(clone, *words, stdin="\n".join(hashes)).decode()
+    pairs = [line.split("\t", 1) for line in output.splitlines()]
     file = CACHE / "subjects" / f"{name}.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in pairs), encoding="utf-8")
     return len(pairs)
-
-
-def find_clone(repository: str, folder: Path) -> Path:
-    """Return the folder of a clone of `owner/name` below a folder. Raises FileNotFoundError if there is none."""
-    owner, name = repository.split("/")
-    places = (folder / name, folder / f"{name}.git", folder / owner / name, folder / f"{owner}+{name}" / "repo")
-    for place in places:
-        if place.is_dir():
-            return place
-    raise FileNotFoundError(f"no clone of {repository} in {folder}: git clone it there as {name}")

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import data, results
-from bench.import_ import NOW, git_text
+from bench import data, repositories, results
+from bench.import_ import NOW
 from bench.shares import wilson
 from onrecord.importers import adr
 from onrecord.importers.adr import Adr
@@ -44,9 +44,7 @@ class Line(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--clones", type=Path, required=True, help="folder of bare clones, owner+name or owner+name/repo"
-    )
+    parser.add_argument("--clones", type=Path, required=True, help="folder of clones, owner+name or owner+name/repo")
     parser.add_argument("--data", type=Path, default=data.SHARED, help="the folder with the life sets")
     parser.add_argument("--list", action="store_true", help="print every line with its label, or ? where it has none")
 
@@ -90,7 +88,7 @@ def _imported(clones: Path, places: Sequence[str]) -> Iterator[Line]:
     for place in places:
         repo, _, rest = place.partition("@")
         commit, _, path = rest.partition(":")
-        decision = adr.read(git_text(clones, repo, commit, path), path, NOW)
+        decision = adr.read(repositories.text(repositories.find(clones, repo), commit, path), path, NOW)
         if isinstance(decision, Adr):
             record = decision.record
             was_topic = bool(record.triggers) or not rule_title.states_a_rule(record.title)

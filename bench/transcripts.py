@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from bench import repositories
+
 CHECKPOINTS = "entire/checkpoints/v1"
 _PAGES = ".specstory/history/"
 _SHELL = re.compile(r'^<tool-use data-tool-type="shell".*?\n\n?`(.+?)`\n', re.MULTILINE | re.DOTALL)
@@ -36,15 +38,9 @@ _NOT_TYPED = (
 """Beginnings of texts that a program or an earlier plan wrote."""
 
 
-def clone(folder: Path, repository: str) -> Path:
-    """Return the clone of a repository in a folder of clones."""
-    path = folder / repository.replace("/", "+")
-    return path / "repo" if (path / "repo").is_dir() else path
-
-
 def commands(clone: Path) -> dict[str, str]:
     """Return the commands in the transcripts of a clone, by name; names of home folders are replaced."""
-    refs = _git(clone, "for-each-ref", "--format=%(refname:short)").decode().split("\n")
+    refs = repositories.git(clone, "for-each-ref", "--format=%(refname:short)").decode().split("\n")
     return _named(_entire(clone, _commands_in) if CHECKPOINTS in refs else _specstory(clone))
 
 
@@ -106,15 +102,11 @@ def hash_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def _git(clone: Path, *words: str) -> bytes:
-    return subprocess.run(["git", "-C", str(clone), *words], capture_output=True, check=True).stdout
-
-
 def blobs(clone: Path, ref: str, is_wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
     """Yield paths and contents of the wanted files of a ref; those that the clone does not have are left out."""
-    listing = _git(clone, "ls-tree", "-r", "-z", ref).decode("utf-8", "replace").split("\0")[:-1]
+    listing = repositories.git(clone, "ls-tree", "-r", "-z", ref).decode("utf-8", "replace").split("\0")[:-1]
     entries = [line.split("\t", 1) for line in listing]
-    words = ["git", "-C", str(clone), "cat-file", "--batch"]
+    words = repositories.command(clone, "cat-file", "--batch")
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as batch:
         assert batch.stdin and batch.stdout
         for about, path in entries:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import data, life_sets, transcripts
+from bench import data, life_sets, repositories, transcripts
 from bench.data import Prompt, Set
 
 KIND = "real words"
@@ -128,7 +128,7 @@ def shared(folder: Path) -> WordSet:
 def of_clone(name: str, clones: Path) -> WordSet:
     """Return a set whose prompts are in a clone. Raises SystemExit if the clone has others."""
     repository = REPOSITORIES[name]
-    return _labelled(name, transcripts.prompts(transcripts.clone(clones, repository.name), repository.commit))
+    return _labelled(name, transcripts.prompts(repositories.find(clones, repository.name), repository.commit))
 
 
 def _labelled(name: str, texts: Mapping[str, str]) -> WordSet:
