@@ -60,7 +60,7 @@ def test_hashes_addresses_and_names_of_bundlers_are_left_out(noise):
 def test_bullets_are_typed():
     found = passages.split("two things:\n- the header must be sticky on phones\n- the footer loses its links")
 
-    assert not any(passage.is_printed for passage in found)
+    assert len(found) > 1 and not any(passage.is_printed for passage in found)
 
 
 @given(st.text(max_size=6_000))
