@@ -93,8 +93,12 @@ def _add(name: str, url: str, *, review: bool, auto: bool, is_offline: bool) -> 
     try:
         for folder in (Replica(remote.name).store, Replica(remote.name).base):
             files.make_folder(folder, is_private=True)
+        if access and access.team:
+            _note_rights(Replica(remote.name), access)
     except OSError as error:
         return result.warned(f"its folder cannot be created yet: {error.strerror or error}; the next sync tries again")
+    except Unwritable as error:
+        return result.warned(f"{error.message}; the next sync tries again")
     return result
 
 
@@ -115,6 +119,12 @@ def _access(remote: Remote, note: str) -> StoreAccess:
             error.message += f"; {remote.name} is not connected" + (f"; {note}" if note else "")
             error.fix += f"; to connect it all the same: {anyway}"
         raise
+
+
+def _note_rights(replica: Replica, access: StoreAccess) -> None:
+    """Note what a hub accepts from us, so that a change it would refuse is refused, or is a draft, before a sync."""
+    is_read_only = access.role == "reader"
+    replica.write_state(replica.state._replace(asks_for_review=access.asks_for_review, is_read_only=is_read_only))
 
 
 def _access_text(access: StoreAccess) -> str:

@@ -146,7 +146,7 @@ class PostgresTransport:
             raise _malformed("the row of the member has values of the wrong types")
         login, role, sends_drafts, records, drafts = row
         role = f"{role} (drafts, which a reviewer accepts)" if sends_drafts else role
-        return StoreAccess(records, drafts, role, login, self._address.team)
+        return StoreAccess(records, drafts, role, login, self._address.team, sends_drafts)
 
     def close(self) -> None:
         """Close the connection."""

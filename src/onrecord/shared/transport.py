@@ -94,6 +94,8 @@ class StoreAccess(NamedTuple):
     role: str
     login: str = ""
     team: str = ""
+    asks_for_review: bool = False
+    """True if we may send drafts only."""
 
 
 class Transport(Protocol):

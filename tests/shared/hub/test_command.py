@@ -362,7 +362,8 @@ def test_adding_a_hub_says_login_role_team_and_number_of_records(own_hub, onreco
         "to fetch its records: onrecord sync platform\n"
     )
     data = json.loads(onrecord("remote", "add", "again", own_hub.url("rita"), "--json").out)
-    assert data["access"] == {"records": 1, "drafts": 1, "role": "reader", "login": "rita", "team": "platform"}
+    assert data["access"] == {"records": 1, "drafts": 1, "role": "reader", "login": "rita", "team": "platform",
+                              "asks_for_review": False}  # fmt: skip
 
 
 def test_a_hub_that_has_no_such_member_is_not_connected_and_the_way_in_is_named(own_hub, onrecord, home):

@@ -137,3 +137,22 @@ def test_a_save_for_a_team_that_reviews_is_a_draft(hub, person, onrecord):  # no
 
     assert onrecord("sync").out == "platform: pushed 1\n"
     assert Inbox(Replica("platform").store).names() == ["jobs-are-rows"]
+
+
+def test_what_is_saved_between_connecting_and_the_first_sync_is_a_draft_or_refused(
+    hub,
+    onrecord,  # noqa: F811
+    home,
+):
+    """`remote add` had said "drafts, which a reviewer accepts"; the sync refused the record that was saved then."""
+    hub.rows("UPDATE onrecord.teams SET asks_for_review = true WHERE name = 'platform'")
+    for name, login in (("platform", "walt"), ("library", "rita"), ("team", "vera")):
+        assert onrecord("remote", "add", name, hub.url(login)).code == 0
+
+    saved = onrecord("save", "decision", "Jobs are rows", *DECISION, "--remote=platform")
+    refused = onrecord("save", "decision", "Jobs are rows", *DECISION, "--remote=library")
+    by_reviewer = onrecord("save", "decision", "Jobs are rows", *DECISION, "--remote=team")
+
+    assert saved.out.startswith("drafted ") and onrecord("sync", "platform").out == "platform: pushed 1\n"
+    assert refused.err.startswith("REFUSED: your role in library is reader")
+    assert by_reviewer.out.startswith("saved ")
