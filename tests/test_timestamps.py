@@ -112,3 +112,28 @@ def test_ages(moment, age, ago, monkeypatch):
 @given(st.text(max_size=25))
 def test_no_text_breaks_an_age(text):
     assert isinstance(timestamps.ago(text), str)
+
+
+def test_moments_with_a_fraction_sorted_before_the_same_second_without():
+    in_order = [
+        "2026-03-02",
+        "2026-03-02T09:29:59.999Z",
+        "2026-03-02T09:30:00Z",
+        "2026-03-02T09:30:00.0005Z",
+        "2026-03-02T09:30:00.25+00:00",
+        "2026-03-02T09:30:00.5Z",
+        "2026-03-02T09:30:01Z",
+    ]
+
+    assert sorted([*in_order[4:], *in_order[:4]], key=timestamps.order) == in_order
+
+
+def test_a_moment_has_one_order_however_it_is_written():
+    spellings = ("2026-03-02T09:30:00Z", "2026-03-02T09:30:00.000Z", "2026-03-02T09:30:00.0+00:00")
+
+    assert {timestamps.order(text) for text in spellings} == {"2026-03-02T09:30:00"}
+
+
+@pytest.mark.parametrize("text", ["", "2026-03-02", "soon", "2026-03-02T09:30:00+01:00"])
+def test_other_text_stays_as_it_is_in_order(text):
+    assert timestamps.order(text) == text

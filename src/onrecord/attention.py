@@ -319,6 +319,7 @@ def _corrected(store_ref: StoreRef) -> list[Need]:
 
 def _broken_rule(store_ref: StoreRef, path: str, corrections: Corrections) -> Subject | None:
     """Return a rule that agents broke; None if it was changed or judged since, is replaced, or cannot be read."""
+    from onrecord import timestamps
     from onrecord.errors import OnrecordError
     from onrecord.record import validity
     from onrecord.store.store import Store
@@ -332,7 +333,7 @@ def _broken_rule(store_ref: StoreRef, path: str, corrections: Corrections) -> Su
     moment = event_log.last_correction(store_ref.root, path)
     is_judged = event_log.last_feedback(store_ref.root, path) >= (moment or corrections.last_day)
     # Of a correction that the log does not know, only the day is known.
-    is_changed = record.updated_at > (moment or f"{corrections.last_day}T23:59:59Z")
+    is_changed = timestamps.order(record.updated_at) > timestamps.order(moment or f"{corrections.last_day}T23:59:59Z")
     if is_judged or is_changed or not validity.is_current(record, store.records_named):
         return None
     return Subject(record.id, f"{store_ref.prefix}{path}", record.title, f"broken {corrections.summary}")

@@ -1,4 +1,4 @@
-"""Moments and days as text: ISO-8601 in UTC, so that text order is time order."""
+"""Moments and days as text: ISO-8601 in UTC. Of what `now` writes and `order` returns, text order is time order."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ _ZEROS = dict.fromkeys(map(ord, "123456789"), "0")
 
 
 def now() -> str:
+    """Return this moment, to the second."""
     return from_seconds(time.time())
 
 
 def from_seconds(seconds: float) -> str:
-    """Return the moment that is `seconds` after 1970 began"""
+    """Return the moment that is `seconds` after 1970 began."""
     # Before 1000 and after 9999 text order is no longer time order, and some systems know no time before 1970.
     try:
         moment = time.gmtime(min(max(seconds, _FIRST_SECOND), _LAST_SECOND))
@@ -93,6 +94,17 @@ def is_instant(text: str) -> bool:
     """True for a moment in UTC such as 2026-03-02T09:30:00Z."""
     head, tail = text[: len(_SHAPE)], text[len(_SHAPE) :]
     return _is_like(head, _SHAPE) and _ends_in_utc(tail) and _is_real(head)
+
+
+def order(moment: str) -> str:
+    """Return a text for a moment whose order is time order, however its fraction and zone are written.
+
+    People and other tools write the same moment as `…:00Z`, `…:00.000Z` and `…:00+00:00`. Other text stays as it is.
+    """
+    if not is_instant(moment):
+        return moment
+    second, fraction = moment[: len(_SHAPE)], moment[len(_SHAPE) :].rstrip("Z").partition("+")[0]
+    return second + fraction.rstrip("0").rstrip(".")
 
 
 def is_day(text: str) -> bool:

@@ -383,3 +383,17 @@ def test_the_oldest_session_summaries_are_crowded_out():
     others = [sample(), sample("session_summary", id="s0", record_status="retired")]
 
     assert [record.id for record in lifecycle.over_limit([*others, *summaries], "session_summary", 3)] == ["s2", "s1"]
+
+
+def test_the_newest_summary_was_retired_if_its_moment_had_a_fraction():
+    moments = ["2026-03-01T00:00:00Z", "2026-03-01T00:00:00.900Z", "2026-03-01T00:00:00.500Z"]
+    summaries = [sample("session_summary", id=f"s{number}", created_at=at) for number, at in enumerate(moments)]
+
+    assert [record.id for record in lifecycle.over_limit(summaries, "session_summary", 1)] == ["s2", "s0"]
+
+
+def test_a_record_within_its_grace_was_deleted_if_its_moment_had_a_fraction():
+    retired = sample(record_status="retired", retired_at="2026-03-01T00:00:00.000Z")
+
+    assert not lifecycle.is_past_grace(retired, 30, "2026-03-31T00:00:00Z")
+    assert lifecycle.is_past_grace(retired, 30, "2026-03-31T00:00:01Z")

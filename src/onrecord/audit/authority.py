@@ -228,8 +228,8 @@ def _messages(record: Memory) -> Iterator[str]:
     if subjects > MAX_SUBJECTS:
         yield f"has triggers about {subjects} different things"
     tomorrow = timestamps.days_before(timestamps.now(), -1)
-    latest = max(record.updated_at, record.created_at)
-    if latest > tomorrow:
+    latest = max(record.updated_at, record.created_at, key=timestamps.order)
+    if timestamps.order(latest) > timestamps.order(tomorrow):
         yield f"is dated in the future, {latest[:10]}, so it comes before all others"
     beyond = [flaw for flaw in record.flaws_in_file if "must have at most" in flaw or "must be at most" in flaw]
     if beyond:

@@ -213,19 +213,19 @@ def _effect(
     checked_record: CheckedRecord, facts_list: Sequence[SessionFacts], corrected_at: Sequence[str]
 ) -> RecordEffect:
     before = since = Share()
-    under_way = 0
+    under_way, created = 0, timestamps.order(checked_record.created_at)
     for facts in facts_list:
         if not checked_record.numbers & facts.tried:
             continue
         is_broken = bool(checked_record.numbers & facts.broken)
-        if facts.ended_at < checked_record.created_at:
+        if timestamps.order(facts.ended_at) < created:
             before = before.add(is_broken)
-        elif facts.started_at >= checked_record.created_at:
+        elif timestamps.order(facts.started_at) >= created:
             since = since.add(is_broken)
         else:
             under_way += 1
-    earlier = sum(moment < checked_record.created_at for moment in corrected_at)
-    is_in_future = checked_record.created_at > timestamps.now()
+    earlier = sum(timestamps.order(moment) < created for moment in corrected_at)
+    is_in_future = created > timestamps.order(timestamps.now())
     return RecordEffect(checked_record, before, since, under_way, earlier, len(corrected_at) - earlier, is_in_future)
 
 
@@ -306,9 +306,9 @@ def counts(facts_list: Sequence[SessionFacts], name: str, rule_records: Sequence
         elif name == FAILED and facts.commands:
             yield Share(facts.failed_commands > 0, 1)
         elif name == BROKEN:
-            numbers = {
-                number for record in rule_records if record.created_at <= facts.started_at for number in record.numbers
-            }
+            started = timestamps.order(facts.started_at)
+            on_record = (record for record in rule_records if timestamps.order(record.created_at) <= started)
+            numbers = {number for record in on_record for number in record.numbers}
             if numbers & facts.tried:
                 yield Share(bool(numbers & facts.broken), 1)
 

@@ -90,7 +90,7 @@ def read(store_refs: Sequence[StoreRef], limit: int, *, is_quick: bool) -> Outco
     return Outcomes(
         weeks(store_refs),
         sorted(corrected, key=lambda record: (-record.times, record.path))[:limit],
-        sorted(never, key=lambda record: (record.created_at, record.path))[:limit],
+        sorted(never, key=lambda record: (timestamps.order(record.created_at), record.path))[:limit],
         len(never),
         in_force,
     )
@@ -136,11 +136,11 @@ def _never_shown(ref: StoreRef, *, is_quick: bool) -> tuple[list[NeverShown], in
     """Return the records in force that were never shown, without new ones, and how many records are in force."""
     rows, _ = listing.read(index.open(ref.root, hook=is_quick), ListingFilter(status="active"), None)
     shown = shown_paths(ref.root)
-    limit = timestamps.days_before(timestamps.now(), _NEW_DAYS)
+    limit = timestamps.order(timestamps.days_before(timestamps.now(), _NEW_DAYS))
     unseen = [
         NeverShown(f"{ref.prefix}{row.path}", row.title, row.created_at)
         for row in rows
-        if row.path not in shown and row.created_at < limit
+        if row.path not in shown and timestamps.order(row.created_at) < limit
     ]
     return unseen, len(rows)
 

@@ -317,7 +317,9 @@ class _SessionReader:
     def _span(self) -> tuple[str, str]:
         """Return when the session began and ended; two empty texts if that cannot be told."""
         latest = timestamps.days_before(timestamps.now(), _TOLERANCE_DAYS)
-        times = sorted(moment for moment in self._times if moment < latest)
+        latest_order = timestamps.order(latest)
+        past = (moment for moment in self._times if timestamps.order(moment) < latest_order)
+        times = sorted(past, key=timestamps.order)
         if times:
             return times[0], times[-1]
         try:

@@ -173,10 +173,15 @@ def _activity(own: Plugin | None, project: str, last_session: Session) -> Iterat
         yield Finding("error", "hooks", f"a hook failed in the last session ({event}): {message}", fix)
     if ledger.exists(last_session.name) or any(LAUNCHER.encode() in line and b"hookInfos" in line for line in lines):
         yield Finding("ok", "hooks", f"hooks ran in the last session here, {last_prompt_at or last_session.name}")
-    elif not failures and own and own.is_enabled and last_prompt_at > max(own.installed_at, since):
+    elif not failures and own and own.is_enabled and _is_after(last_prompt_at, own.installed_at, since):
         fix = "restart Claude Code in a trusted folder; /hooks should list the plugin's hooks"
         what = f"no hook ran in the last session here, {last_prompt_at}, though the plugin is enabled"
         yield Finding("warning", "hooks", what, fix)
+
+
+def _is_after(moment: str, *others: str) -> bool:
+    """True if a moment is after all others; an empty one is before everything."""
+    return timestamps.order(moment) > max(map(timestamps.order, others))
 
 
 def _hook_failures(raw_lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:

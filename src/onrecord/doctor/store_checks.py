@@ -219,8 +219,8 @@ def _record(entry: Entry) -> Iterator[Finding]:
 
 def _future_dates(store: Store, entries: list[Entry]) -> Iterator[Finding]:
     """Yield records and files dated in the future: a clock is wrong, here or where they were written."""
-    limit = timestamps.from_seconds(timestamps.seconds(timestamps.now()) + _CLOCK_TOLERANCE_SECONDS)
-    future = [entry for entry in entries if entry.memory.updated_at > limit]
+    limit = timestamps.order(timestamps.from_seconds(timestamps.seconds(timestamps.now()) + _CLOCK_TOLERANCE_SECONDS))
+    future = [entry for entry in entries if timestamps.order(entry.memory.updated_at) > limit]
     latest = max((_written_at(store, entry) for entry in entries), default=0.0)
     if latest > time.time() + _CLOCK_TOLERANCE_SECONDS:
         what = (

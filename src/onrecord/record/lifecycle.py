@@ -173,7 +173,7 @@ def is_past_grace(record: Memory, days: float, now: str) -> bool:
 def over_limit(records: Iterable[Memory], category: str, limit: int) -> list[Memory]:
     """Return the oldest active records of `category` beyond its limit."""
     active = [record for record in records if record.record_status == "active" and record.category == category]
-    return sorted(active, key=lambda record: (record.created_at, record.id), reverse=True)[limit:]
+    return sorted(active, key=lambda record: (timestamps.order(record.created_at), record.id), reverse=True)[limit:]
 
 
 def fix_for_status(record: Memory, otherwise: str = "") -> str:
@@ -197,7 +197,7 @@ def _require(record: Memory, statuses: tuple[str, ...], verb: str) -> None:
 
 
 def _is_before(moment: str, other: str) -> bool:
-    return timestamps.is_instant(moment) and moment < other
+    return timestamps.is_instant(moment) and timestamps.order(moment) < timestamps.order(other)
 
 
 def _merge_content(record: Memory, patch: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from onrecord import timestamps
 from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadRecord
@@ -180,7 +181,9 @@ def _anchor(ancestor: Any, ours: Any, theirs: Any) -> Any:
     rest = [{key: side[key] for key in side if key not in _FILE_STATE} for side in (below, ours, theirs)]
     state = states[1] if _same(states[0], states[2]) else states[2]
     if not any(_same(states[0], other) for other in states[1:]):
-        state = max(states[1:], key=lambda state: (str(state.get("date", "")), json.dumps(state, sort_keys=True)))
+        state = max(
+            states[1:], key=lambda state: (*_in_time(str(state.get("date", ""))), json.dumps(state, sort_keys=True))
+        )
     merged = _value("anchors[]", *rest)
     return {**merged, **state} if isinstance(merged, dict) else merged
 
@@ -189,7 +192,7 @@ def _changes(ancestor: Any, ours: Any, theirs: Any) -> list[Any]:
     """Return the newest entries of both histories, by date."""
     here = _by_text(ours)
     united = ours + [change for text, change in _by_text(theirs).items() if text not in here]
-    return sorted(united, key=lambda change: str(change.get("date", "")))[-MAX_CHANGES:]
+    return sorted(united, key=lambda change: timestamps.order(str(change.get("date", ""))))[-MAX_CHANGES:]
 
 
 def _times(ancestor: Any, ours: Any, theirs: Any) -> Any:
@@ -212,7 +215,13 @@ def _lifecycle(ancestor: Mapping[str, Any], ours: Mapping[str, Any], theirs: Map
 
 def _later(ours: Any, theirs: Any) -> Any:
     dates = [date for date in (ours, theirs) if date is not _ABSENT]
-    return max(dates) if all(isinstance(date, str) for date in dates) and dates else _value("", _ABSENT, ours, theirs)
+    are_texts = bool(dates) and all(isinstance(date, str) for date in dates)
+    return max(dates, key=_in_time) if are_texts else _value("", _ABSENT, ours, theirs)
+
+
+def _in_time(moment: str) -> tuple[str, str]:
+    """Return what sorts moments by time, and two spellings of one moment the same way on both sides."""
+    return timestamps.order(moment), moment
 
 
 def _both_reasons(ancestor: Any, ours: Any, theirs: Any) -> Any:
@@ -261,8 +270,8 @@ _COMPUTED: Mapping[str, tuple[Any, Callable[[Any, Any, Any], Any]]] = {
     "anchors": ([], _anchors),
     "changes": ([], _changes),
     "times_updated": (0, _times),
-    "created_at": ("", lambda ancestor, ours, theirs: min(ours or theirs, theirs or ours)),
-    "updated_at": ("", lambda ancestor, ours, theirs: max(ours, theirs)),
+    "created_at": ("", lambda ancestor, ours, theirs: min(ours or theirs, theirs or ours, key=_in_time)),
+    "updated_at": ("", lambda ancestor, ours, theirs: max(ours, theirs, key=_in_time)),
 }
 """Fields that are computed from both sides: the value if one is absent, and the function."""
 

@@ -83,7 +83,7 @@ class Inbox:
     def scan(self) -> list[Union[Draft, BrokenDraft]]:
         """Return all drafts, oldest first; files that cannot be read as BrokenDrafts."""
         drafts = [self._read(name) for name in self.names()]
-        return sorted(drafts, key=lambda draft: (getattr(draft, "made_at", ""), draft.name))
+        return sorted(drafts, key=lambda draft: (timestamps.order(getattr(draft, "made_at", "")), draft.name))
 
     def drafts(self) -> list[Draft]:
         return [draft for draft in self.scan() if isinstance(draft, Draft)]
