@@ -232,3 +232,13 @@ def test_a_record_is_outdated_by_its_own_word_and_not_replaced_by_a_claim_of_its
     assert f"\nnot obeyed: {note}\n" in onrecord("show", "use-pip").out
     onrecord("supersede", "use-right", "use-left")
     assert facts("use-right") == "superseded by use-left"
+
+
+def test_a_record_that_was_retired_after_it_was_superseded_looked_superseded_for_that_reason(sample, onrecord):
+    onrecord("supersede", "use-pip", "use-uv")
+    onrecord("retire", "use-pip", "--reason", "pip is gone")
+
+    out = onrecord("show", "use-pip").out
+
+    assert out.splitlines()[1].split(" · ")[1] == "retired (pip is gone)"
+    assert out.endswith("\nsuperseded by: use-uv\n")

@@ -110,7 +110,12 @@ def test_a_mark_comes_first_and_is_whole_at_any_limit(category, content, data):
 
 @pytest.mark.parametrize(
     ("fields", "mark"),
-    [({"superseded_by": "other"}, "superseded"), ({"record_status": "retired"}, "retired"), ({}, "")],
+    [
+        ({"superseded_by": "other"}, "superseded"),
+        ({"record_status": "retired"}, "retired"),
+        ({}, ""),
+        ({"superseded_by": "other", "record_status": "retired"}, "retired"),
+    ],
 )
 def test_a_record_that_is_no_longer_in_use_says_so(fields, mark):
     assert ", ".join(summary_line.marks(sample(**fields))) == mark

@@ -101,14 +101,19 @@ def _shown(project: Project, found: Found, *, has_history: bool) -> CommandResul
     record = entry.memory
     successor = validity.successor(record, store.records_named)
     own_status = validity.status(record, store.records_named)
-    status = status if own_status == validity.ACTIVE else "" if successor else own_status
+    status = status if own_status == validity.ACTIVE else "" if own_status == validity.SUPERSEDED else own_status
     one_sided = list(validity.one_sided_of(record, store.records_named))
     data["one_sided_links"] = [link.note for link in one_sided]
-    if record.superseded_by and not successor:
-        status = status or record.record_status
+    status = status or ("" if successor else record.record_status)
     commit = _provenance(store, entry)
     data["commit"] = commit._asdict() if commit else None
-    notes = {"not obeyed": validity.first_notes(one_sided), "in git": str(commit) if commit else ""}
+    # A record may be retired after another one replaced it.
+    replaced_by = "" if own_status == validity.SUPERSEDED else successor
+    notes = {
+        "superseded by": replaced_by,
+        "not obeyed": validity.first_notes(one_sided),
+        "in git": str(commit) if commit else "",
+    }
     if is_waiting:
         status = f"waiting: {paths.store_name(paths.prefix_of(store.root))} does not have this version"
     entry = entry._replace(path=data["path"])
@@ -180,7 +185,8 @@ def page(
 
 
 def _facts(record: Memory, status: str, screen: Screen) -> str:
-    status = status or (f"superseded by {record.superseded_by}" if record.superseded_by else record.record_status)
+    is_replaced = record.superseded_by and record.record_status == validity.ACTIVE
+    status = status or (f"superseded by {record.superseded_by}" if is_replaced else record.record_status)
     when = timestamps.ago(record.updated_at) if screen.is_terminal else record.updated_at[:10]
     reason = record.retired_reason or record.archived_reason
     why = f" ({reason})" if reason else ""

@@ -45,8 +45,9 @@ def marks(record: Memory) -> tuple[str, ...]:
     """Return what is not plain about a record: that it is only proposed, no longer in use, or how grave it is."""
     category = CATEGORIES[record.category]
     by_content = [mark for (field, value), mark in category.marks.items() if record.content.get(field) == value]
-    status = "superseded" if record.superseded_by else record.record_status
-    return tuple(dict.fromkeys((*([] if status == "active" else [status]), *by_content)))
+    is_active = record.record_status == "active"
+    status = record.record_status if not is_active else "superseded" if record.superseded_by else ""
+    return tuple(dict.fromkeys(filter(None, (status, *by_content))))
 
 
 def marked(marks_text: str, text: str) -> str:
