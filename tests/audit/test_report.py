@@ -169,6 +169,18 @@ def test_the_statement_of_a_record_is_what_must_be_a_sentence():
     assert report.junk_reason(note("and then it is put into the queue", statement=TEXT)) == ""
 
 
+def test_a_false_claim_was_not_reported_if_the_true_successor_came_after_it():
+    items = [
+        note(superseded_by="true"),
+        note("Another text", name="false", supersedes=("one",)),
+        note("A third text", name="true", supersedes=("one",)),
+    ]
+
+    for in_order in (items, items[::-1]):
+        (finding,) = report.contradictions(in_order).findings
+        assert finding.message == "false says that it replaces this one, which does not say so: nothing obeys that"
+
+
 def test_a_few_missing_files_of_a_note_are_named(tmp_path: Path):
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "a.py").write_text("x\n")

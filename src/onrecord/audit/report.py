@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from onrecord import budget, files, globs
+from onrecord import budget, files, globs, timestamps
 from onrecord.audit import audit_item, check_report
 from onrecord.audit.audit_item import AuditItem
 from onrecord.coldstart import NamedTuple
@@ -159,7 +159,9 @@ def duplicates(items: Sequence[AuditItem], watch: Callable[[Iterable[str]], Iter
     texts = [f"{item.title}\n{item.text[:_MAX_COMPARED_CHARS]}" for item in items]
     findings, extra = [], 0
     for group in audit_item.similar_texts(map(terms.stream, watch(texts)), MIN_SIMILARITY):
-        members = sorted((items[number] for number in group), key=lambda item: (item.updated, item.id))
+        members = sorted(
+            (items[number] for number in group), key=lambda item: (timestamps.order(item.updated), item.id)
+        )
         extra += len(members) - 1
         ids = tuple(item.id for item in members)
         fix = f"keep one: onrecord supersede {ids[0]} {ids[-1]}"
@@ -174,13 +176,16 @@ def contradictions(items: Sequence[AuditItem]) -> Measure:
 
 def _superseded(items: Sequence[AuditItem]) -> Callable[[AuditItem], tuple[str, str] | None]:
     by_id = {item.id: item for item in items}
-    claims = {old: item.id for item in items for old in item.supersedes if old in by_id}
+    claims: dict[str, list[str]] = {}
+    for item in items:
+        for old in filter(by_id.__contains__, item.supersedes):
+            claims.setdefault(old, []).append(item.id)
 
     def check(item: AuditItem) -> tuple[str, str] | None:
         if item.superseded_by and item.says_current:
             return f"is replaced by {item.superseded_by} and still says it is in force", f"onrecord edit {item.id}"
-        claimant = claims.get(item.id)
-        if claimant and item.superseded_by != claimant:
+        claimant = next((name for name in claims.get(item.id, ()) if name != item.superseded_by), "")
+        if claimant:
             message = f"{claimant} says that it replaces this one, which does not say so: nothing obeys that"
             return message, f"read it, and remove the claim: onrecord edit {claimant}"
         if item.says_superseded and not item.superseded_by:
