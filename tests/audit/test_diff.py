@@ -204,6 +204,15 @@ def test_the_working_tree_against_a_commit(project):
     assert changed(diff.work_tree(repo, str(project.root), first))["src/a.ts"] == ["four"]
 
 
+def test_nothing_seemed_to_have_changed_where_git_could_not_read_its_index(project):
+    project.write("src/a.ts", "two\n")
+    (project.root / ".git" / "index").write_bytes(b"garbage" * 50)
+    repo = repository.find(str(project.root))
+
+    with pytest.raises(BadInput, match="git could not compare: git ls-files"):
+        diff.work_tree(repo, str(project.root), repo.head)
+
+
 def test_what_is_staged_and_what_commits_changed(project):
     repo = repository.find(str(project.root))
     project.git("mv", "moved.ts", "there.ts")

@@ -247,15 +247,18 @@ def _from_git(repository: Repository, project: str, words: Sequence[str]) -> Cha
     inner = repository.inner(project)
     result = repository.run(*words, "--", *([inner] if inner else []), deadline=time.monotonic() + _GIT_SECONDS)
     if not result.is_good:
-        raise BadInput(
-            f"git could not compare: {result.reason}", fix="try git diff, or give its output on standard input"
-        )
+        raise _not_compared(result.reason)
     change_set = parse(result.output.decode("utf-8", "replace"))
     notes = change_set.notes
     if len(result.output) >= MAX_DIFF_BYTES:
         notes = (*notes, f"only the first {MAX_DIFF_BYTES // 1_000_000} MB of the diff were read")
     own = tuple(path[len(inner) :] for path in change_set.store_files if path.startswith(inner))
     return ChangeSet(tuple(below(change_set.files, inner)), notes, store_files=own)
+
+
+def _not_compared(reason: str) -> BadInput:
+    """Return the error for files that git did not compare: they may not pass for ones in which nothing has changed."""
+    return BadInput(f"git could not compare: {reason}", fix="try git diff, or give its output on standard input")
 
 
 def below(changed_files: Iterable[ChangedFile], inner: str) -> Iterator[ChangedFile]:
@@ -292,19 +295,28 @@ def merge_base(repository: Repository, old: str, new: str) -> str:
 
 
 def work_tree(repository: Repository, project: str, base: str) -> ChangeSet:
-    """Return how the working tree differs from a commit; empty `base` for a repository without one."""
+    """Return how the working tree differs from a commit; empty `base` for a repository without one.
+
+    Raises BadInput if git does not answer.
+    """
     deadline = time.monotonic() + _GIT_SECONDS
     names = dict.fromkeys(changes.all_uncommitted(repository, project, deadline))
+    for note in repository.notes:
+        if note != changes.INCOMPLETE:
+            raise _not_compared(note)
     head, inner = repository.head, repository.inner(project)
     if base and head and base != head:
         words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head, "--", *([inner] if inner else []))
         result = repository.run(*words, deadline=deadline)
-        committed = result.output.decode("utf-8", "replace").split("\0") if result.is_good else []
+        if not result.is_good:
+            raise _not_compared(result.reason)
+        committed = result.output.decode("utf-8", "replace").split("\0")
         names.update(
             dict.fromkeys(name[len(inner) :] for name in committed if name.startswith(inner) and name != inner)
         )
     changed_names = [name for name in names if not name.endswith("/") and not is_record(name)]
-    notes = [f"only {changes.MAX_FILES} changed files were read"] if len(changed_names) > changes.MAX_FILES else []
+    notes = list(repository.notes)
+    notes += [f"only {changes.MAX_FILES} changed files were read"] if len(changed_names) > changes.MAX_FILES else []
     changed = _compared(repository, project, base, changed_names[: changes.MAX_FILES], deadline)
     own = tuple(name for name in names if is_record(name) and files.is_regular(os.path.join(project, name)))
     return ChangeSet(tuple(_with_renames(list(changed))), tuple(notes), store_files=own)
@@ -318,6 +330,10 @@ def _compared(
         batch = names[start : start + _AT_ONCE]
         commands = [(("cat-file", "blob", f"{base}:{inner}{name}"), False) for name in batch] if base else []
         results = repository.run_all(commands, deadline) if commands else []
+        # Of a file that the commit lacks, git says so; one that it did not get to is not new.
+        for result in results:
+            if result.status is None:
+                raise _not_compared(result.reason)
         old_texts = [result.output if result.is_good else None for result in results] or [None] * len(batch)
         for name, old in zip(batch, old_texts):
             full = os.path.join(project, name)

@@ -22,6 +22,9 @@ MAX_FOLDERS = 8
 _MAX_OWN_COMMITS, _MAX_SHARED_COMMITS = 10, 3
 """Commits that are read on a branch for one piece of work, and on a shared branch."""
 
+INCOMPLETE = "not all files could be compared"
+"""The note on a working tree that is too large for the time; every other note is about a command that failed."""
+
 _SUBJECT, _NAMES = "\1", "\2"
 # Without showRoot=false, the first commit of a repository or a shallow clone would list every file.
 _LOG = (
@@ -93,7 +96,10 @@ def read(repository: Repository, project: str, deadline: float) -> Changes:
 
 
 def all_uncommitted(repository: Repository, project: str, deadline: float) -> list[str]:
-    """Return every file of a project that is not as it was committed, however many, also in untracked folders."""
+    """Return every file of a project that is not as it was committed, however many, also in untracked folders.
+
+    If git fails, add the reason to `repository.notes`.
+    """
     inner = repository.inner(project)
     below = ("--", inner) if inner else ()
     index, staged, untracked = repository.run_all(_state_commands(below, _UNTRACKED), deadline)
@@ -148,7 +154,7 @@ def _unstaged(repository: Repository, index: ProcessResult, deadline: float) -> 
         return []
     paths, is_complete = work_tree.changed_paths(index.output, repository.root, deadline)
     if not is_complete or len(index.output) >= MAX_LISTING_BYTES:
-        repository.notes.append("not all files could be compared")
+        repository.notes.append(INCOMPLETE)
     return paths
 
 
@@ -236,9 +242,11 @@ def texts_at_addition(repository: Repository, files_of: Mapping[str, str], deadl
     `files_of` has, by the path of an added file, the path of the file whose content is wanted; both are relative to the
     root of the repository. The result is by the second one; what git does not know is not in it.
     """
+    if not files_of:
+        return {}
     words = (*LOG, "--no-renames", "--diff-filter=A", "--name-only", "-z", "--format=%x01%H%x02", "--", *files_of)
     log = repository.run(*words, deadline=deadline)
-    if not files_of or not log.is_good:
+    if not log.is_good:
         return {}
     blobs: dict[str, str] = {}
     # Newest first: of a file that was added again, the last time counts.
