@@ -100,6 +100,21 @@ def test_a_rule_without_room_is_shown_at_the_next_such_command(tool, project):
     assert counts == {f"decisions/{name}.json": 1 for name in names}
 
 
+@pytest.mark.parametrize("name", ["Edit", "Write"])
+def test_a_grave_rule_about_the_file_is_not_shown_twice_at_the_edit_that_breaks_it(tool, project, name):
+    """The check showed it, and then the file did: with its note, and without."""
+    content = {"rule": "Format dates with date-fns.", "impact": "x", "severity": "high", "kind": "policy"}
+    rule = {"id": "dates", "title": "Dates", "content": content, "related_files": ["src/"]}
+    project.save("constraint", {**rule, "checks": [{"on": "edit", "paths": ["src/**"], "adds": ["moment("]}]})
+    Path(project.root, "src").mkdir(exist_ok=True)
+    change = {"content": "moment()"} if name == "Write" else {"old_string": "x", "new_string": "moment()"}
+
+    for file, times in (("src/a.ts", 1), ("src/a.ts", 0), ("src/b.ts", 1)):
+        context = tool(name, file_path=os.path.join(project.root, file), **change).context
+
+        assert context.count("Format dates with date-fns.") == context.count("goes against it") == times
+
+
 def test_an_edit_that_adds_a_text_breaks_a_check(tool, project):
     file = os.path.join(project.root, "src/a.ts")
     moment = "import m from 'moment'"

@@ -192,7 +192,7 @@ def verdict(
         shown = due[: len(items)]
         for one in shown:
             candidate = one.candidate
-            for key in (candidate.record, one.key, one.action_key):
+            for key in (candidate.record, one.key, one.action_key, *_at_edits(checked_action, candidate)):
                 ledger.add_shown(key, candidate.text_hash)
     moment = AT_COMMAND if checked_action.command else AT_FILE
     count_shown([one.candidate._replace(form=RULE) for one in shown], moment, CHECK)
@@ -221,6 +221,15 @@ def preview(stores: Stores, checked_action: CheckedAction, settings: Settings) -
         caution = f"the command breaks its check ({enforcement}): {check.describe(one.check)}"
         candidates.append(one.candidate._replace(match=match, form=RULE, outcome=SHOWN, caution=caution))
     return PreviewedChecks(text, tuple(candidates))
+
+
+def _at_edits(checked_action: CheckedAction, candidate: Candidate) -> list[str]:
+    """Return the names under which a ledger notes that a record was shown at the edit of these files."""
+    if not checked_action.changes:
+        return []
+    from onrecord.recall.for_file import at_edit
+
+    return [at_edit(change.path, candidate) for change in checked_action.changes]
 
 
 def _is_due(broken: BrokenCheck, settings: Settings, ledger: Ledger, powers: Powers) -> bool:

@@ -66,7 +66,7 @@ def block(
         for candidate in shown_candidates:
             ledger.add_shown(candidate.record, candidate.text_hash)
             if is_edit:
-                ledger.add_shown(_at_edit(path, candidate), candidate.text_hash)
+                ledger.add_shown(at_edit(path, candidate), candidate.text_hash)
     count_shown(shown_candidates, AT_FILE)
     return render_block(items, paths.PROJECT_PREFIX)
 
@@ -100,10 +100,10 @@ def _is_due(about: _About, path: str, ledger: Ledger, *, is_edit: bool) -> bool:
     candidate = about.candidate
     if not ledger.has_shown(candidate.record, candidate.text_hash):
         return True
-    return is_edit and about.is_grave and not ledger.has_shown(_at_edit(path, candidate), candidate.text_hash)
+    return is_edit and about.is_grave and not ledger.has_shown(at_edit(path, candidate), candidate.text_hash)
 
 
-def _at_edit(path: str, candidate: Candidate) -> str:
+def at_edit(path: str, candidate: Candidate) -> str:
     """Return the name under which a ledger notes that a record was shown at the edit of a file."""
     return f"edit:{coldstart.content_hash(path.encode('utf-8', 'replace'))[:12]}:{candidate.record}"
 
