@@ -22,12 +22,13 @@ ITEMS = {"tags.0": "a", "tags.2": "b", "tags.7": "c", "title": "T", "tags": "x"}
         ("remove tags.7", "ab"),
         ("remove tags.5", None),
         ("remove tags.x", None),
+        ("remove tags.²", None),
         ("remove", None),
         ("sort tags.2", None),
     ],
 )
 def test_items_of_a_list_are_moved_and_removed(command, tags):
-    values = record_form.rearranged(ITEMS, command)
+    values = record_form.rearrange(ITEMS, command)
 
     expected = {"title": "T", "tags": "x", **{f"tags.{number}": item for number, item in enumerate(tags or "")}}
     assert values == (ITEMS if tags is None else expected)
@@ -36,7 +37,7 @@ def test_items_of_a_list_are_moved_and_removed(command, tags):
 def test_what_is_in_an_item_moves_with_it():
     values = {"checks.0.on.edit": "1", "checks.1.has.0": "x", "checks.10.has.0": "y"}
 
-    assert record_form.rearranged(values, "up checks.10") == {
+    assert record_form.rearrange(values, "up checks.10") == {
         "checks.0.on.edit": "1", "checks.1.has.0": "y", "checks.2.has.0": "x",
     }  # fmt: skip
 
@@ -169,7 +170,7 @@ def test_sections_are_folded_until_they_have_a_value_or_a_problem():
     sections = record_form.sections("decision", {"confidence": "0.5"})
     folded = {section.title: section.is_folded for section in sections}
 
-    unfolded = record_form.unfolded(sections, {"checks": "wrong", "confidence": "wrong"})
+    unfolded = record_form.unfold_problems(sections, {"checks": "wrong", "confidence": "wrong"})
 
     assert folded == {
         "What it says": False, "How it is found": False, "Checks": True, "Scope": True, "Confidence": False,
@@ -191,4 +192,4 @@ def test_several_problems_of_one_control_are_one_message():
     section = FormSection("S", (Control("content.a", "A", "line"),))
     problems = [FieldProblem(*pair) for pair in (("content.a", "x"), ("content.a[0]", "y"), ("content.b", "z"))]
 
-    assert record_form.placed(problems, [section]) == {"content.a": "x; y", "": "b: z"}
+    assert record_form.place_problems(problems, [section]) == {"content.a": "x; y", "": "b: z"}

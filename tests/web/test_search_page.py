@@ -79,7 +79,7 @@ def test_an_address_says_all_of_a_search_and_is_read_back():
     wanted = Selection("50 % of ä & ö", chosen, 3)
 
     params = dict(parse_qsl(urlsplit(wanted.address(page_number=3)).query))
-    assert search_page.selection(params, int(params["page"]), 2_000) == wanted
+    assert search_page.read_selection(params, int(params["page"]), 2_000) == wanted
 
 
 def test_without_words_all_stores_are_listed_with_their_names(browser, project, save):

@@ -253,9 +253,9 @@ def _stdin(text: str) -> Iterator[None]:
         sys.stdin = before
 
 
-def _rules(context: str) -> str:
+def _rules(text: str) -> str:
     """Return the rules of what a hook shows, without their markup."""
-    return " ".join(html.unescape(rule) for rule in re.findall(r">([^<]+)</result>", context))
+    return " ".join(html.unescape(rule) for rule in re.findall(r">([^<]+)</result>", text))
 
 
 def _hook(project: str, event: str, session: str = "demo", **fields: object) -> str:

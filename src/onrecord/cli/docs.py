@@ -27,7 +27,7 @@ _FOLDERS = (os.path.join(_PACKAGE, "docs"), os.path.join(os.path.dirname(os.path
 
 _MAX_LISTED = 10
 _IN_HEADING, _IN_TITLE, _MOST_IN_TEXT = 6, 3, 3
-"""What a word counts: in the heading of a passage, in the title of its page, and often in its text."""
+"""Weights of a word: in the heading of a passage, in the title of its page, and at most in its text."""
 
 _LINK = re.compile(r"([\w.-]+)? \(([\w./-]+)\.md(?:#[\w-]*)?\)")
 _BROKEN_LINK = re.compile(r"\[([^\[\]\n]*)\n *([^\[\]\n]*)\]\(")

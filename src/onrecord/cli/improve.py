@@ -44,7 +44,7 @@ class _Listing(NamedTuple):
 
 
 class _Filter(NamedTuple):
-    """Which records and checks to list; an empty set means all of them."""
+    """The records and checks to list; an empty set means all of them."""
 
     paths: Set[str]
     categories: Set[str]

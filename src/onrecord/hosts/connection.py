@@ -395,7 +395,7 @@ def _typed_in(setup: HostSetup, skill: str, *, is_plugin: bool) -> str:
 
 
 class HookTrial(NamedTuple):
-    """What a hook did: its reply as the agent gets it, in lines, and what was wrong; both may be empty."""
+    """The trial of a hook: its reply as the agent gets it, in lines, and what was wrong; both may be empty."""
 
     host: str
     command: str

@@ -1,4 +1,4 @@
-"""What an agent is shown of a record, and for a prompt (`/agent`), with the reasons. Neither counts as usage."""
+"""The texts that an agent is shown of a record, and for a prompt (`/agent`), with reasons. Neither counts as usage."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def texts(project: Project, store_root: str, record: Memory, *, before: Memory |
 def _name_in_map(project: Project, record: Memory, old_id: str) -> str:
     """Return the shortest name of a record that means no other one, as the map at the start of a session has it."""
     indexes = (index.open_file(store_ref.root) for store_ref in project.store_refs)
-    others = [other for each in indexes for other in overview.neighbours(each, record.id, old_id)]
+    others = [other for store_index in indexes for other in overview.neighbours(store_index, record.id, old_id)]
     others += [lesson.name for lesson in digest.lessons(project.root)]
     return record_names.beginning(record.id, others) or record_names.short_name(record.path)
 

@@ -1,4 +1,4 @@
-"""Which files of a repository have records, and how these stand: the numbers behind the map."""
+"""The files of a repository and the state of the records about them: the numbers behind the map."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Forms to create a record, and to edit a record or a draft, with a preview of what agents will be shown.
 
-Whoever saves second merges field by field: what only one of two people changed is taken, the rest is to be chosen.
+If two people change a record, the second one merges field by field: what both changed is to be chosen.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MAX_SUMMARY_CHARACTERS = 1_000
 
 
 class _FormPage(NamedTuple):
-    """What a form shows, besides the record that it is about."""
+    """The content of a page with a form, apart from the record that it is about."""
 
     values: Values
     problems: tuple[FieldProblem, ...] = ()
@@ -50,7 +50,7 @@ class _FormPage(NamedTuple):
 
 
 class _Subject:
-    """What a form is about: a new record, a saved one, or a draft."""
+    """The subject of a form: a new record, a saved one, or a draft."""
 
     title = ""
     note = ""
@@ -69,12 +69,12 @@ class _Subject:
 
     @property
     def address(self) -> str:
-        """Where the form is sent to."""
+        """The address that the form is sent to."""
         return str(self.request.url.path)
 
     @property
     def list_address(self) -> str:
-        """Where Cancel leads to."""
+        """The address that Cancel leads to."""
         return self.address.removesuffix("/edit")
 
     @property
@@ -340,14 +340,14 @@ def _press(form_subject: _Subject, values: Values) -> Response:
     command = values.get("do", "save")
     if command.split(" ")[0] in ("up", "down", "remove", "add"):
         extra = command.partition(" ")[2] if command.startswith("add ") else ""
-        return _page(form_subject, _FormPage(record_form.rearranged(values, command), extra=extra, is_unsaved=True))
+        return _page(form_subject, _FormPage(record_form.rearrange(values, command), extra=extra, is_unsaved=True))
     values = record_form.without_gaps(form_subject.category, values)
     filled = record_form.parse(form_subject.category, values)
     if command == "preview":
-        shown = _preview(form_subject, filled)
+        preview = _preview(form_subject, filled)
         if values.get("part"):
-            return view.fragment(form_subject.request, "agent_preview.html", preview=shown)
-        return _page(form_subject, _FormPage(values, filled.problems, shown, is_unsaved=True))
+            return view.fragment(form_subject.request, "agent_preview.html", preview=preview)
+        return _page(form_subject, _FormPage(values, filled.problems, preview, is_unsaved=True))
     if filled.problems:
         return _page(form_subject, _FormPage(values, filled.problems, is_unsaved=True))
     try:
@@ -415,18 +415,17 @@ def _write(form_subject: _Subject, merge: Merge, fields: Mapping[str, Any], valu
 def _choice_page(form_subject: _Subject, merge: Merge, values: Values, error: OnrecordError | None = None) -> Response:
     assert form_subject.record is not None
     view.site_of(form_subject.request).remember(form_subject.hash, form_subject.record)
-    typed = {name: text for name, text in values.items() if _is_typed(name)}
-    typed["base"] = values.get("base", "") or values.get("hash", "")
-    problems = dict(error.field_errors) if error else {}
+    typed_fields = {name: text for name, text in values.items() if _is_typed(name)}
+    typed_fields["base"] = values.get("base", "") or values.get("hash", "")
     return view.page(
         form_subject.request,
         "conflict.html",
         title=form_subject.title,
         http_status=409,
         choices=merge.choices(values),
-        problems=problems,
+        problems=dict(error.field_errors) if error else {},
         error=error,
-        typed=typed,
+        typed=typed_fields,
         expected_hash=form_subject.hash,
         is_draft=form_subject.is_draft,
         list_address=form_subject.list_address,
@@ -441,9 +440,9 @@ def _is_typed(name: str) -> bool:
 def _page(form_subject: _Subject, form_page: _FormPage) -> Response:
     is_refused = bool(form_page.problems) and form_page.preview is None
     sections = record_form.sections(form_subject.category, form_page.values, form_page.extra)
-    problems = record_form.placed(form_page.problems, sections)
+    problems = record_form.place_problems(form_page.problems, sections)
     values = {
-        "sections": record_form.unfolded(sections, problems),
+        "sections": record_form.unfold_problems(sections, problems),
         "problems": problems,
         "labels": record_form.labels(sections),
         "focused": next((name for name in problems if name), "title" if form_subject.record is None else ""),
@@ -486,10 +485,11 @@ def _preview(form_subject: _Subject, filled: FilledForm) -> AgentPreview:
     project, store, before = form_subject.project, form_subject.store, form_subject.record
     try:
         record = form_subject.proposal(filled.fields)
-        shown = agent_page.preview(project, store, form_subject.store_name, record, before=before)
+        preview = agent_page.preview(project, store, form_subject.store_name, record, before=before)
     except OnrecordError as error:
-        shown = agent_page.partial_preview(project, store, form_subject.category, filled.fields, error, before=before)
-    return shown._replace(refusals=(*shown.refusals, *(f"{each.field}: {each.message}" for each in filled.problems)))
+        preview = agent_page.partial_preview(project, store, form_subject.category, filled.fields, error, before=before)
+    problems = tuple(f"{problem.field}: {problem.message}" for problem in filled.problems)
+    return preview._replace(refusals=(*preview.refusals, *problems))
 
 
 _GET_AND_POST = ["GET", "POST"]

@@ -214,22 +214,22 @@ def compare_words(old: str, new: str) -> Marked:
     for kind, start, end, new_start, new_end in matcher.get_opcodes():
         old_parts.append(MarkedPart("".join(before[start:end]), kind != "equal"))
         new_parts.append(MarkedPart("".join(after[new_start:new_end]), kind != "equal"))
-    return Marked(_joined(old_parts), _joined(new_parts))
+    return Marked(_join_parts(old_parts), _join_parts(new_parts))
 
 
 def _whole(text: str, *, is_marked: bool) -> tuple[MarkedPart, ...]:
     return (MarkedPart(text, is_marked),) if text else ()
 
 
-def _joined(marked_parts: Iterable[MarkedPart]) -> tuple[MarkedPart, ...]:
-    """Return the marked_parts without empty ones; a space between two marked ones is marked, too."""
-    joined: list[MarkedPart] = []
+def _join_parts(marked_parts: Iterable[MarkedPart]) -> tuple[MarkedPart, ...]:
+    """Return the parts without empty ones; a space between two marked ones is marked, too."""
+    parts: list[MarkedPart] = []
     pieces = [part for part in marked_parts if part.text]
     for part, following in zip(pieces, [*pieces[1:], MarkedPart("")]):
-        is_between = part.text.isspace() and following.is_marked and bool(joined) and joined[-1].is_marked
+        is_between = part.text.isspace() and following.is_marked and bool(parts) and parts[-1].is_marked
         is_marked = part.is_marked or is_between
-        if joined and joined[-1].is_marked == is_marked:
-            joined[-1] = MarkedPart(joined[-1].text + part.text, is_marked)
+        if parts and parts[-1].is_marked == is_marked:
+            parts[-1] = MarkedPart(parts[-1].text + part.text, is_marked)
         else:
-            joined.append(MarkedPart(part.text, is_marked))
-    return tuple(joined)
+            parts.append(MarkedPart(part.text, is_marked))
+    return tuple(parts)

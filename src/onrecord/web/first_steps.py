@@ -1,4 +1,4 @@
-"""What a page says first in a project without a store or without records."""
+"""The first steps that a page names in a project without a store or without records."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ PROMISES = {
     "/effect": "This page compares how often rules were broken before they were on record and since",
     "/agent": "This page shows what your agent would get for a prompt",
 }
-"""What each page has once there are records, by its address."""
+"""A sentence for each page, by its address, on what it has once there are records."""
 
 _OF_PROJECT = ("/", "/map", "/timeline", "/health", "/usage")
 """Pages about the records of the project alone."""
 
 
 class FirstSteps(NamedTuple):
-    """How far a project is that has no store or no records."""
+    """The state of a project that has no store or no records."""
 
     has_store: bool
     has_others: bool

@@ -46,7 +46,7 @@ _PLOT_WIDTH, _SHARE_HEIGHT, _BAR_HEIGHT = 290, 84, 30
 
 
 class NeedButton(NamedTuple):
-    """What takes care of a need: a form that does it, or a link to the page where it is done."""
+    """The button of a need: a form that takes care of it, or a link to the page where that is done."""
 
     label: str
     address: str
@@ -301,14 +301,14 @@ def _plot(totals: Outcomes) -> list[WeekMark]:
 def _week_mark(week: WeekOutcome, x: int, highest: int) -> WeekMark:
     low, high = week.used.interval
     middle, top, bottom = (round(_SHARE_HEIGHT * (1 - value)) for value in (week.used.value, high, low))
-    shown = (
+    share_text = (
         f"{week.used.hits:,} of {week.used.of:,} used ({effect.range_text(week.used)})"
         if week.used.of
         else "nothing shown"
     )
     corrected = f", corrected {plural(week.corrected, 'time')}" if week.corrected else ""
     bar, label = round(_BAR_HEIGHT * week.corrected / highest), effect.day_in_words(week.monday)
-    return WeekMark(label, x, middle, top, bottom, bool(week.used.of), bar, f"week of {label}: {shown}{corrected}")
+    return WeekMark(label, x, middle, top, bottom, bool(week.used.of), bar, f"week of {label}: {share_text}{corrected}")
 
 
 def _counts(index: Index) -> list[CategoryCount]:

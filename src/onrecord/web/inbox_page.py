@@ -35,7 +35,7 @@ _MAX_NAME = 200
 
 
 class InboxPart(NamedTuple):
-    """What of the inbox is on a page: the drafts of one store or of all, and the number of the page.
+    """The part of the inbox that is on a page: the drafts of one store or of all, and the number of the page.
 
     Forms send it along as `from`, so that a decision leads back to where it was made.
     """
@@ -313,7 +313,7 @@ class ChosenDraft(NamedTuple):
 def accept_shown(request: Request) -> Response:
     """Accept the drafts that were on the screen, after one question."""
     fields, part = view.form_fields(request), requested_part(request)
-    shown_drafts = _chosen(fields)
+    shown_drafts = _drafts_of_form(fields)
     if not fields.get("confirmed"):
         return view.page(
             request,
@@ -340,7 +340,7 @@ def accept_shown(request: Request) -> Response:
     return view.redirect(request, part.address, notice)
 
 
-def _chosen(form_values: Mapping[str, str]) -> list[ChosenDraft]:
+def _drafts_of_form(form_values: Mapping[str, str]) -> list[ChosenDraft]:
     """Return the drafts that a form names, without those that are not ticked."""
     is_confirmed = bool(form_values.get("confirmed"))
     numbers = [

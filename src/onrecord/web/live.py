@@ -1,4 +1,4 @@
-"""What the pages of a server share: what needs a person, and `/events`.
+"""The state that the pages of a server share: what needs a person, and `/events`.
 
 `/events` tells open pages that something changed in the stores, and how much needs a person by now.
 
@@ -56,7 +56,7 @@ class News(NamedTuple):
 
 
 class Live:
-    """What all pages of a server share: what needs a person, the open streams, and their watcher."""
+    """The state that all pages of a server share: what needs a person, the open streams, and their watcher."""
 
     def __init__(self, project_dir: str) -> None:
         self._project_dir = project_dir

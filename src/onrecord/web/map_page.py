@@ -117,14 +117,14 @@ def _states(site: Site, index: Index) -> dict[str, str]:
 
 def drawing(project_map: ProjectMap, area: Area, width: int, height: int, most: int) -> list[DrawnCell]:
     """Return the boxes for what is in `area`."""
-    listed = {number: position for position, number in enumerate(_listed(project_map, area))}
-    return [_drawn(project_map, cell, listed) for cell in tree_map.draw(area, width, height, most)]
+    positions = {number: position for position, number in enumerate(_record_numbers(project_map, area))}
+    return [_drawn_cell(project_map, cell, positions) for cell in tree_map.draw(area, width, height, most)]
 
 
-def _drawn(project_map: ProjectMap, cell: Cell, positions: dict[int, int]) -> DrawnCell:
+def _drawn_cell(project_map: ProjectMap, cell: Cell, positions: dict[int, int]) -> DrawnCell:
     area = cell.area
     numbers = sorted(project_map.coverage.numbers_about(area)) if not cell.rest else sorted(area.below)
-    marked = [str(positions[number]) for number in numbers if number in positions][:_MAX_MARKED]
+    marked_positions = [str(positions[number]) for number in numbers if number in positions][:_MAX_MARKED]
     text = f"{area.path}/: {cell.rest} more" if cell.rest else area.path + ("/" if area.children else "")
     if area.children or cell.rest:
         text += f", {plural(area.files, 'file')}, {area.with_records:,} with records"
@@ -134,7 +134,9 @@ def _drawn(project_map: ProjectMap, cell: Cell, positions: dict[int, int]) -> Dr
     count = f"{len(numbers):,}" if numbers and cell.label else ""
     has_room = tree_map.text_width(f"{cell.label} {count}") + _COUNT_ROOM <= cell.box.width
     drawn_count = count if has_room else ""
-    return DrawnCell(cell, text, "" if cell.rest else project_map.address(area), " ".join(marked), drawn_count)
+    return DrawnCell(
+        cell, text, "" if cell.rest else project_map.address(area), " ".join(marked_positions), drawn_count
+    )
 
 
 def largest_folders(of_files: Coverage, most: int) -> list[str]:
@@ -160,7 +162,7 @@ def words_of(site: Site) -> dict[str, str]:
     return {state: words for state, words in WORDS.items() if state != coverage.CORRECTED or not site.is_static}
 
 
-def _listed(project_map: ProjectMap, area: Area) -> list[int]:
+def _record_numbers(project_map: ProjectMap, area: Area) -> list[int]:
     """Return the numbers of the records about an area, as many as a list holds; those about less of it come first."""
     numbers = project_map.coverage.numbers_about(area)
     return sorted(numbers, key=lambda number: (number not in area.below, number))[:_MAX_LISTED]
@@ -194,7 +196,7 @@ def show(request: Request) -> Response:
 
 
 def _items(project_map: ProjectMap, area: Area) -> list[ListItem]:
-    return [view.list_item(project_map.records[number]) for number in _listed(project_map, area)]
+    return [view.list_item(project_map.records[number]) for number in _record_numbers(project_map, area)]
 
 
 def _crumbs(area: Area) -> list[Crumb]:

@@ -174,8 +174,8 @@ def _parsed(kind: Kind, name: str, values: Values) -> Any:
     """Return the value of the controls below a name; None if all are empty. Raises Unreadable."""
     options = _option_values(kind)
     if options:
-        chosen = [value for value in options if values.get(f"{name}.{value}")]
-        return chosen[0] if isinstance(kind, Choices) and len(chosen) == 1 else chosen or None
+        option_texts = [value for value in options if values.get(f"{name}.{value}")]
+        return option_texts[0] if isinstance(kind, Choices) and len(option_texts) == 1 else option_texts or None
     if isinstance(kind, ListOf):
         items = (_parsed(kind.item, f"{name}.{number}", values) for number in _numbers(name, values))
         return [item for item in items if item is not None] or None
@@ -211,11 +211,11 @@ def _numbers(name: str, values: Values) -> list[int]:
     return sorted(int(text) for text in texts if text.isascii() and text.isdigit() and len(text) < 5)
 
 
-def rearranged(values: Values, command: str) -> dict[str, str]:
+def rearrange(values: Values, command: str) -> dict[str, str]:
     """Return the values after the button of a list was pressed: `up`, `down` or `remove`, with the name of an item."""
     verb, _, place = command.partition(" ")
     name, _, number = place.rpartition(".")
-    if verb not in ("up", "down", "remove") or not number.isdigit():
+    if verb not in ("up", "down", "remove") or not number.isdecimal():
         return dict(values)
     numbers = _numbers(name, values)
     position = numbers.index(int(number)) if int(number) in numbers else -1
@@ -331,7 +331,7 @@ class _Builder:
         return Control(name, "", widget, parts=parts, item=word, is_ordered=list_kind.is_ordered)
 
 
-def placed(problems: Iterable[FieldProblem], form_sections: Iterable[FormSection]) -> dict[str, str]:
+def place_problems(problems: Iterable[FieldProblem], form_sections: Iterable[FormSection]) -> dict[str, str]:
     """Return the messages of problems by the name of the control that each is about; under no name those about none."""
     names = {
         SUPERSEDES,
@@ -348,7 +348,7 @@ def placed(problems: Iterable[FieldProblem], form_sections: Iterable[FormSection
     return {name: "; ".join(texts) for name, texts in messages.items()}
 
 
-def unfolded(form_sections: Iterable[FormSection], messages: Mapping[str, str]) -> tuple[FormSection, ...]:
+def unfold_problems(form_sections: Iterable[FormSection], messages: Mapping[str, str]) -> tuple[FormSection, ...]:
     """Return the sections, with those unfolded that have a problem."""
     return tuple(
         section._replace(
@@ -360,8 +360,8 @@ def unfolded(form_sections: Iterable[FormSection], messages: Mapping[str, str]) 
 
 
 def labels(form_sections: Iterable[FormSection]) -> dict[str, str]:
-    """Return what each control is called where it does not stand at its place: `Check 1, Paths`."""
-    names = {name: text for section in form_sections for each in section.controls for name, text in _labels(each)}
+    """Return the labels of all controls by name, for a message away from the control: `Check 1, Paths`."""
+    names = {name: text for section in form_sections for control in section.controls for name, text in _labels(control)}
     return {**names, SUPERSEDES: "Replaces"}
 
 

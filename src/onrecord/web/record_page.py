@@ -220,7 +220,7 @@ def _replacement_chain(store: Store, entry: Entry, name: str) -> list[ChainEntry
 def _predecessor(store: Store, record: Memory) -> str:
     """Return the first record that this one replaces, if both say so."""
     olds = ((name, store.records_named(name)) for name in record.supersedes)
-    return next((name for name, named in olds if any(old.superseded_by == record.id for old in named)), "")
+    return next((name for name, records in olds if any(old.superseded_by == record.id for old in records)), "")
 
 
 def _chain(store: Store, entry: Entry, next_of: Callable[[Memory], str]) -> Iterator[Entry]:

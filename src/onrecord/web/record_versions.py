@@ -49,7 +49,7 @@ class ChangedField(NamedTuple):
 
 
 class ChangeView(NamedTuple):
-    """What was changed at one moment, by whom, and in which commit."""
+    """The fields that were changed at one moment, by whom, and in which commit."""
 
     date: str
     notes: tuple[str, ...]
@@ -178,7 +178,7 @@ class OldValue(NamedTuple):
 
 
 def old_value(known_versions: Sequence[RecordVersion], history_entry: HistoryEntry) -> OldValue:
-    """Return the value of a field before a history_entry."""
+    """Return the value of a field before a change."""
     return _whole(
         known_versions,
         history_entry.field,

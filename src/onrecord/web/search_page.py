@@ -144,8 +144,8 @@ def search(request: Request) -> Response:
         rows, _ = listing.read(view.open_index(project), ListingFilter(), _PER_PAGE)
         return view.page(request, "search.html", title="Search", records=list(map(view.list_item, rows)))
     project.require_a_store()
-    wanted = selection(params, view.page_number(params.get("page", "")), _MAX_QUERY_CHARS)
-    values = {**_results(project, wanted)._asdict(), "wanted": wanted, "per_page": _PER_PAGE}
+    selection = read_selection(params, view.page_number(params.get("page", "")), _MAX_QUERY_CHARS)
+    values = {**_results(project, selection)._asdict(), "selection": selection, "per_page": _PER_PAGE}
     if params.get("part"):
         return view.fragment(request, "results.html", **values)
     return view.page(request, "search.html", title="Search", **values)
@@ -169,31 +169,31 @@ def quick(request: Request) -> Response:
     return JSONResponse(offers[:_MAX_QUICK])
 
 
-def _results(project: Project, wanted: Selection) -> Results:
-    matches = _matching(project, wanted) if wanted.text.strip() else _all(project)
-    accepted, choices = narrow(matches.facet_rows, wanted)
-    first = (wanted.page - 1) * _PER_PAGE
-    shown = accepted[first : first + _PER_PAGE]
-    words = _WORD.findall(wanted.text.casefold())
-    other_hits = [matches.hits[row.path] for row in shown if row.path in matches.hits]
+def _results(project: Project, selection: Selection) -> Results:
+    matches = _matching(project, selection) if selection.text.strip() else _all(project)
+    matching_rows, facets = narrow(matches.facet_rows, selection)
+    first = (selection.page - 1) * _PER_PAGE
+    page_rows = matching_rows[first : first + _PER_PAGE]
+    words = _WORD.findall(selection.text.casefold())
+    other_hits = [matches.hits[row.path] for row in page_rows if row.path in matches.hits]
     results = [
         _result(row, matches, words, other_hits if first + number < _MAX_EXPLAINED_RESULTS else ())
-        for number, row in enumerate(shown)
+        for number, row in enumerate(page_rows)
     ]
-    nearest = [] if wanted.is_narrow else [_of_hit(hit, words) for hit in matches.nearest]
-    return Results(results, choices, len(accepted), nearest, matches.nothing, matches.is_cut)
+    nearest = [] if selection.is_narrow else [_of_hit(hit, words) for hit in matches.nearest]
+    return Results(results, facets, len(matching_rows), nearest, matches.nothing, matches.is_cut)
 
 
-def _matching(project: Project, wanted: Selection) -> _Matches:
+def _matching(project: Project, selection: Selection) -> _Matches:
     """Return the results of a search in all stores."""
-    include_retired = wanted.chosen.get(STATUS) in _HIDDEN_STATES
-    hits = project.search(wanted.text, _MAX_HITS, include_retired=include_retired)
+    include_retired = selection.facet_values.get(STATUS) in _HIDDEN_STATES
+    hits = project.search(selection.text, _MAX_HITS, include_retired=include_retired)
     by_path = {hit.path: hit for hit in hits}
     rows: dict[str, Listed] = {}
     for ref in project.store_refs:
         here = [hit.location[1] for hit in hits if hit.path == f"{ref.prefix}{hit.location[1]}"]
-        listed = listing.at(index.open(ref.root, hook=project.is_quick), here) if here else {}
-        rows.update({f"{ref.prefix}{path}": row for path, row in listed.items()})
+        rows_by_path = listing.at(index.open(ref.root, hook=project.is_quick), here) if here else {}
+        rows.update({f"{ref.prefix}{path}": row for path, row in rows_by_path.items()})
     facet_rows = _facet_rows(project, {path: rows[path] for path in by_path if path in rows})
     return _Matches(facet_rows, rows, by_path, hits.nearest, hits.note, len(hits) == _MAX_HITS)
 
@@ -203,15 +203,15 @@ def _all(project: Project) -> _Matches:
     rows: dict[str, Listed] = {}
     is_cut = False
     for ref in project.known_refs:
-        listed, total = listing.read(index.open(ref.root, hook=project.is_quick), ListingFilter(), None)
+        store_rows, total = listing.read(index.open(ref.root, hook=project.is_quick), ListingFilter(), None)
         is_cut = is_cut or total > _MAX_LISTED
-        rows.update({f"{ref.prefix}{row.path}": row for row in listed[:_MAX_LISTED]})
+        rows.update({f"{ref.prefix}{row.path}": row for row in store_rows[:_MAX_LISTED]})
     newest_first = dict(sorted(rows.items(), key=lambda item: item[1].updated_at, reverse=True))
     return _Matches(_facet_rows(project, newest_first), newest_first, {}, is_cut=is_cut)
 
 
 def _facet_rows(project: Project, listed_rows: Mapping[str, Listed]) -> list[FacetRow]:
-    """Return what the facets need of each record: its own fields, and how it is used."""
+    """Return a row for each record: its own fields, and how it is used."""
     used: dict[str, tuple[set[str], set[str]]] = {
         ref.prefix: (outcomes.shown_paths(ref.root), set(usage_log.current_corrections(ref.root)))
         for ref in project.known_refs
@@ -219,8 +219,8 @@ def _facet_rows(project: Project, listed_rows: Mapping[str, Listed]) -> list[Fac
     facet_rows = []
     for path, row in listed_rows.items():
         prefix = path[: len(path) - len(row.path)]
-        shown, corrected = used.get(prefix, (set(), set()))
-        is_never_shown = row.status == "active" and row.path not in shown
+        shown_paths, corrected_paths = used.get(prefix, (set(), set()))
+        is_never_shown = row.status == "active" and row.path not in shown_paths
         facet_rows.append(
             FacetRow(
                 path,
@@ -230,7 +230,7 @@ def _facet_rows(project: Project, listed_rows: Mapping[str, Listed]) -> list[Fac
                 row.tags,
                 row.files,
                 is_never_shown,
-                row.path in corrected,
+                row.path in corrected_paths,
             )
         )
     return facet_rows
@@ -268,11 +268,11 @@ def _snippet(hit: Hit) -> Markup:
 
 def _marked_words(text: str, words: Sequence[str]) -> Markup:
     """Return a text with the words marked that begin with one of the query."""
-    wanted = tuple(word for word in words if len(word) >= _MIN_MARKED)
-    if not wanted:
+    beginnings = tuple(word for word in words if len(word) >= _MIN_MARKED)
+    if not beginnings:
         return escape(remove_invisible(text))
-    inside = re.compile("|".join(map(re.escape, wanted)), re.IGNORECASE)
-    return _marked(_WORD.sub(lambda match: _marked_word(match[0], wanted, inside), text))
+    inside = re.compile("|".join(map(re.escape, beginnings)), re.IGNORECASE)
+    return _marked(_WORD.sub(lambda match: _marked_word(match[0], beginnings, inside), text))
 
 
 def _marked_word(word: str, beginnings: tuple[str, ...], inside: re.Pattern[str]) -> str:
@@ -293,7 +293,7 @@ def _marked(text: str) -> Markup:
 
 
 class FacetRow(NamedTuple):
-    """What a record is listed by."""
+    """The fields of a record that facets narrow by."""
 
     path: str
     """With the prefix of its store."""
@@ -336,56 +336,56 @@ class Facet(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """What the address of a search page says: the text, the chosen value of each facet, and the page."""
+    """The text of a search, the chosen value of each facet, and the page: all that the address has."""
 
     text: str
-    chosen: Mapping[str, str]
+    facet_values: Mapping[str, str]
     """By facet; without those that are not chosen."""
     page: int = 1
 
     @property
     def is_narrow(self) -> bool:
-        return bool(self.chosen)
+        return bool(self.facet_values)
 
     def address(self, facet: str = "", choice: str = "", page_number: int = 1) -> str:
         """Return the address of this selection with another value of a facet, and of one of its pages."""
-        chosen = {**self.chosen, facet: choice} if facet else self.chosen
-        fields = {"q": self.text, **chosen, "page": str(page_number) if page_number > 1 else ""}
+        facet_values = {**self.facet_values, facet: choice} if facet else self.facet_values
+        fields = {"q": self.text, **facet_values, "page": str(page_number) if page_number > 1 else ""}
         query = urlencode({name: text for name, text in fields.items() if text})
         return f"/search?{query}" if query else "/search"
 
     def accepts(self, facet_row: FacetRow, facet: str) -> bool:
         """True if a record is among what is chosen of a facet, or nothing is."""
-        value = self.chosen.get(facet, "")
+        value = self.facet_values.get(facet, "")
         if not value:
             return True
         values = facet_row.values(facet)
         return value in values or (facet == FILE and any(_covers(file, value) for file in values))
 
 
-def selection(params: Mapping[str, str], page_number: int, max_chars: int) -> Selection:
-    """Return what an address says."""
-    chosen = {name: params.get(name, "")[:_MAX_VALUE].strip() for name in FACETS}
-    chosen = {name: "1" if name in FLAGS else value for name, value in chosen.items() if value}
-    return Selection(params.get("q", "")[:max_chars], chosen, page_number)
+def read_selection(params: Mapping[str, str], page_number: int, max_chars: int) -> Selection:
+    """Return the selection that an address names."""
+    facet_values = {name: params.get(name, "")[:_MAX_VALUE].strip() for name in FACETS}
+    facet_values = {name: "1" if name in FLAGS else value for name, value in facet_values.items() if value}
+    return Selection(params.get("q", "")[:max_chars], facet_values, page_number)
 
 
-def narrow(facet_rows: Sequence[FacetRow], wanted: Selection) -> tuple[list[FacetRow], list[Facet]]:
+def narrow(facet_rows: Sequence[FacetRow], selection: Selection) -> tuple[list[FacetRow], list[Facet]]:
     """Return the records that are chosen, and the facets with how many records each choice would leave.
 
     The numbers of a facet are those with all other facets as they are chosen.
     """
     counts: dict[str, Counter[str]] = {facet: Counter() for facet in FACETS}
-    accepted: list[FacetRow] = []
+    matching_rows: list[FacetRow] = []
     for facet_row in facet_rows:
-        refusing = [facet for facet in wanted.chosen if not wanted.accepts(facet_row, facet)]
+        refusing = [facet for facet in selection.facet_values if not selection.accepts(facet_row, facet)]
         if not refusing:
-            accepted.append(facet_row)
+            matching_rows.append(facet_row)
         # One that a single facet refuses is counted for that one alone.
         for facet in FACETS if not refusing else refusing if len(refusing) == 1 else ():
             counts[facet].update(facet_row.values(facet))
-    facets = [Facet(name, _HEADINGS[name], list(_choices(name, counts, wanted))) for name in _HEADINGS]
-    return accepted, [facet for facet in facets if _narrows(facet, len(accepted))]
+    facets = [Facet(name, _HEADINGS[name], list(_choices(name, counts, selection))) for name in _HEADINGS]
+    return matching_rows, [facet for facet in facets if _narrows(facet, len(matching_rows))]
 
 
 def _narrows(facet: Facet, total: int) -> bool:
@@ -393,64 +393,65 @@ def _narrows(facet: Facet, total: int) -> bool:
     return any(choice.is_chosen or choice.number < total for choice in facet.choices)
 
 
-def _choices(name: str, choice_counts: Mapping[str, Counter[str]], wanted: Selection) -> Iterator[FacetChoice]:
-    """Yield the choices of a facet, the chosen one first, then the most frequent ones."""
+def _choices(name: str, choice_counts: Mapping[str, Counter[str]], selection: Selection) -> Iterator[FacetChoice]:
+    """Yield the choices of a facet, the current one first, then the most frequent ones."""
     names = (NEVER, CORRECTED) if name == NEVER else (name,)
     for facet in names:
-        chosen = wanted.chosen.get(facet, "")
+        current = selection.facet_values.get(facet, "")
         frequent = [value for value, _ in choice_counts[facet].most_common(_MAX_CHOICES.get(facet, _FEW_CHOICES))]
-        for value in dict.fromkeys([*([chosen] if chosen else []), *frequent]):
-            is_chosen = value == chosen
+        for value in dict.fromkeys([*([current] if current else []), *frequent]):
+            is_chosen = value == current
             number = choice_counts[facet][value]
             label = FLAGS.get(facet) or (value.replace("_", " ") if facet == CATEGORY else value)
-            target = wanted.address(facet, "" if is_chosen else value)
+            target = selection.address(facet, "" if is_chosen else value)
             yield FacetChoice(facet, value, label, number, target, is_chosen)
 
 
-def _covers(file: str, wanted: str) -> bool:
-    """True if what a record names (a file, a folder or a glob) covers the wanted file, or lies in the wanted folder."""
-    file, wanted = file.rstrip("/"), wanted.rstrip("/")
-    return file == wanted or file.startswith(f"{wanted}/") or globs.matches(file, wanted)
+def _covers(pattern: str, path: str) -> bool:
+    """True if a file, a folder or a glob of a record covers a path, or is in the folder at that path."""
+    pattern, path = pattern.rstrip("/"), path.rstrip("/")
+    return pattern == path or pattern.startswith(f"{path}/") or globs.matches(pattern, path)
 
 
 def pick_ids(request: Request) -> Response:
-    """Return records with each word that is typed in the id or the title: of one store, or of all."""
-    project, typed = _asked(request)
+    """Return the records that have each word of the query in the id or the title: of one store, or of all."""
+    project, text = _query(request)
     store = request.query_params.get("store", "")
     offers: dict[str, PickOffer] = {}
     for ref in project.known_refs:
         name = view.name_in_address(ref.prefix)
         if store not in ("", name):
             continue
-        for record_id, title in listing.containing(index.open(ref.root, hook=project.is_quick), typed, _MAX_OFFERED):
+        for record_id, title in listing.containing(index.open(ref.root, hook=project.is_quick), text, _MAX_OFFERED):
             offers.setdefault(record_id, PickOffer(record_id, title, record_id if store else f"{record_id} · {name}"))
-    return _offers(sorted(offers.values(), key=lambda offer: not offer.value.startswith(typed)))
+    return _offers(sorted(offers.values(), key=lambda offer: not offer.value.startswith(text)))
 
 
 def pick_tags(request: Request) -> Response:
-    """Return the tags that contain what is typed, the most frequent first, with how many records have them."""
-    project, typed = _asked(request)
+    """Return the tags that contain the query, the most frequent first, with how many records have them."""
+    project, text = _query(request)
     counts: Counter[str] = Counter()
     for ref in project.store_refs:
         counts.update(listing.newest_tags(index.open(ref.root, hook=project.is_quick), _MAX_TAGGED))
     frequent = [tag for tag, _ in counts.most_common()]
-    return _offers(PickOffer(tag, tag, plural(counts[tag], "record")) for tag in _containing(frequent, typed))
+    return _offers(PickOffer(tag, tag, plural(counts[tag], "record")) for tag in _containing(frequent, text))
 
 
 def pick_files(request: Request) -> Response:
-    """Return the files and folders of the project, as git tracks them, that contain what is typed."""
-    project, typed = _asked(request)
+    """Return the files and folders of the project, as git tracks them, that contain the query."""
+    project, text = _query(request)
     files = _files.get(project.root)
     if files is None or time.monotonic() - files.at > _FILES_SECONDS:
         tracked = [name for name in coverage.tracked_files(project.root) if name.isprintable()]
         folders = dict.fromkeys(folder for name in tracked for folder in _folders_of(name))
         files = _files[project.root] = _Files(time.monotonic(), [*folders, *tracked])
-    return _offers(PickOffer(name, name) for name in _containing(files.names, typed))
+    return _offers(PickOffer(name, name) for name in _containing(files.names, text))
 
 
-def _asked(request: Request) -> tuple[Project, str]:
-    typed = request.query_params.get("q", "")[:_MAX_PICK_CHARS].strip().lower()
-    return view.site_of(request).project_for_search(), typed
+def _query(request: Request) -> tuple[Project, str]:
+    """Return the project, and the text that was typed into a field."""
+    text = request.query_params.get("q", "")[:_MAX_PICK_CHARS].strip().lower()
+    return view.site_of(request).project_for_search(), text
 
 
 def _folders_of(name: str) -> Iterable[str]:
@@ -460,21 +461,21 @@ def _folders_of(name: str) -> Iterable[str]:
         end = name.find("/", end + 1)
 
 
-def _containing(names: Iterable[str], typed: str) -> list[str]:
-    """Return the names that contain what is typed; those that begin with it, or whose last part does, come first."""
-    fitting = [name for name in names if typed in name.lower()]
-    return sorted(fitting, key=lambda name: _place(name.lower(), typed))[:_MAX_OFFERED]
+def _containing(names: Iterable[str], text: str) -> list[str]:
+    """Return the names that contain a text; those that begin with it, or whose last part does, come first."""
+    fitting = [name for name in names if text in name.lower()]
+    return sorted(fitting, key=lambda name: _place(name.lower(), text))[:_MAX_OFFERED]
 
 
-def _place(name: str, typed: str) -> int:
-    if name.startswith(typed):
+def _place(name: str, text: str) -> int:
+    if name.startswith(text):
         return 0
-    return 1 if name.rstrip("/").rpartition("/")[2].startswith(typed) else 2
+    return 1 if name.rstrip("/").rpartition("/")[2].startswith(text) else 2
 
 
 def _offers(offers: Iterable[PickOffer]) -> Response:
-    shown = (PickOffer(offer.value, remove_invisible(offer.label), offer.note) for offer in offers)
-    return JSONResponse([offer._asdict() for offer in shown][:_MAX_OFFERED])
+    visible_offers = (PickOffer(offer.value, remove_invisible(offer.label), offer.note) for offer in offers)
+    return JSONResponse([offer._asdict() for offer in visible_offers][:_MAX_OFFERED])
 
 
 ROUTES = (

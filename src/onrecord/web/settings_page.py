@@ -49,7 +49,7 @@ _PROGRAM = "from onrecord.cli import main; raise SystemExit(main())"
 
 _MAX_ARGUMENT_CHARS = 200
 _MAX_NOTES = 5
-"""What was left out of documents, in the report on an import."""
+"""Reasons that the report on an import names for what was left out."""
 
 
 class AgentRow(NamedTuple):
@@ -218,10 +218,10 @@ def run_command(request: Request) -> Response:
 def _imported(output: bytes) -> Notice:
     """Return the report on an import: a document may have nothing that makes a draft, or a credential."""
     result = json.loads(output)
-    made = [plural(result[key], key[:-1]) for key in ("drafts", "records") if result[key]]
-    text = f"{' and '.join(made)} made of the documents. Accept what is right." if made else "No draft was made."
+    counts = [plural(result[key], key[:-1]) for key in ("drafts", "records") if result[key]]
+    text = f"{' and '.join(counts)} made of the documents. Accept what is right." if counts else "No draft was made."
     notes = [f"{file['path']}: {reason}" for file in result["files"] for reason in file["left_out"]]
-    if not (made or notes):
+    if not (counts or notes):
         notes = ["Nothing new in the documents reads as a decision. Let your agent read them: /memory:import."]
     more = [f"{len(notes) - _MAX_NOTES} more documents have parts that were left out."] if notes[_MAX_NOTES:] else []
     return Notice(text, warnings=(*notes[:_MAX_NOTES], *more))

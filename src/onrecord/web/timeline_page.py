@@ -198,8 +198,8 @@ def _draw(list_rows: Sequence[Listed], successors: dict[str, str]) -> Drawing | 
             continue
         # Those at the ends of a line come first, so that few titles are below it.
         rows.sort(key=lambda row: row.path not in ends)
-        named = _with_titles(rows, axis, moments, y)
-        lane_marks, lane_rests = (named, []) if named else _in_columns(rows, axis, moments, y)
+        titled_marks = _with_titles(rows, axis, moments, y)
+        lane_marks, lane_rests = (titled_marks, []) if titled_marks else _in_columns(rows, axis, moments, y)
         lines = _MAX_LINES if lane_rests else 1 + max(mark.y - y for mark in lane_marks.values()) // _ROW
         marks.update(lane_marks)
         rests += lane_rests
@@ -219,7 +219,7 @@ def _with_titles(list_rows: Sequence[Listed], axis: Axis, moments: dict[str, flo
         room = text_width(label) + _MARK
         is_before = x + room > WIDTH
         start, end = (x - room, x + _MARK // 2) if is_before else (x - _MARK // 2, x + room)
-        line = next((number for number, taken in enumerate(lines) if not _overlap(taken, (start, end))), len(lines))
+        line = next((number for number, spans in enumerate(lines) if not _overlap(spans, (start, end))), len(lines))
         if start < _LEFT - _MARK or line == _MAX_LINES:
             return {}
         if line == len(lines):
@@ -254,11 +254,11 @@ def _in_columns(
     lines = min(max(map(len, columns.values())), _MAX_LINES)
     for column, here in columns.items():
         x = _LEFT + column * _MARK
-        shown = here if len(here) <= _MAX_LINES else here[: _MAX_LINES - 1]
-        marks.update({row.path: _mark(row, x, top + line * _ROW + _ROW // 2) for line, row in enumerate(shown)})
-        if len(here) > len(shown):
+        visible_rows = here if len(here) <= _MAX_LINES else here[: _MAX_LINES - 1]
+        marks.update({row.path: _mark(row, x, top + line * _ROW + _ROW // 2) for line, row in enumerate(visible_rows)})
+        if len(here) > len(visible_rows):
             category = here[0].category
-            number = len(here) - len(shown)
+            number = len(here) - len(visible_rows)
             rests.append(Rest(x, top + lines * _ROW - 6, number, f"/timeline?category={category}", category))
     return marks, rests
 

@@ -93,16 +93,16 @@ def show_effect(request: Request) -> Response:
     )
 
 
-def _record_view(one: RecordEffect) -> EffectView:
-    is_compared = bool(one.before.of and one.since.of)
+def _record_view(record_effect: RecordEffect) -> EffectView:
+    is_compared = bool(record_effect.before.of and record_effect.since.of)
     return EffectView(
-        one.record.title,
-        view.address_of(one.record.path),
-        effect.sentence(one),
-        _rows({"before": one.before, "since": one.since}),
-        effect.conclusion(one.before, one.since, MIN_SESSIONS) if is_compared else "",
-        one.record.counts,
-        f"{one.corrected_before:,} before, {one.corrected_since:,} since",
+        record_effect.record.title,
+        view.address_of(record_effect.record.path),
+        effect.sentence(record_effect),
+        _rows({"before": record_effect.before, "since": record_effect.since}),
+        effect.conclusion(record_effect.before, record_effect.since, MIN_SESSIONS) if is_compared else "",
+        record_effect.record.counts,
+        f"{record_effect.corrected_before:,} before, {record_effect.corrected_since:,} since",
     )
 
 
