@@ -110,6 +110,16 @@ def test_a_rate_at_its_limit_is_not_too_high(project, onrecord):
     }  # fmt: skip
 
 
+def test_notes_of_other_tools_have_no_category_to_choose(project, onrecord):
+    (project / "notes").mkdir()
+
+    outcome = onrecord("audit", "--markdown", "notes", "--category", "decision")
+
+    assert (outcome.code, outcome.err.split("\n")[0]) == (
+        2, "onrecord audit: --category and --markdown exclude each other",
+    )  # fmt: skip
+
+
 def test_only_one_category_is_audited_and_the_fixes_name_the_store(project, onrecord):
     for title in ("Ask the pilots first", "Ships wait for the tide"):
         onrecord("save", "decision", title, *DECISION, "--user")

@@ -121,7 +121,7 @@ def test_what_is_left_to_read_is_named_by_its_lines_and_headings(guide, onrecord
         f"docs/adr/0009-unclear.md\n  7-9  {UNCLEAR}\n"
     )
     rehearsed = onrecord("import", "--done", "CONTRIBUTING.md", "CLAUDE.md", "--dry-run")
-    assert rehearsed.out == "read: CONTRIBUTING.md\nread: CLAUDE.md\n"
+    assert rehearsed.out == "would be marked as read: CONTRIBUTING.md\nwould be marked as read: CLAUDE.md\n"
     assert len(json.loads(onrecord("import", "--pending", "--json").out)["documents"]) == 3
     done = onrecord("import", "--done", "CONTRIBUTING.md", "--json")
     assert json.loads(done.out) == {"read": ["CONTRIBUTING.md"]}

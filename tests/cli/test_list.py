@@ -159,6 +159,7 @@ def test_groups_by_file_and_in_a_pipe(onrecord, shelf):
 def test_what_is_empty_says_so_beside_the_output(onrecord, four, project):
     assert onrecord("list", "--category=runbook")[:2] == (0, "")
     assert onrecord("list", "--category=runbook").err == "no record matches these options\n"
+    assert onrecord("list", "--limit=0").err == ""
     assert onrecord("init", "--user").code == 0
     assert onrecord("list", "--user").err == "no records yet; `onrecord save --user` creates one\n"
 

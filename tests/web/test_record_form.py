@@ -107,7 +107,8 @@ def test_every_field_of_a_category_has_a_control(category):
 def test_a_problem_is_placed_at_the_nearest_control(where: str, expected: dict[str, str]):
     values: dict[str, Any] = {"content.rationale.0": "x", "checks.0.examples.breaks.0": "y"}
 
-    assert record_form.place_problems([FieldProblem(where, "wrong")], record_form.sections("decision", values)) == expected
+    sections = record_form.sections("decision", values)
+    assert record_form.place_problems([FieldProblem(where, "wrong")], sections) == expected
 
 
 def test_a_field_that_was_emptied_is_removed_by_the_patch():

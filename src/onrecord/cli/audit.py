@@ -58,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     limits = {**dict.fromkeys(SERIOUS if args.strict else (), 0.0), **_limits(args.max_rate)}
     folder = args.claude_memory or args.markdown
+    arguments.exclude("--category", args.category, {"--claude-memory": args.claude_memory, "--markdown": args.markdown})
     items: Sequence[AuditItem]
     broken: list[str] = []
     if folder:

@@ -152,7 +152,8 @@ def _done(writer: Writer, root: str, names: Sequence[str], *, dry_run: bool) -> 
     documents = proposals.documents_read_by_agent(root, names)
     if not dry_run:
         import_log.add(writer.store.root, "", documents)
-    lines = [f"read: {clean(document.source)}" for document in documents]
+    verb = "would be marked as read" if dry_run else "read"
+    lines = [f"{verb}: {clean(document.source)}" for document in documents]
     return CommandResult({"read": [document.source for document in documents]}, lambda screen: "\n".join(lines))
 
 

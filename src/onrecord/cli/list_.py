@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     }
     warning = f"{plural(len(broken), 'file')} cannot be read; to see why: onrecord doctor" if broken else ""
     queues = [need.line for need in attention.queues(store.root, paths.prefix_of(store.root))]
-    note = "; ".join(filter(None, ("" if items else _empty_note(store), *queues)))
+    note = "; ".join(filter(None, ("" if total else _empty_note(store), *queues)))
 
     def text(screen: Screen) -> str:
         if args.format or not screen.is_terminal:
