@@ -104,7 +104,7 @@ class Need(NamedTuple):
 
     @property
     def line(self) -> str:
-        """What it is, and the command for it: `3 drafts are waiting: onrecord review`."""
+        """Its title and its command: `3 drafts are waiting: onrecord review`."""
         return f"{self.title}: {self.command}"
 
     @property

@@ -189,7 +189,7 @@ class Project:
         records = next(filter(None, prefixed), []) or self.lessons_named(name)
         if not records:
             fits = ((root, listing.fit(root, name, list(record_names.paths(root))).paths) for root in roots)
-            records = next(filter(None, ([Found(root, path) for path in each] for root, each in fits)), [])
+            records = next(filter(None, ([Found(root, path) for path in names] for root, names in fits)), [])
         if not records:
             all_paths = [path for root in roots for path in record_names.paths(root)]
             raise reference.not_found(roots[0] if roots else self.root, name, all_paths)

@@ -39,7 +39,7 @@ def facts(name: str = "a", at: str = "2026-03-10T10:00:00Z", **more: Any) -> Ses
 
 
 @pytest.mark.parametrize(
-    ("checks", "deed"),
+    ("checks", "breach"),
     [
         ([NPM], "ran npm install"),
         ([Check(("command",), has=(" sudo ",))], "ran sudo"),
@@ -55,8 +55,8 @@ def facts(name: str = "a", at: str = "2026-03-10T10:00:00Z", **more: Any) -> Ses
         ([Check(("command",), starts=("x" * 57,))], f"ran {'x' * 55}…"),
     ],
 )  # fmt: skip
-def test_the_deed_that_breaks_a_rule_is_named_by_its_first_texts(checks, deed):
-    assert record(*checks).deed == deed
+def test_the_breach_of_a_rule_is_named_by_its_first_texts(checks, breach):
+    assert record(*checks).breach == breach
 
 
 @pytest.mark.parametrize(

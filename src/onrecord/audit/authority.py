@@ -179,7 +179,7 @@ _SUSPICIONS = (
 
 
 class Reach(NamedTuple):
-    """How many of the prompts, commands or failures about other things a record is shown at."""
+    """The number of prompts, commands or failures about other things at which a record is shown."""
 
     record_id: str
     times: int

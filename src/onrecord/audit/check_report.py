@@ -236,7 +236,7 @@ _MAX_RULES = 300
 
 
 def find_odd(records: Sequence[Memory], project: str) -> dict[str, str]:
-    """Return, by record, what is wrong with its checks: never broken, nearly always, or against another's advice."""
+    """Return for each record what is wrong with its checks: broken never, nearly always, or against other advice."""
     odd: dict[str, str] = {}
     rules = []
     for record in records:

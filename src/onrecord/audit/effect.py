@@ -43,7 +43,7 @@ _MAX_RESULTS = 3
 _MIN_PROBABILITY = 0.2
 """Of a record that a correction is about: about a third of the results of a search that reach it are right."""
 
-_MAX_DEED_CHARACTERS = 60
+_MAX_BREACH_CHARACTERS = 60
 CORRECTED, BROKEN, FAILED = "corrected", "broke a checked rule", "had a failed command"
 """What sessions with and without records are compared by."""
 
@@ -62,15 +62,15 @@ class CheckedRecord(NamedTuple):
     """How often it was shown and opened, as long as that is kept."""
 
     @property
-    def deed(self) -> str:
-        """The deed of a session that broke it, in words, such as `ran npm install`."""
+    def breach(self) -> str:
+        """The breach of the rule in words, such as `ran npm install`."""
         kinds = {kind == check.COMMAND for one in self.checks for kind in one.on}
         texts = [text.strip() for one in self.checks for text in (one.starts or one.has or one.adds)]
         if len(kinds) != 1 or not texts:
             return "broke it"
         verb = "ran" if kinds == {True} else "added"
         phrase = " or ".join(texts[:2]) + (" or the like" if len(texts) > 2 else "")
-        return cut(f"{verb} {phrase}", _MAX_DEED_CHARACTERS)
+        return cut(f"{verb} {phrase}", _MAX_BREACH_CHARACTERS)
 
 
 class RecordEffect(NamedTuple):
@@ -277,7 +277,7 @@ def _holdout(
     periods: Sequence[holdout.Period],
     rule_records: Sequence[CheckedRecord],
 ) -> HoldoutEffect | None:
-    """Return the comparison of the facts_list since there is a holdout; None if there never was one."""
+    """Return the comparison of the sessions since there is a holdout; None if there never was one."""
     if not periods:
         return HoldoutEffect(now, "") if now else None
     shown: list[SessionFacts] = []
@@ -299,7 +299,7 @@ def _holdout(
 
 
 def counts(facts_list: Sequence[SessionFacts], name: str, rule_records: Sequence[CheckedRecord]) -> Iterator[Share]:
-    """Yield one case for each facts in which a thing could have happened: 1 of 1 if it did, 0 of 1 if not."""
+    """Yield one case for each session in which a thing could have happened: 1 of 1 if it did, 0 of 1 if not."""
     for facts in facts_list:
         if name == CORRECTED and facts.prompts > 1:
             yield Share(facts.corrections > 0, 1)
@@ -324,14 +324,14 @@ def day_in_words(moment: str) -> str:
 def sentence(effect: RecordEffect) -> str:
     """Return in words how often a rule was broken before it was on record, and since."""
     record, before, since = effect.record, effect.before, effect.since
-    day, deed = day_in_words(record.created_at), record.deed
+    day, breach = day_in_words(record.created_at), record.breach
     if effect.is_in_future:
-        return f"dated {day}, in the future; so far {_of_sessions(before)} {deed}"
+        return f"dated {day}, in the future; so far {_of_sessions(before)} {breach}"
     if not before.of and not since.of:
         return f"on record since {day}; no session could have broken it"
     if not since.of:
-        return f"before {day}: {_of_sessions(before)} {deed}; since then none could have"
-    text = f"since {day}: {_of_sessions(since)} {deed}"
+        return f"before {day}: {_of_sessions(before)} {breach}; since then none could have"
+    text = f"since {day}: {_of_sessions(since)} {breach}"
     return (
         f"{text}; none before to compare with" if not before.of else f"{text}, before {before.hits:,} of {before.of:,}"
     )

@@ -1,4 +1,4 @@
-"""What became of what agents were shown: the share used in each week, what was corrected most, what was never shown.
+"""The outcomes of what agents were shown: the share used in each week, what was corrected most, what was never shown.
 
 The counts are those of the usage logs of all stores that a person looks after; the event logs add what the person said.
 """
@@ -26,7 +26,7 @@ _MAX_JUDGED = 2
 
 
 class WeekOutcome(NamedTuple):
-    """What was shown in one week, how much of it was used, and how often the user corrected an agent."""
+    """The counts of one week: what was shown, how much of it was used, and what the user said."""
 
     monday: str
     used: Share
@@ -57,7 +57,7 @@ class NeverShown(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """What became of what was shown."""
+    """The outcomes of what agents were shown: the weeks, and the records that stand out."""
 
     weeks: Sequence[WeekOutcome]
     corrected: Sequence[CorrectedRecord]

@@ -85,7 +85,7 @@ class SessionReading(NamedTuple):
 
 
 Watch = Callable[[Sequence[Any], str], Iterable[Any]]
-"""Takes elements and what is done with them; yields the elements, and may report progress."""
+"""A function that takes elements and a word for the work on them, yields them, and may report progress."""
 
 
 def unwatched(elements: Sequence[Any], what: str) -> Iterable[Any]:

@@ -222,8 +222,7 @@ def _title(page: MarkdownPage, path: str) -> str:
     """
     first = next((section for section in page.sections if section.title), None)
     heading = first.title if first and first.level == 1 and not adr_page.is_part(first) else ""
-    named = _file_title(path)
-    for title in (heading, page.first("title"), page.first("name"), named):
+    for title in (heading, page.first("title"), page.first("name"), _file_title(path)):
         match = _TITLE_NUMBER.match(title)
         bare = adr_page.clean(title[match.end() :] if match else title).strip(" _*")
         if (
@@ -245,10 +244,10 @@ def _file_title(path: str) -> str:
 
 def _is_of_another_page(title: str, path: str, decision: str) -> bool:
     """True if neither the name of the file nor the decision has a word that begins as one of the title does."""
-    named = _file_title(path)
-    joined = "".join(re.findall(r"[^\W_]+", f"{named} {decision}".lower()))
+    file_title = _file_title(path)
+    joined = "".join(re.findall(r"[^\W_]+", f"{file_title} {decision}".lower()))
     stems = {word[:_STEM_LENGTH] for word in re.findall(r"[^\W_]{2,}", title.lower())}
-    return bool(named) and title.isascii() and not any(stem in joined for stem in stems)
+    return bool(file_title) and title.isascii() and not any(stem in joined for stem in stems)
 
 
 def _is_called_template(page: MarkdownPage, path: str) -> bool:
@@ -359,7 +358,7 @@ class _Draft:
 
 
 def _flaw(text_part: Quotable) -> str:
-    """Return why a text_part of a page cannot be quoted as a whole; empty if it can."""
+    """Return why a part of a page cannot be quoted as a whole; empty if it can."""
     return text_part.flaw or ("it has a label" if text_part.label else "")
 
 

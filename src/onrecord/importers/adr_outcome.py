@@ -338,7 +338,7 @@ def _chosen(page: MarkdownPage, name: str, reason: str, later_sentences: Sequenc
     """Return the outcome of a choice by name, by letter or by number, with the other options of its list."""
     options = adr_options.read_options(page)
     option, parsed = adr_options.named(name, options), adr_options.parse(name)
-    is_other = bool(parsed.label) and any(each.label == parsed.label and each != option for each in options)
+    is_other = bool(parsed.label) and any(other.label == parsed.label and other != option for other in options)
     decision = option.name if option else parsed.name
     if _NOTHING_YET.match(decision):
         return AdrOutcome(doubt="nothing is decided yet")
@@ -350,7 +350,7 @@ def _chosen(page: MarkdownPage, name: str, reason: str, later_sentences: Sequenc
     if not option and _REFERS_ELSEWHERE.search(decision):
         return AdrOutcome(doubt="what it chooses is described elsewhere on the page")
     outcome = _checked(decision, later_sentences)
-    others = tuple(each for each in options if option and each != option)
+    others = tuple(other for other in options if option and other != option)
     notes = (
         ("the alternatives: no option of the list has the name of what was chosen",) if options and not option else ()
     )

@@ -29,7 +29,7 @@ MAX_NAME_CHARACTERS = 60
 
 
 class RecordAuthor(NamedTuple):
-    """Who has a record written: the kind of caller, the client as it names itself, and the host that it runs in."""
+    """The author of a record: the kind of caller, the client as it names itself, and the host that it runs in."""
 
     origin: str = USER
     agent: str = ""

@@ -149,10 +149,10 @@ def clean_tags(texts: list[str]) -> tuple[str, ...]:
 
 def words(title: str) -> list[str]:
     """Return the words of a title; Chinese and Japanese, written without spaces, are cut where the script changes."""
-    found: list[str] = []
+    parts: list[str] = []
     for word in without_elisions(title).split():
-        found += (_RUN.findall(word) or [word]) if _UNSPACED.search(word) else [word]
-    return found
+        parts += (_RUN.findall(word) or [word]) if _UNSPACED.search(word) else [word]
+    return parts
 
 
 def one_line(text: str) -> str:

@@ -407,14 +407,16 @@ def _without_opening(sentence: str) -> str:
     lowered = sentence.lower()
     if lowered.startswith(_SUBORDINATE):
         # "While both would do, in the end Postgres was chosen": the main clause follows the last comma before its verb.
-        decides = max(lowered.rfind(cue) for cue in _DECIDES)
-        comma = lowered.rfind(", ", 0, decides + 2) if decides >= 0 else -1
+        verb = max(lowered.rfind(cue) for cue in _DECIDES)
+        comma = lowered.rfind(", ", 0, verb + 2) if verb >= 0 else -1
         sentence = sentence[comma + 2 :] if comma >= 0 else sentence
     for _ in range(2):
         lowered = sentence.lower()
         # One call says for most sentences that none of them is there.
         opening = (
-            next((each for each in _OPENINGS if lowered.startswith(each)), "") if lowered.startswith(_OPENINGS) else ""
+            next((words for words in _OPENINGS if lowered.startswith(words)), "")
+            if lowered.startswith(_OPENINGS)
+            else ""
         )
         if opening and _begins_well(sentence[len(opening) :]):
             sentence = sentence[len(opening) :]

@@ -75,7 +75,7 @@ def lacks_steps(line: str) -> bool:
 
 
 class _Statement(NamedTuple):
-    """What a record states, as the parts of a line."""
+    """The parts of a line that say what a record states."""
 
     head: str
     """The title with the sign that follows it; empty if it is not to be shown."""

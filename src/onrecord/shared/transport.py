@@ -87,7 +87,7 @@ class Pushed(NamedTuple):
 
 
 class StoreAccess(NamedTuple):
-    """What is in a shared store, and what we may do there; texts are empty where the remote does not say."""
+    """The size of a shared store, and our rights in it; texts are empty where the remote does not say."""
 
     records: int
     drafts: int
