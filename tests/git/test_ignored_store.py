@@ -69,6 +69,26 @@ def test_the_line_is_found_and_undone(project, before, line, after):
     assert git_files.find_ignore_rule(str(project.root)) is None
 
 
+def test_the_wrong_line_was_replaced_below_a_form_feed(project):
+    project.write(".gitignore", "*.pyc\n# part\x0c two\u2028\n.claude\nbuild/\n")
+
+    git_files.find_ignore_rule(str(project.root)).write(str(project.root))
+
+    text = (project.root / ".gitignore").read_bytes().decode()
+    assert text == "*.pyc\n# part\x0c two\u2028\n.claude/*\n!.claude/memory/\nbuild/\n"
+    assert git_files.find_ignore_rule(str(project.root)) is None
+
+
+def test_the_end_of_a_huge_gitignore_was_lost(tmp_path):
+    text = "*.tmp\n" * 200_000
+    (tmp_path / ".gitignore").write_text(text)
+
+    with pytest.raises(Unwritable, match="more than 1,000,000 bytes"):
+        git_files.ensure(str(tmp_path))
+
+    assert (tmp_path / ".gitignore").read_text() == text
+
+
 def test_a_line_with_colons_and_one_that_takes_back_are_read_right(project):
     project.write("a:1:b/.gitignore", "x\n")
     project.write(".gitignore", "*.js[:o]n\n")

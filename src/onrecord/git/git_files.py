@@ -101,7 +101,9 @@ class IgnoreRule(NamedTuple):
 
     def _apply(self, root: str) -> None:
         text = _read(root, _PROJECT_FILE)
-        lines, ending = text.splitlines(), "\r\n" if "\r\n" in text else "\n"
+        ending = "\r\n" if "\r\n" in text else "\n"
+        # Git counts lines by line feeds alone; Python also ends one at a form feed and other characters.
+        lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
         at = self.line - 1 if self.is_replaced else len(lines)
         lines[at : at + self.is_replaced] = self.new_lines
         _write(root, _PROJECT_FILE, "".join(line + ending for line in lines))
@@ -180,11 +182,15 @@ def _read(root: str, name: str) -> str:
     """Return the text of a git file. Raises UnsafePath for a link out of the store, and Unwritable."""
     full = os.path.join(root, name)
     try:
-        return files.read_inside(root, name, _MAX_BYTES).decode("utf-8", "surrogateescape")
+        data = files.read_inside(root, name, _MAX_BYTES + 1)
     except FileNotFoundError:
         return ""
     except OSError as error:
         raise Unwritable(f"cannot read {full}: {error.strerror or error}", fix=f"move {full} away") from error
+    if len(data) > _MAX_BYTES:
+        # What is read is written again: the rest would be lost.
+        raise Unwritable(f"{full} has more than {_MAX_BYTES:,} bytes", fix=f"shorten {full}")
+    return data.decode("utf-8", "surrogateescape")
 
 
 def find_ignore_rule(root: str) -> IgnoreRule | None:
