@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 import pytest
 
 from onrecord import paths
 from onrecord.settings import Settings, flattened, load_settings, off_switches, project_settings
-
-
-def _load(tmp_path, project=None, user=None):
-    roots = []
-    # The user's store is not inside of the project, where it would not be trusted.
-    for folder, values in ((tmp_path / "repo/.claude/project", project), (tmp_path / "user", user)):
-        folder.mkdir(parents=True, exist_ok=True)
-        if values is not None:
-            data = values if isinstance(values, bytes) else json.dumps(values).encode()
-            (folder / "memory-config.json").write_bytes(data)
-        roots.append(str(folder))
-    return load_settings(roots[0], roots[1])
-
+from tests import config_files
 
 OFF = {
     "retrieval.enabled": (False, "no record is shown at prompts, files and failed commands"),
@@ -42,7 +29,7 @@ OFF = {
 @pytest.mark.parametrize("key", OFF)
 def test_a_switch_that_is_off_says_what_follows_and_how_to_undo_it(tmp_path, key):
     value, consequence = OFF[key]
-    settings = _load(tmp_path, project={key: value})
+    settings = config_files.load(tmp_path, project={key: value})
 
     (off,) = off_switches(settings)
 
@@ -77,7 +64,7 @@ def test_the_variable_that_switches_everything_off_comes_first(monkeypatch):
 def test_a_problem_says_how_it_is_solved(tmp_path):
     config = {"retrieval": {"max_inject": 9, "files": 1}, "memory_root": "x"}
 
-    settings = _load(tmp_path, project=config)
+    settings = config_files.load(tmp_path, project=config)
 
     file = f"{tmp_path}/repo/.claude/project/memory-config.json"
     assert [(problem.key, problem.is_note, problem.fix) for problem in settings.problems] == [
@@ -98,7 +85,7 @@ def test_a_problem_says_how_it_is_solved(tmp_path):
     ],
 )  # fmt: skip
 def test_a_refusal_says_whose_value_counts(tmp_path, user, message):
-    settings = _load(tmp_path, project={"retrieval": {"max_inject": 4}}, user=user)
+    settings = config_files.load(tmp_path, project={"retrieval": {"max_inject": 4}}, user=user)
 
     assert [problem.message for problem in settings.problems] == [message]
 
@@ -111,7 +98,9 @@ def test_a_refusal_says_whose_value_counts(tmp_path, user, message):
     ],
 )
 def test_a_shared_store_that_the_user_does_not_allow_is_refused(tmp_path, user, problem):
-    settings = _load(tmp_path, project={"remotes": ["other"]}, user=None if user is None else {"remotes": user})
+    settings = config_files.load(
+        tmp_path, project={"remotes": ["other"]}, user=None if user is None else {"remotes": user}
+    )
 
     assert [problem.message for problem in settings.problems] == problem
     assert settings.names("remotes") == (("other",) if user is None else tuple(user))
@@ -126,7 +115,7 @@ def test_what_a_project_changes_in_words(tmp_path):
         "capture": {"max_suggestions": 2},
     }
 
-    changes = list(map(str, project_settings(_load(tmp_path, project=config))))
+    changes = list(map(str, project_settings(config_files.load(tmp_path, project=config))))
 
     assert changes == [
         "retrieval.max_inject is 2 in this project, not 3: it hides something that you would get",
@@ -140,7 +129,7 @@ def test_what_a_project_changes_in_words(tmp_path):
 
 @pytest.mark.parametrize(("count", "reported"), [(100, 100), (101, 100)])
 def test_no_more_than_a_hundred_problems_are_reported(tmp_path, count, reported):
-    settings = _load(tmp_path, user={f"zzz{number}": 1 for number in range(count)})
+    settings = config_files.load(tmp_path, user={f"zzz{number}": 1 for number in range(count)})
 
     assert len(settings.problems) == reported
 
@@ -149,7 +138,7 @@ def test_no_more_than_a_hundred_problems_are_reported(tmp_path, count, reported)
 def test_a_config_has_a_million_bytes_at_most(tmp_path, size, is_read):
     text = b'{"retrieval": {"max_inject": 1}}'
 
-    settings = _load(tmp_path, user=b" " * (size - len(text)) + text)
+    settings = config_files.load(tmp_path, user=b" " * (size - len(text)) + text)
 
     assert settings.is_set("retrieval.max_inject") is is_read
     assert [problem.key for problem in settings.problems] == ([] if is_read else ["(whole file)"])
@@ -157,7 +146,7 @@ def test_a_config_has_a_million_bytes_at_most(tmp_path, size, is_read):
 
 @pytest.mark.parametrize(("count", "is_used"), [(100, True), (101, False)])
 def test_a_list_has_a_hundred_names_at_most(tmp_path, count, is_used):
-    settings = _load(tmp_path, user={"remotes": ["x"] * count})
+    settings = config_files.load(tmp_path, user={"remotes": ["x"] * count})
 
     assert len(settings.names("remotes")) == (count if is_used else 0)
     assert [problem.message for problem in settings.problems] == (
@@ -172,7 +161,7 @@ def test_values_have_keys_of_five_parts_at_most():
 def test_a_config_that_is_a_link_out_of_its_store_is_not_read(tmp_path):
     elsewhere = tmp_path / "elsewhere.json"
     elsewhere.write_text('{"retrieval": {"max_inject": 1}}')
-    _load(tmp_path)
+    config_files.load(tmp_path)
     os.symlink(elsewhere, tmp_path / "user" / "memory-config.json")
 
     settings = load_settings("", str(tmp_path / "user"))
@@ -206,7 +195,7 @@ def test_a_users_config_inside_the_project_is_the_projects(tmp_path):
     ],
 )
 def test_what_may_be_meant_to_keep_records_longer(tmp_path, config, keys):
-    settings = _load(tmp_path, user=config)
+    settings = config_files.load(tmp_path, user=config)
 
     assert [problem.key for problem in settings.retention_problems] == keys
 

@@ -10,23 +10,12 @@ from onrecord import setting_table
 from onrecord.cli import main
 from onrecord.setting_table import DIRECTIONS, SETTINGS, direction, family, level
 from onrecord.settings import Settings, load_settings, project_settings
+from tests import config_files
 from tests.records import any_json
 
 
-def _load(tmp_path, project=None, user=None):
-    roots = []
-    # The user's store is not inside of the project, where it would not be trusted.
-    for folder, values in ((tmp_path / "repo/.claude/project", project), (tmp_path / "user", user)):
-        folder.mkdir(parents=True, exist_ok=True)
-        if values is not None:
-            data = values if isinstance(values, bytes) else json.dumps(values).encode()
-            (folder / "memory-config.json").write_bytes(data)
-        roots.append(str(folder))
-    return load_settings(roots[0], roots[1])
-
-
 def test_without_files_every_default_holds(tmp_path):
-    settings = _load(tmp_path)
+    settings = config_files.load(tmp_path)
 
     assert settings.problems == []
     assert settings.count("retrieval.max_inject") == 3
@@ -39,7 +28,7 @@ def test_without_files_every_default_holds(tmp_path):
 
 
 def test_a_projects_settings_go_over_the_users_and_each_knows_its_origin(tmp_path):
-    settings = _load(
+    settings = config_files.load(
         tmp_path,
         project={"retrieval": {"max_inject": 2}, "categories": {"runbook": {"enabled": False}}},
         user={"retrieval": {"max_inject": 9, "enabled": False}},
@@ -81,7 +70,7 @@ def test_a_projects_settings_go_over_the_users_and_each_knows_its_origin(tmp_pat
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_reported_and_the_default_used(tmp_path, values, key, message):
-    settings = _load(tmp_path, project=values)
+    settings = config_files.load(tmp_path, project=values)
 
     (problem,) = settings.problems
     assert problem.key == key
@@ -94,14 +83,14 @@ def test_what_is_wrong_is_reported_and_the_default_used(tmp_path, values, key, m
     ("text", "used"), [("25", 20), ("21", 20), ("-1", 0), ("1e999", 20), ("-1e999", 0), ("1" + "0" * 400, 20)]
 )
 def test_a_number_out_of_range_means_the_nearest_within_it(tmp_path, text, used):
-    settings = _load(tmp_path, user=f'{{"retrieval": {{"max_inject": {text}}}}}'.encode())
+    settings = config_files.load(tmp_path, user=f'{{"retrieval": {{"max_inject": {text}}}}}'.encode())
 
     assert settings.count("retrieval.max_inject") == used
     assert [problem.message for problem in settings.problems] == [f"must be from 0 to 20; {used} is used"]
 
 
 def test_not_a_number_is_none(tmp_path):
-    settings = _load(tmp_path, project=b'{"retrieval": {"max_inject": NaN}}')
+    settings = config_files.load(tmp_path, project=b'{"retrieval": {"max_inject": NaN}}')
 
     assert settings.count("retrieval.max_inject") == 3
     assert len(settings.problems) == 1
@@ -129,7 +118,7 @@ OLD = [
 
 @pytest.mark.parametrize(("old", "value", "new", "used", "message"), OLD)
 def test_a_setting_of_0_1_0_or_the_earlier_plugin_carries_over(tmp_path, old, value, new, used, message):
-    _load(tmp_path, user={old: value})
+    config_files.load(tmp_path, user={old: value})
 
     settings = load_settings(str(tmp_path / "user"), str(tmp_path / "user"))
 
@@ -139,7 +128,7 @@ def test_a_setting_of_0_1_0_or_the_earlier_plugin_carries_over(tmp_path, old, va
 
 @pytest.mark.parametrize("key", setting_table.REMOVED)
 def test_a_setting_that_was_removed_is_ignored_without_a_word(tmp_path, key, capsys):
-    _load(tmp_path, user={key: 1.5})
+    config_files.load(tmp_path, user={key: 1.5})
 
     settings = load_settings(str(tmp_path / "user"), str(tmp_path / "user"))
 
@@ -149,14 +138,14 @@ def test_a_setting_that_was_removed_is_ignored_without_a_word(tmp_path, key, cap
 
 
 def test_an_old_setting_gives_way_to_the_new_one_beside_it(tmp_path):
-    settings = _load(tmp_path, project={"triage": {"enabled": False}, "capture": {"mode": "propose"}})
+    settings = config_files.load(tmp_path, project={"triage": {"enabled": False}, "capture": {"mode": "propose"}})
 
     assert settings.text("capture.mode") == "propose"
     assert [problem.message for problem in settings.problems] == ["is now capture.mode, which is set too and is used"]
 
 
 def test_an_old_setting_is_no_way_around_what_only_the_user_may_set(tmp_path):
-    settings = _load(tmp_path, project={"retrieval": {"judge": {"timeout_per_call": 1}}})
+    settings = config_files.load(tmp_path, project={"retrieval": {"judge": {"timeout_per_call": 1}}})
 
     assert settings.number("retrieval.judge.timeout_seconds") == 2.5
     assert "may be set in your own config only" in settings.problems[0].message
@@ -171,18 +160,18 @@ def test_no_suggestion_is_better_than_a_setting_about_something_else(key):
 
 
 def test_a_whole_number_may_be_written_with_a_point(tmp_path):
-    assert _load(tmp_path, user={"retrieval": {"max_inject": 4.0}}).count("retrieval.max_inject") == 4
+    assert config_files.load(tmp_path, user={"retrieval": {"max_inject": 4.0}}).count("retrieval.max_inject") == 4
 
 
 def test_a_byte_order_mark_is_no_fault(tmp_path):
-    settings = _load(tmp_path, user=b'\xef\xbb\xbf{"retrieval": {"max_inject": 4}}')
+    settings = config_files.load(tmp_path, user=b'\xef\xbb\xbf{"retrieval": {"max_inject": 4}}')
 
     assert (settings.problems, settings.count("retrieval.max_inject")) == ([], 4)
 
 
 def test_the_users_own_store_is_trusted_when_it_is_the_store(tmp_path):
     values = {"retrieval": {"judge": {"enabled": True}}}
-    _load(tmp_path, user=values)
+    config_files.load(tmp_path, user=values)
 
     settings = load_settings(str(tmp_path / "user"), str(tmp_path / "user"))
 
@@ -259,7 +248,7 @@ def test_a_project_goes_the_safe_way_only_from_the_users_value_or_the_default(tm
         is_allowed = ways[direction(key).way]
         user = None if mine is None else _nested(key, mine)
 
-        settings = _load(tmp_path / str(number), _nested(key, projects), user)
+        settings = config_files.load(tmp_path / str(number), _nested(key, projects), user)
 
         expected = projects if is_allowed else own
         assert settings.value(key) == expected
@@ -272,7 +261,7 @@ def test_a_project_goes_the_safe_way_only_from_the_users_value_or_the_default(tm
 
 
 def test_a_refused_retention_does_not_stop_gc(tmp_path):
-    settings = _load(tmp_path, project={"categories": {"decision": {"retention_days": 1}}})
+    settings = config_files.load(tmp_path, project={"categories": {"decision": {"retention_days": 1}}})
 
     assert settings.retention_days("decision") == 0
     assert settings.retention_problems == []
@@ -281,7 +270,7 @@ def test_a_refused_retention_does_not_stop_gc(tmp_path):
 def test_the_order_of_keys_in_a_projects_config_does_not_widen_it(tmp_path):
     checks = {"by_record": {"use-uv": "deny"}, "enforce": "warn"}
 
-    settings = _load(tmp_path, project={"checks": checks}, user={"checks": {"enforce": "ask"}})
+    settings = config_files.load(tmp_path, project={"checks": checks}, user={"checks": {"enforce": "ask"}})
 
     assert settings.enforcement("use-uv") == "warn"
 
@@ -330,4 +319,4 @@ def test_a_project_may_lower_what_a_broken_check_does(tmp_path, mine, projects, 
 def test_a_project_chooses_among_the_shared_stores_that_the_user_allows(tmp_path, mine, projects, expected):
     values = [None if value is None else {"remotes": value} for value in (projects, mine)]
 
-    assert _load(tmp_path, *values).names("remotes") == expected
+    assert config_files.load(tmp_path, *values).names("remotes") == expected

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord import attention, coldstart, paths, state_file, timestamps
+from onrecord import attention, paths, state_file, timestamps
 from onrecord import project as projects
 from onrecord.doctor import Finding, machine, store_checks
 from onrecord.search import vectors
@@ -207,19 +207,6 @@ def test_a_table_whose_tokens_are_not_in_order_is_reported(tmp_path, monkeypatch
     (finding,) = [finding for finding in machine.examine() if finding.check == "words"]
 
     assert (finding.severity, "not in order" in finding.what) == ("warning", True)
-
-
-def test_a_python_without_full_text_search_is_told(monkeypatch):
-    class Bare:
-        def execute(self, sql):
-            raise coldstart.SqliteError("no such module: fts5")
-
-        def close(self):
-            pass
-
-    monkeypatch.setattr(coldstart, "connect", lambda path: Bare())
-
-    assert [finding.severity for finding in machine.examine() if finding.check == "fts5"] == ["warning"]
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else")

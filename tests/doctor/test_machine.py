@@ -125,12 +125,14 @@ def test_a_python_without_full_text_search_says_what_search_does_then(monkeypatc
 
     monkeypatch.setattr(coldstart, "connect", lambda path: Bare())
 
-    assert machine._full_text_search() == Finding(
-        "warning",
-        "fts5",
-        "this Python's SQLite has no full-text search (FTS5)",
-        "use a Python whose SQLite has FTS5; until then search uses the keyword scorer",
-    )
+    assert [finding for finding in machine.examine() if finding.check == "fts5"] == [
+        Finding(
+            "warning",
+            "fts5",
+            "this Python's SQLite has no full-text search (FTS5)",
+            "use a Python whose SQLite has FTS5; until then search uses the keyword scorer",
+        )
+    ]
 
 
 @pytest.mark.parametrize(
