@@ -256,6 +256,17 @@ def test_lines_keep_their_numbers_behind_a_comment():
     assert (section.line, section.blocks[0].line) == (5, 7)
 
 
+def test_each_comment_whose_end_has_a_line_of_its_own_moved_the_rest_of_the_page_up():
+    text = "# T\n\n<!--\nhelp\n-->\n\n## Decision\n\nWe use X.\n\n<!--\n-->\n## More\nlast"
+
+    sections = markdown.parse(text).sections
+
+    assert [(section.line, section.source) for section in sections[1:]] == [
+        (7, "\nWe use X.\n\n<!--\n-->"),
+        (13, "last"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "length"),
     [

@@ -159,7 +159,7 @@ def _without_comments(text: str) -> str:
         closing = text.find("-->", start + 4)
         if closing < 0:
             return "".join((*parts, text[end:start]))
-        parts += [text[end:start], "\n" * len(text[start:closing].splitlines()[1:])]
+        parts += [text[end:start], "\n" * len(text[start : closing + 3].splitlines()[1:])]
         end = closing + 3
     return "".join((*parts, text[end:]))
 
