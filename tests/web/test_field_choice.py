@@ -155,6 +155,12 @@ def test_a_value_below_a_text_is_none():
         ("content.decision", "a\nb", "a\nb"),
         ("content.status", "accepted", "accepted"),
         ("content.no_such_field", "x", "x"),
+        ("content.decision", {"a": 1}, '{"a": 1}'),
+        ("tags", ["a", 1], '["a", 1]'),
+        ("content.alternatives", [{"option": "a", "x": 1}], '[{"option": "a", "x": 1}]'),
+        ("scope", [1], "[1]"),
+        ("times_updated", 3, "3"),
+        ("confidence", 0.5, "0.5"),
     ],
 )
 def test_a_value_is_a_text_below_its_heading(name, value, text):

@@ -361,6 +361,17 @@ def test_the_map_shows_folders_with_and_without_records(browser, save, project):
     assert "web/ 1 0 no record 0" in src
 
 
+def test_four_records_that_say_the_same_have_a_button_each(browser, save):
+    for name in ("one", "two", "three", "four", "five"):
+        save(f"Sessions live in Postgres {name}")
+
+    page = browser.get("/health?all=1")
+
+    assert page.status_code == 200
+    buttons = re.findall(r"Replace or retire the (\w+)", page.text)
+    assert buttons[:5] == ["first", "second", "third", "next", "next"]
+
+
 def test_health_names_duplicates_and_changed_files_with_buttons(browser, save, project):
     Path(project.root, "login.py").write_text("x = 1\n")
     save(related_files=["login.py"])

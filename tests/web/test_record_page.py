@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -57,6 +58,23 @@ def test_the_history_has_old_and_new_with_the_words_marked_who_wrote_it_and_the_
 
     assert "<del>sessions</del>" in response.text and "<ins>logins</ins>" in response.text
     assert re.search(r"2999-01-01 by a person commit [0-9a-f]{9} by \w+ renamed", _text(response))
+
+
+def test_a_history_with_values_of_any_kind_is_shown(browser, save, project):
+    """A record from a repository may say anything of what it was."""
+    entry = save()
+    path = Path(project.store.root, *entry.path.split("/"))
+    record = json.loads(path.read_text(encoding="utf-8"))
+    moment = "2026-01-01T00:00:00Z"
+    values = [("content.decision", {"a": 1}, [2]), ("tags", 3, [4]), ("title", ["x"], None), ("times_updated", 5, 6)]
+    record["changes"] = [
+        {"date": moment, "summary": "s", "field": field, "old": old, "new": new} for field, old, new in values
+    ]
+    path.write_text(json.dumps(record), encoding="utf-8")
+
+    response = browser.get(_address(entry))
+
+    assert response.status_code == 200 and "5" in response.text
 
 
 def test_a_change_is_put_back_with_its_whole_text(browser, save, project):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -172,11 +173,23 @@ def with_value(fields: Mapping[str, Any], name: str, value: Any) -> dict[str, An
 
 
 def as_text(kind: Kind, value: Any) -> str:
-    """Return a value as it is written below a heading of a form; empty for none."""
+    """Return a value as it is written below a heading of a form, or else as JSON; empty for none."""
     if isinstance(value, str) and isinstance(kind, (schema.ListOf, schema.Object)):
         # The history has a single item of a list, and what is too long for it, as text.
         return value
-    return "" if value is None else "\n".join(form.value_lines(kind, value))
+    if value is None:
+        return ""
+    return "\n".join(form.value_lines(kind, value)) if _is_of(kind, value) else json.dumps(value, ensure_ascii=False)
+
+
+def _is_of(kind: Kind, value: Any) -> bool:
+    """True if a form can show a value: the history of a record may have any."""
+    if isinstance(kind, schema.ListOf):
+        return isinstance(value, list) and all(_is_of(kind.item, item) for item in value)
+    if isinstance(kind, schema.Object):
+        kinds = {field.name: field.kind for field in kind.fields}
+        return isinstance(value, dict) and all(name in kinds and _is_of(kinds[name], value[name]) for name in value)
+    return isinstance(value, str) or isinstance(kind, (schema.Flag, schema.Number))
 
 
 def from_text(kind: Kind, text: str, name: str) -> Any:
