@@ -112,6 +112,7 @@ def changed_lines(folder, old, new):
     file = folder / "a.txt"
     file.write_text("\n".join(old))
     for words in (("init", "-q"), ("hash-object", "-w", "a.txt")):
-        git = subprocess.run(("git", "-C", str(folder), *words), check=True, capture_output=True, text=True)
+        command = ("git", "-C", str(folder), *words)
+        git = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
     file.write_text("\n".join(new))
     return git_history.changed_lines(str(folder), git.stdout.strip(), "a.txt")

@@ -146,13 +146,13 @@ def test_records_that_are_not_accepted_are_not_shown(sample, onrecord):
 
 def test_a_digest_names_the_memories_in_folders_as_a_session_at_the_root_is_told(project, onrecord):
     """It said that nothing is on record where the hook named the memory of a package."""
-    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True, timeout=120)
     (project / "packages" / "web").mkdir(parents=True)
     onrecord("init")
     onrecord("init", "--here", "--project", "packages/web")
     options = ("--set=context=C.", "--set=decision=Forms are validated with zod.", "--set=rationale=R.")
     onrecord("save", "decision", "Forms with zod", "--project", "packages/web", *options)
-    subprocess.run(["git", "add", "packages"], cwd=project, check=True)
+    subprocess.run(["git", "add", "packages"], cwd=project, check=True, timeout=120)
 
     outcome = onrecord("digest")
 
