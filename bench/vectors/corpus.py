@@ -85,7 +85,7 @@ def _messages(git: list[str], commit: str) -> Iterator[str]:
 
 
 def _sections(git: list[str], commit: str) -> Iterator[tuple[str, str]]:
-    """Heading and first paragraph of the sections of Markdown pages."""
+    """Yield heading and first paragraph of the sections of Markdown pages."""
     pages = [name for name in names(git, commit) if name.endswith((".md", ".mdx"))][:4_000]
     for page in pages:
         text = _run(git, "show", f"{commit}:{page}")[:200_000].decode("utf-8", "replace")
@@ -104,23 +104,23 @@ def _translations(git: list[str], commit: str, *, is_translation: bool) -> Itera
 
 
 def names(git: list[str], commit: str) -> list[str]:
-    """The names of all files of a commit."""
+    """Return the names of all files of a commit."""
     return _run(git, "ls-tree", "-r", "--name-only", commit).decode("utf-8", "replace").splitlines()
 
 
 def shower(git: list[str], commit: str) -> parallel.Show:
-    """How a file of a commit is read."""
+    """Return how a file of a commit is read."""
     return lambda name: _text(git, f"{commit}:{name}")
 
 
 def _text(git: list[str], name: str) -> str:
-    """A file, or nothing where a snapshot was stored without its largest files."""
+    """Return a file, or nothing where a snapshot was stored without its largest files."""
     shown = subprocess.run([*git, "show", name], capture_output=True, check=False)
     return "" if shown.returncode else shown.stdout.decode("utf-8", "replace")
 
 
 def _definitions(wordnet: Path) -> set[str]:
-    """Each sense of the dictionary as one line: its words, and what they mean."""
+    """Return each sense of the dictionary as one line: its words, and what they mean."""
     out = set()
     for kind in ("noun", "verb", "adj", "adv"):
         for line in (wordnet / f"data.{kind}").read_text("utf-8").splitlines():

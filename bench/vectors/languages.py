@@ -89,7 +89,7 @@ def _group(language: str, word: str) -> str:
 
 
 def vocabulary(texts: Texts, known: Numbers, teacher: Any) -> list[str]:
-    """The words that get a row: the most frequent of each language, then the teacher's own."""
+    """Return the words that get a row: the most frequent of each language, then the teacher's own."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in QUOTAS}
     for language, words in zip(texts.languages, texts.foreign_words):
         for word in words:
@@ -114,7 +114,7 @@ def _is_usable(word: str) -> bool:
 
 
 def _with_beginnings(counts: Counter[str]) -> Counter[str]:
-    """The words, and what three or more of them begin with: it stands for their other endings."""
+    """Return the words, and what three or more of them begin with: it stands for their other endings."""
     words: dict[str, list[str]] = {}
     for word in counts:
         is_korean = vectors._script(word[0]) == "hangul"
@@ -129,7 +129,7 @@ def _with_beginnings(counts: Counter[str]) -> Counter[str]:
 
 
 def teacher_words(teacher: Any) -> list[str]:
-    """The teacher's pieces that begin a word, or are of a script without spaces, most frequent first."""
+    """Return the teacher's pieces that begin a word, or are of a script without spaces, most frequent first."""
     pieces = teacher._tokenizer._pieces
     texts = (piece if isinstance(piece, str) else piece.decode("utf-8", "replace") for piece in pieces)
     begins = (text for text in texts if text.startswith("\u2581") or vectors._script(text[:1] or " ") == "han")
@@ -137,7 +137,7 @@ def teacher_words(teacher: Any) -> list[str]:
 
 
 def nearest_rows(teacher: Any, english: list[str], english_rows: Array, foreign: list[str]) -> Array:
-    """The mean of the rows of the English words that the teacher finds nearest to each word."""
+    """Return the mean of the rows of the English words that the teacher finds nearest to each word."""
     there = taught(teacher, english)
     out = numpy.zeros((len(foreign), english_rows.shape[1]), numpy.float32)
     lengths = numpy.linalg.norm(english_rows, axis=1)
@@ -155,7 +155,7 @@ def nearest_rows(teacher: Any, english: list[str], english_rows: Array, foreign:
 
 
 def taught(teacher: Any, texts: list[str]) -> Array:
-    """The teacher's vectors."""
+    """Return the teacher's vectors."""
     order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
     out = numpy.zeros((len(texts), 512), numpy.float32)
     for start in range(0, len(order), 512):
@@ -179,7 +179,7 @@ class Student(torch.nn.Module):
 
 
 def train(student: Student, texts: list[Array], truth: Any, epochs: int, pull: float) -> list[float]:
-    """Train; the cosine to the English vectors after each epoch."""
+    """Train, and return the cosine to the English vectors after each epoch."""
     rng, rate, start = numpy.random.default_rng(SEED), 2e-3, student.bag.weight.detach().clone()
     optimizer = torch.optim.Adam(student.parameters(), lr=rate)
     in_epoch, history = len(texts) // BATCH, []
@@ -265,7 +265,7 @@ def main() -> None:
 
 
 def similarity(folder: Path, teacher: Any, texts: Texts) -> Array:
-    """How alike the teacher finds each text and its original, kept in a file."""
+    """Return how alike the teacher finds each text and its original, kept in a file."""
     file = folder / "alike.npy"
     if not file.exists():
         numpy.save(file, (taught(teacher, texts.foreign) * taught(teacher, texts.english)).sum(1))
@@ -273,13 +273,13 @@ def similarity(folder: Path, teacher: Any, texts: Texts) -> Array:
 
 
 def english_words(texts: Texts, numbers: Numbers) -> list[str]:
-    """The words of the originals that have a row and are long enough to mean something."""
+    """Return the words of the originals that have a row and are long enough to mean something."""
     counts = Counter(word for words in texts.english_words for word in words)
     return [w for w, count in counts.items() if count >= 3 and len(w) > 2 and w.isalpha() and numbers.row_of(w) >= 0]
 
 
 def relearnt(numbers: Numbers) -> list[int]:
-    """The rows of stop words of other languages that the English table has."""
+    """Return the rows of stop words of other languages that the English table has."""
     words = frozenset().union(*query.other_stop_words()) - query.ENGLISH
     return sorted({numbers.row_of(word) for word in words} - {-1})
 

@@ -61,7 +61,7 @@ def main(repositories: str, out: str) -> None:
 
 
 def _is_useful(pair: tuple[str, str]) -> bool:
-    """Whether both are texts; single words count, too: they are entries of a dictionary."""
+    """True if both are texts; single words count, too: they are entries of a dictionary."""
     foreign, english = pair
     return foreign != english and len(foreign) >= _SHORTEST and bool(_WORD.search(english)) and len(english) <= _LONGEST
 

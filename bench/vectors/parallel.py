@@ -28,7 +28,7 @@ FIRST_CODES = ("de", "es", "de-DE", "es-ES")
 def pairs(
     names: list[str], show: Show, *, is_translation: bool, codes: tuple[str, ...] = FIRST_CODES
 ) -> Iterator[tuple[str, str]]:
-    """(foreign, English) texts of a repository, given the names of its files and how to read one.
+    """Yield (foreign, English) texts of a repository, given the names of its files and how to read one.
 
     Of a repository that is a translation all files count, otherwise those whose name has one of the `codes`.
     """
@@ -53,7 +53,7 @@ def is_useful(pair: tuple[str, str]) -> bool:
 
 
 def _originals(match: re.Match[str]) -> list[str]:
-    """Where the English text may be. Without such a file the keys are the English text."""
+    """Return where the English text may be. Without such a file the keys are the English text."""
     before, after = match["before"], match["after"]
     english = [f"{before}{language}{after}" for language in ("en", "en-US")]
     without = before.rstrip("_.-") + after

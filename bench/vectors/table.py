@@ -26,7 +26,7 @@ def words(text: str) -> list[str]:
 
 
 def folded(text: str) -> str:
-    """Latin letters without their accents: the table has no others."""
+    """Return Latin letters without their accents: the table has no others."""
     if text.isascii():
         return text
     apart = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
@@ -34,12 +34,12 @@ def folded(text: str) -> str:
 
 
 def is_token(piece: str) -> bool:
-    """Whether a piece can be part of a word."""
+    """True if a piece can be part of a word."""
     return bool(_WORD.fullmatch(piece))
 
 
 def token_numbers(text: str, number: dict[str, int]) -> list[int]:
-    """The numbers of the tokens of a text: whole words, or the longest pieces from the left."""
+    """Return the numbers of the tokens of a text: whole words, or the longest pieces from the left."""
     out: list[int] = []
     for word in words(text)[:MOST_IN_TEXT]:
         out += _pieces(word, number)
@@ -75,7 +75,7 @@ def write(path: Path, tokens: list[str], vectors: Any) -> None:
 
 
 def read(path: Path) -> tuple[Any, Any]:
-    """The hashes of a table that `write` wrote, and its vectors."""
+    """Return the hashes of a table that `write` wrote, and its vectors."""
     data = path.read_bytes()
     count, dims = struct.unpack_from("<II", data, len(MAGIC))
     at = len(MAGIC) + 8
@@ -107,36 +107,3 @@ def write_small(path: Path, hashes: Any, vectors: Any) -> None:
 
 def _steps(vectors: Any, scale: Any) -> Any:
     return numpy.clip(numpy.round(vectors / scale[:, None]), -MOST_STEPS, MOST_STEPS)
-
-
-class Table:
-    """The whole table in memory, for measurements."""
-
-    def __init__(self, path: Path) -> None:
-        data = path.read_bytes()
-        count, dims = struct.unpack_from("<II", data, len(MAGIC))
-        at = len(MAGIC) + 8
-        hashes = numpy.frombuffer(data, "<u4", count, at)
-        scales = numpy.frombuffer(data, "<f4", count, at + 4 * count)
-        rows = numpy.frombuffer(data, numpy.int8, count * dims, at + 8 * count).reshape(count, dims)
-        self._rows = rows * scales[:, None]
-        self._number = _Numbers({int(value): number for number, value in enumerate(hashes)})
-
-    def vectors(self, texts: list[str]) -> Any:
-        out = numpy.zeros((len(texts), self._rows.shape[1]), numpy.float32)
-        for row, text in enumerate(texts):
-            numbers = token_numbers(text, self._number)
-            if numbers:
-                total = self._rows[numbers].sum(0)
-                out[row] = total / (numpy.linalg.norm(total) or 1)
-        return out
-
-
-class _Numbers(dict):  # type: ignore[type-arg]
-    """Token to number, by its hash."""
-
-    def __contains__(self, token: object) -> bool:
-        return super().__contains__(zlib.crc32(str(token).encode()))
-
-    def __getitem__(self, token: str) -> int:
-        return int(super().__getitem__(zlib.crc32(token.encode())))

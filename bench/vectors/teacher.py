@@ -40,7 +40,7 @@ def main(work: str) -> None:
 
 
 def weights(folder: Path) -> dict[str, Any]:
-    """What `main` put there, as floats."""
+    """Return what `main` put there, as floats."""
     from safetensors.torch import load_file
 
     stored = load_file(str(folder / "teacher.safetensors"))

@@ -108,7 +108,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _vocabulary(pieces: list[str], counts: Counter[str]) -> list[str]:
-    """The teacher's pieces that our words can be made of, and the most frequent whole words it cuts up.
+    """Return the teacher's pieces that our words can be made of, and the most frequent whole words it cuts up.
 
     Of its whole words, those that the corpus has; of the pieces, all: they are what unknown words are made of.
     """
@@ -156,7 +156,7 @@ class Training:
         return corpus.pack(texts), self._on_axes(teacher.vectors(texts).to(DEVICE))
 
     def run(self, epochs: int, pair_weight: float, foreign_weight: float) -> list[float]:
-        """Train; the cosine to the teacher after each epoch."""
+        """Train, and return the cosine to the teacher after each epoch."""
         rate, in_epoch = 3e-3, len(self.texts) // BATCH
         optimizer = torch.optim.Adam(self.student.parameters(), lr=rate)
         history: list[float] = []

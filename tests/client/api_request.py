@@ -58,8 +58,11 @@ class Request(NamedTuple):
         return [(bool(block.get("is_error")), _plain("\n".join(_texts(block)))) for block in blocks]
 
     def notes(self, known: Iterable[Sequence[str]] = ()) -> list[Note]:
-        """What hooks added, oldest first. Newer models read it joined with the client's own text, with nothing to mark
-        where it ends; so what is `known` (the texts of one event's hooks) is cut exactly, and anything else runs on."""
+        """Return what hooks added, oldest first.
+
+        Newer models read it joined with the client's own text, with nothing to mark where it ends; so what is `known`
+        (the texts of one event's hooks) is cut exactly, and anything else runs on.
+        """
         longest = sorted(
             ({"\n".join(texts): texts for texts in known if any(texts)}).items(), key=lambda item: -len(item[0])
         )

@@ -13,7 +13,7 @@ from tests.hosts.npm import Unavailable
 
 @functools.cache
 def unavailable() -> Optional[str]:
-    """Why the client cannot be run here, or None. The first call may download it."""
+    """Return why the client cannot be run here, or None. The first call may download it."""
     try:
         npm.check_namespaces()
         installed()
@@ -23,10 +23,10 @@ def unavailable() -> Optional[str]:
 
 
 def installed() -> Path:
-    """The client's program, fetched if it is not there yet."""
+    """Return the client's program, fetched if it is not there yet."""
     return npm.install(ClaudeCode.package)
 
 
 def version() -> str:
-    """The version of the client in the cache."""
+    """Return the version of the client in the cache."""
     return ClaudeCode.package.installed_version()

@@ -72,7 +72,7 @@ class Client:
         return self._finish(["-p", *self._common, "--output-format", "json", *options, *args, "--", text], replies)
 
     def run(self, *args: str, replies: Replies = ()) -> Turn:
-        """Any other command of the client, such as `run("plugin", "validate", "--strict", folder)`."""
+        """Run any other command of the client, such as `run("plugin", "validate", "--strict", folder)`."""
         return self._finish([*args], replies)
 
     @contextmanager
@@ -85,7 +85,7 @@ class Client:
         model: Optional[str] = None,
         args: Sequence[str] = (),
     ) -> Iterator[Session]:
-        """Several prompts to one running client, as when a person sits before it."""
+        """Give several prompts to one running client, as when a person sits before it."""
         options = _options(resume, permission_mode, allowed_tools, model)
         streams = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
         command = ["-p", *self._common, *streams, *options, *args]

@@ -93,7 +93,7 @@ class Fuzzer:
         self.measure_bare()
 
     def measure_bare(self) -> None:
-        """What a bare interpreter costs now: more while other processes share the cores and their caches."""
+        """Measure what a bare interpreter costs now: more while other processes share the cores and their caches."""
         bare = [self.run([sys.executable, "-S", "-E", "-c", "pass"], b"", self.folder, {}).cpu for _ in range(9)]
         # The clock of the system ticks in milliseconds; a bare interpreter takes several.
         self.bare = max(statistics.median(bare), 0.004)
@@ -151,14 +151,14 @@ class Fuzzer:
 
 
 def _choose(rng: Random, number: int) -> list[states.State]:
-    """One state after the other, each with none to four drawn by lot."""
+    """Return one state after the other, each with none to four drawn by lot."""
     first = states.ALL[number % len(states.ALL)]
     drawn = rng.sample(states.ALL, rng.choice((0, 0, 1, 2, 4)))
     return [state for state in states.ALL if state is first or state in drawn]
 
 
 def _make_template(folder: Path) -> None:
-    """A project in git with six records, a home, a transcript, and a folder that nobody may read or write."""
+    """Make a project in git with six records, a home, a transcript, and a folder that nobody may read or write."""
     place = HarmedProject(folder)
     (place.project / "src").mkdir(parents=True)
     (place.project / "src" / "session.py").write_text("def login():\n    return 'row in auth.sessions'\n")
@@ -233,7 +233,7 @@ class _Check:
         yield from self._logged()
 
     def _answered(self, when: str) -> Iterator[Finding]:
-        """The record that the prompt asks for is shown, whatever else is in the store."""
+        """Yield what is wrong unless the record that the prompt asks for is shown, whatever else is in the store."""
         session = f"asks-{when}"
         typed = {**host_events.HOSTS[self._host].prompt, "conversation_id": session}
         payload = {**self._payload("user_prompt_submit", session), **typed}
@@ -337,11 +337,11 @@ class _Check:
             yield Finding(where, f"took {run.cpu:.2f} s of CPU, {used:.0f} times a bare interpreter", may_be_noise=True)
 
     def _was_short_of_time(self) -> bool:
-        """Whether a hook was ended by the clock, or a step of it."""
+        """True if a hook was ended by the clock, or a step of it."""
         return any("took too long" in log.read_text("utf-8", "replace") for log in self._logs())
 
     def _untouched(self) -> Iterator[Finding]:
-        """No record is lost, renamed or changed, and nothing is written outside store, state and cache."""
+        """Yield records lost, renamed or changed, and what was written outside store, state and cache."""
         for path, data in self._records.items():
             if not path.is_file() or path.read_bytes() != data:
                 yield Finding("store", f"a valid record was changed or lost: {path.name!r}")
@@ -354,7 +354,7 @@ class _Check:
                 yield Finding("files", f"the user's private words were copied into {file.name!r}")
 
     def _logged(self) -> Iterator[Finding]:
-        """No hook gave up because of an error that nobody expected."""
+        """Yield the unexpected errors because of which a hook gave up."""
         for log in self._logs() if not self._place.changes_state else ():
             for line in log.read_text("utf-8", "replace").splitlines():
                 if "\thook " in line and _FAULT.search(line):
@@ -383,7 +383,7 @@ def _regular_files(folder: Path) -> Iterator[Path]:
 
 
 def _snapshot(place: HarmedProject) -> dict[str, tuple[Any, ...]]:
-    """Everything but the store, the state and the cache, as it is on the disk."""
+    """Return everything but the store, the state and the cache, as it is on the disk."""
     ours = {str(folder) for folder in (place.store, place.state, place.cache)}
     found: dict[str, tuple[Any, ...]] = {}
     for here, folders, names in os.walk(place.folder):
@@ -422,7 +422,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _harm(text: str, *, with_mark: bool) -> list[str]:
-    """What in a text could pose as structure, paint a terminal, or give away what is private."""
+    """Return what in a text could pose as structure, paint a terminal, or give away what is private."""
     wrong = []
     if with_mark and values.MARK in text:
         at = text.index(values.MARK)

@@ -42,7 +42,7 @@ class HarmedProject:
 
 
 def odd_file(rng: Random, place: HarmedProject, path: Path) -> None:
-    """Anything but a regular file of the project."""
+    """Put anything but a regular file into the project."""
     if not remove(path):
         return
     kind = rng.choice(
@@ -69,7 +69,7 @@ def odd_file(rng: Random, place: HarmedProject, path: Path) -> None:
 
 
 def _socket(path: Path) -> None:
-    """A socket; its path may be too long for the system, and then it is a FIFO."""
+    """Make a socket; its path may be too long for the system, and then it is a FIFO."""
     with socket.socket(socket.AF_UNIX) as made:
         try:
             made.bind(str(path))
@@ -78,7 +78,7 @@ def _socket(path: Path) -> None:
 
 
 def garbage(rng: Random) -> bytes:
-    """Bytes that are no text of any sort, or hardly."""
+    """Return bytes that are no text of any sort, or hardly."""
     return rng.choice(
         (
             b"", b"\0" * 1_000, b"\xff\xfe" + "{}".encode("utf-16"), b"{", b"[" * 20_000, rng.randbytes(5_000), b"null",

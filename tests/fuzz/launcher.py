@@ -25,7 +25,7 @@ def _start(job):
 
 
 def _wait(child, seconds):
-    """The child's end and what it used; one that outlives the limit is ended, with all it started."""
+    """Return the child's end and what it used; one that outlives the limit is ended, with all it started."""
     end = time.monotonic() + seconds
     pause = 0.001
     while True:

@@ -30,7 +30,7 @@ def transcript(rng: Random, place: HarmedProject) -> None:
 
 
 def git_files(rng: Random, place: HarmedProject) -> None:
-    """Files of git, broken."""
+    """Break files of git."""
     git = place.project / ".git"
     for name in rng.sample(
         ("HEAD", "index", "packed-refs", "config", "refs/heads/main", "shallow", "objects/info/alternates"), 2
@@ -56,7 +56,7 @@ def git_files(rng: Random, place: HarmedProject) -> None:
 
 
 def git_programs(rng: Random, place: HarmedProject) -> None:
-    """Every place where git would take the name of a program from the repository."""
+    """Name a program in every place where git would take one from the repository."""
     git, run = place.project / ".git", place.program
     names = "fsmonitor pager editor sshCommand askPass gitProxy".split()
     lines = [
@@ -101,7 +101,7 @@ def git_programs(rng: Random, place: HarmedProject) -> None:
 
 
 def embedded_repository(rng: Random, place: HarmedProject) -> None:
-    """A repository inside the repository that an outer clone carries along, and a session inside it."""
+    """Put a repository inside the project, as an outer clone carries it along, and a session inside it."""
     inner = place.project / "vendor" / "inner"
     shutil.copytree(place.store, inner / ".claude" / "memory", symlinks=True)
     for name in ("HEAD", "index", "objects", "refs"):
@@ -132,7 +132,7 @@ def embedded_repository(rng: Random, place: HarmedProject) -> None:
 
 
 def git_pointer(rng: Random, place: HarmedProject) -> None:
-    """A `.git` that points elsewhere, or nowhere."""
+    """Write a `.git` that points elsewhere, or nowhere."""
     shutil.move(place.project / ".git", place.folder / "moved-git")
     forms = (
         f"gitdir: {place.folder}/moved-git\n",
@@ -176,7 +176,7 @@ def features(rng: Random, place: HarmedProject) -> None:
 
 
 def documents(rng: Random, place: HarmedProject) -> None:
-    """What `import` and `audit` read."""
+    """Write what `import` and `audit` read."""
     pieces = (
         "# 1. T\n",
         "## Decision\n",
@@ -195,7 +195,7 @@ def documents(rng: Random, place: HarmedProject) -> None:
 
 
 def poisoned_cache(rng: Random, place: HarmedProject) -> None:
-    """The index is not what it was."""
+    """Change the index behind the program's back."""
     place.cache.mkdir(parents=True, exist_ok=True)
     for path in list(place.cache.glob("*.sqlite*")) or [place.cache / "x.sqlite"]:
         if rng.random() < 0.3:
@@ -208,7 +208,7 @@ def poisoned_cache(rng: Random, place: HarmedProject) -> None:
 
 
 def poisoned_state(rng: Random, place: HarmedProject) -> None:
-    """Ledgers, counts and logs are not what they were."""
+    """Change ledgers, counts and logs behind the program's back."""
     place.changes_state = True
     place.state.mkdir(parents=True, exist_ok=True)
     for path in [*place.state.rglob("*"), place.state / "failures.log"]:

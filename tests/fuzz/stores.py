@@ -34,7 +34,7 @@ def mutated_records(rng: Random, place: HarmedProject) -> None:
 
 
 def hostile_texts(rng: Random, place: HarmedProject) -> None:
-    """Valid records but for their texts: each is as hostile as the next."""
+    """Save records that are valid but for their texts: each is as hostile as the next."""
     for number in range(5):
         record = values.record(rng)
         record["content"] = {
@@ -50,7 +50,7 @@ def broken_records(rng: Random, place: HarmedProject) -> None:
 
 
 def large_records(rng: Random, place: HarmedProject) -> None:
-    """Records just below the size at which they are refused."""
+    """Save records just below the size at which they are refused."""
     place.is_large = True
     for number in range(rng.choice((1, 8, 30))):
         record = values.record(rng, "decision")
@@ -83,7 +83,7 @@ def odd_names(rng: Random, place: HarmedProject) -> None:
 
 
 def odd_folders(rng: Random, place: HarmedProject) -> None:
-    """A folder of the store that is none."""
+    """Put something else in the place of a folder of the store."""
     odd_file(
         rng,
         place,
@@ -92,7 +92,7 @@ def odd_folders(rng: Random, place: HarmedProject) -> None:
 
 
 def circles(rng: Random, place: HarmedProject) -> None:
-    """Records that replace each other in a circle, themselves, or nothing that exists."""
+    """Save records that replace each other in a circle, themselves, or nothing that exists."""
     names = [f"ring-{number}" for number in range(rng.choice((1, 2, 50)))]
     for number, name in enumerate(names):
         after, before = names[(number + 1) % len(names)], names[number - 1]
@@ -112,7 +112,7 @@ def drafts(rng: Random, place: HarmedProject) -> None:
 
 
 def anchored_files(rng: Random, place: HarmedProject) -> None:
-    """Records about files made to be slow to read."""
+    """Save records about files made to be slow to read."""
     size = rng.choice((3_000, 100_000, 1_000_000))
     unit = rng.choice(
         (
@@ -147,7 +147,7 @@ def anchored_files(rng: Random, place: HarmedProject) -> None:
 
 
 def known_record_about_slow_file(rng: Random, place: HarmedProject) -> None:
-    """The record that the prompt asks for is itself about a file made to be slow."""
+    """Make the record that the prompt asks for one about a file made to be slow."""
     path = next((place.store / "decisions").glob("sessions-live-*.json"))
     record = json.loads(path.read_bytes())
     unit = rng.choice(("} def f {", "def f(", "f.f = {", "class f {\n"))
@@ -197,7 +197,7 @@ def index_md(rng: Random, place: HarmedProject) -> None:
 
 
 def journal_and_lock(rng: Random, place: HarmedProject) -> None:
-    """What a writer leaves behind, as nobody but an attacker would write it."""
+    """Leave what a writer leaves behind, as only an attacker would write it."""
     steps: dict[str, Any] = {
         name: [values.anything(rng), values.anything(rng)]
         for name in (
@@ -218,7 +218,7 @@ def journal_and_lock(rng: Random, place: HarmedProject) -> None:
 
 
 def held_locks(rng: Random, place: HarmedProject) -> None:
-    """Another process holds every lock there is, and does not let go."""
+    """Let another process hold every lock there is."""
     files = [place.store / ".lock", *place.state.rglob("*")]
     for path in files:
         if path.is_file() and not path.is_symlink():

@@ -61,7 +61,7 @@ _INSTANTS = ("2026-03-02T09:30:00Z", "1970-01-01T00:00:00Z", "2199-12-31T23:59:5
 
 
 def text(rng: Random) -> str:
-    """A hostile text, or a few joined."""
+    """Return a hostile text, or a few joined."""
     return rng.choice(TEXTS) if rng.random() < 0.8 else "".join(rng.choice(TEXTS) for _ in range(3))
 
 
@@ -70,7 +70,7 @@ def anything(rng: Random) -> Any:
 
 
 def dump(value: Any, rng: Random) -> bytes:
-    """A value as JSON, however wrong it is."""
+    """Return a value as JSON, however wrong it is."""
     written = json.dumps(value, ensure_ascii=rng.random() < 0.5, indent=rng.choice((None, 2)))
     for name, raw in _RAW.items():
         written = written.replace(f'"{name}"', raw)
@@ -78,7 +78,7 @@ def dump(value: Any, rng: Random) -> bytes:
 
 
 def record(rng: Random, category: str = "") -> dict[str, Any]:
-    """A valid record with a subject of its own."""
+    """Return a valid record with a subject of its own."""
     category = category or rng.choice(list(schema.FOLDERS))
     made = _object(rng, schema.RECORD)
     content = _object(rng, schema.content_fields(category))
@@ -97,7 +97,7 @@ def _check(rng: Random) -> dict[str, Any]:
 
 
 def mutated(rng: Random, whole: dict[str, Any], times: int) -> dict[str, Any]:
-    """A record with so many of its fields, at any depth, replaced by something hostile."""
+    """Return a record with so many of its fields, at any depth, replaced by something hostile."""
     for _ in range(times):
         holder, key = rng.choice(list(_places(whole)))
         holder[key] = anything(rng)

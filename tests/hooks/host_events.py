@@ -136,7 +136,7 @@ def tools(host: str) -> list[str]:
 
 
 def filled(fields: dict[str, Any], root: str, home: str, file: str = "", command: str = "") -> dict[str, Any]:
-    """Fields with what the names in braces stand for."""
+    """Return fields with what the names in braces stand for."""
     text = json.dumps(fields)
     for name, value in (("root", root), ("home", home), ("file", file), ("command", command)):
         text = text.replace("{" + name + "}", json.dumps(value)[1:-1])

@@ -100,11 +100,11 @@ class HostClient:
         return self.run(*self.command(text, again), replies=replies)
 
     def run(self, *args: str, replies: Replies = ()) -> Turn:
-        """Any command of the client."""
+        """Run any command of the client."""
         return self.execute([str(self.program), *args], replies)
 
     def execute(self, program: Sequence[str], replies: Replies = ()) -> Turn:
-        """Any program, where the client lives."""
+        """Run any program, where the client lives."""
         # A file, not a pipe: a process that a hook leaves behind could hold a pipe open for ever.
         with (
             tempfile.TemporaryFile("w+", encoding="utf-8") as out,

@@ -115,12 +115,12 @@ class Machine:
         return self.store.get(record_id).memory
 
     def files(self) -> dict[str, bytes]:
-        """Every record and draft, by path."""
+        """Return every record and draft, by path."""
         return files_in(self.replica.store)
 
 
 def conflict_in_a_hundred(ann: Machine, bob: Machine) -> SyncResult:
-    """Two machines that have changed the same field of a hundred records, and have synced."""
+    """Return two machines that have changed the same field of a hundred records, and have synced."""
     ann.save_all(range(100), "first")
     ann.sync()
     bob.sync()

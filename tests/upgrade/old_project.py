@@ -81,7 +81,7 @@ class OldProject(NamedTuple):
         return self.root / OLD_CLONE / "bin" / "recollect"
 
     def environment(self) -> dict[str, str]:
-        """That of a user who has set nothing."""
+        """Return the environment of a user who has set nothing."""
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
@@ -107,7 +107,7 @@ class OldProject(NamedTuple):
         return self._run(sys.executable, str(NEW_PROGRAM), "connect", *words, programs="")
 
     def old_connect(self, *words: str) -> str:
-        """The same of the earlier version."""
+        """Run `connect` of the earlier version where no program of an agent is found."""
         return self._run(sys.executable, str(self.old_program), "connect", *words, programs="")
 
     def shell(self, line: str) -> str:
@@ -156,7 +156,7 @@ def _save_records(made: OldProject) -> None:
 
 
 def _write_settings(made: OldProject, version: OldVersion) -> None:
-    """Every setting of 0.1.0, as its users write them; what the earlier version makes of them is noted."""
+    """Write every setting of 0.1.0, as its users do; what the earlier version makes of them is noted."""
     capture = {"mode": "propose", version.max_suggestions: 5}
     for store, values in (
         (made.store, {**old_data.PROJECT_SETTINGS, "capture": capture}),
@@ -192,7 +192,7 @@ def pack(made: OldProject) -> Packed:
 
 
 def unpack(packed: Packed, root: Path) -> OldProject:
-    """The same folder again, in a place of its own; the project is one commit, as it was."""
+    """Unpack the same folder in a place of its own; the project is one commit, as it was."""
     made = OldProject(root)
     made.project.mkdir(parents=True)
     made.git("init", "-q", "-b", "main")
