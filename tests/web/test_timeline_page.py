@@ -167,5 +167,14 @@ def test_between_a_title_and_the_next_mark_are_ten_units(span, touches):
     assert timeline_page._overlap([(0, 20), (100, 200)], span) is touches
 
 
+def test_a_record_that_was_saved_on_no_day_is_left_out_of_the_picture():
+    rows = [_row(1, "2026-03-02"), _row(2, "someday"), _row(3, "2026-13-45")]
+
+    drawing = timeline_page._draw(rows, {})
+
+    assert [mark.address for mark in drawing.marks] == [timeline_page._mark(rows[0], 0, 0).address]
+    assert timeline_page._draw(rows[1:], {}) is None
+
+
 def test_without_records_there_is_no_picture():
     assert timeline_page._draw([], {}) is None

@@ -180,9 +180,10 @@ def _event(list_row: Listed, by_id: dict[str, Listed], successor_id: str) -> Tim
 
 def _draw(list_rows: Sequence[Listed], successors: dict[str, str]) -> Drawing | None:
     """Return the picture: a lane for each category with records, and a mark for each record at its day."""
+    moments = dict(_moments(list_rows))
+    list_rows = [row for row in list_rows if row.path in moments]
     if not list_rows:
         return None
-    moments = {row.path: timestamps.seconds(row.created_at) for row in list_rows}
     first, last = min(moments.values()), max(moments.values())
     if last - first < _MIN_DAYS * _DAY:
         first = last - _MIN_DAYS * _DAY
@@ -207,6 +208,15 @@ def _draw(list_rows: Sequence[Listed], successors: dict[str, str]) -> Drawing | 
         y += lines * _ROW + _LANE_GAP
     chains = tuple(_chains(list_rows, successors, marks))
     return Drawing(y, tuple(lanes), _ticks(axis), tuple(marks.values()), chains, tuple(rests))
+
+
+def _moments(list_rows: Iterable[Listed]) -> Iterator[tuple[str, float]]:
+    """Yield the path of each record and the moment it was saved; a record may have anything in place of that."""
+    for row in list_rows:
+        try:
+            yield row.path, timestamps.seconds(row.created_at)
+        except ValueError:
+            continue
 
 
 def _with_titles(list_rows: Sequence[Listed], axis: Axis, moments: dict[str, float], top: int) -> dict[str, Mark]:
