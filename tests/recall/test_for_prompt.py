@@ -240,7 +240,8 @@ def test_every_candidate_has_an_outcome(project):
     assert "sessions-live-in-postgres-not-redis" in shown_ids
     assert {each.outcome for each in decision.candidates} <= {"shown", "below the threshold"}
     assert all(
-        (each.outcome == "shown") == (each.match.probability >= decision.threshold) for each in decision.candidates
+        (each.outcome == "shown") == (each.match.probability >= decision.thresholds.rule)
+        for each in decision.candidates
     )
 
 

@@ -99,12 +99,12 @@ def _as_many(picks: Sequence[Pick], tokens: int) -> list[Pick]:
     return fitting
 
 
-def _more(chosen: Sequence[Pick], areas: Mapping[str, int], left_out: int) -> Iterator[str]:
+def _more(picks: Sequence[Pick], areas: Mapping[str, int], left_out: int) -> Iterator[str]:
     """Yield the line that says how many entries are not listed, and what most of them are about."""
     if left_out <= 0:
         return
     counts = {area: count for area, count in areas.items() if area}
-    for pick in chosen:
+    for pick in picks:
         for area in pick.candidate.areas:
             counts[area] = counts.get(area, 0) - 1
     most = sorted(counts, key=lambda area: (-counts[area], area))[:_MAX_AREAS]

@@ -81,11 +81,6 @@ class Decision(NamedTuple):
     """For a question about the work, which is answered from session summaries: which ones, in words."""
 
     @property
-    def threshold(self) -> float:
-        """Lowest probability at which a record is shown as a rule."""
-        return self.thresholds.rule
-
-    @property
     def shown_candidates(self) -> list[Candidate]:
         """The candidates that are shown in either form."""
         return [candidate for candidate in self.candidates if candidate.outcome == SHOWN]

@@ -253,7 +253,7 @@ class Stores:
         return records > 0
 
     def _count_without_match(
-        self, store_ref: StoreRef, query: Query, settings: Settings, known: Collection[str]
+        self, store_ref: StoreRef, query: Query, settings: Settings, candidate_paths: Collection[str]
     ) -> int | None:
         """Return the number of records of a store if none matches; None if one does, or not all could be searched."""
         from onrecord.search import rank
@@ -262,12 +262,12 @@ class Stores:
         filter = Filter(include_retired=True, settings=settings, fits=self.fits(store_ref))
         others = [
             match
-            for match in rank.find(index, query, filter, limit=len(known) + _MAX_RETIRED)
-            if os.path.join(match.root, match.path) not in known
+            for match in rank.find(index, query, filter, limit=len(candidate_paths) + _MAX_RETIRED)
+            if os.path.join(match.root, match.path) not in candidate_paths
             and match.features.get("coverage", 1.0) >= _MIN_COVERAGE
         ]
         # What is in force was a candidate, or less likely than all that were.
-        has_match = any(rank.is_void(index, match, settings) for match in others) if known else bool(others)
+        has_match = any(rank.is_void(index, match, settings) for match in others) if candidate_paths else bool(others)
         count = index.totals()[0] if not has_match and indexing.is_complete(index) else None
         self.close(index)
         return count

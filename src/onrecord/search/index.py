@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NO_NAMES: Mapping[str, str] = {}
 
 VERSION = 34
-"""Of the tables (`search.tables`) and of the analysis behind them: if either changes, raise it to make files anew."""
+"""Version of the tables (`search.tables`) and of the analysis behind them: if either changes, raise it."""
 
 
 class Row(coldstart.NamedTuple):
@@ -105,7 +105,7 @@ SELECT old, path, scope FROM claim JOIN record USING (n)
 WHERE old IN ({}) AND side = 1 AND instr(old, ':') AND status = 'active'
 """
 
-_MAX_VALUES = 400
+MAX_VALUES = 400
 """Values in one statement: the oldest SQLite takes 999."""
 
 _MAX_FILES = 1_000
@@ -154,9 +154,9 @@ class Index:
         return not self.file
 
     def run(self, read: Callable[..., Result], *args: object, hook: bool = False) -> Result:
-        """Return `search(self, *args)`; if the index is damaged, rebuild it and run the search again.
+        """Return `read(self, *args)`; if the index is damaged, rebuild it and read again.
 
-        If another process is writing it, run the search in memory: its file is not damaged, or not ours to delete.
+        If another process is writing it, read from one in memory: its file is not damaged, or not ours to delete.
         """
         try:
             return self._read_one_state(read, *args)
@@ -273,9 +273,9 @@ class Index:
         """Return the checks that an action with these words may break."""
         # SQLite takes no lone surrogate; what replaces it is in no word.
         names = sorted({word.encode("utf-8", "replace").decode() for word in words})
-        if len(names) > _MAX_VALUES:
+        if len(names) > MAX_VALUES:
             word_rows = self._connection.execute(f"SELECT DISTINCT word FROM record_check LIMIT {_MAX_CHECKS}")
-            names = sorted({word for (word,) in word_rows}.intersection(names))[:_MAX_VALUES]
+            names = sorted({word for (word,) in word_rows}.intersection(names))[:MAX_VALUES]
         marks = ",".join("?" * (len(names) + 1))
         query = f"SELECT DISTINCT n, is_firm, body FROM record_check WHERE word IN ({marks}) ORDER BY n"
         rows = self._connection.execute(f"{query} LIMIT {_MAX_CHECKS}", ("", *names))
@@ -292,8 +292,8 @@ class Index:
         Only a full name such as `platform:use-uv` is superseded. An expired record hides only what it supersedes.
         """
         hiding: list[tuple[str, str, str]] = []
-        for start in range(0, len(names), _MAX_VALUES):
-            batch = names[start : start + _MAX_VALUES]
+        for start in range(0, len(names), MAX_VALUES):
+            batch = names[start : start + MAX_VALUES]
             marks = ",".join("?" * len(batch))
             for query in (_SAME_ID, _SUPERSEDES):
                 rows = self._connection.execute(query.format(marks), batch)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from onrecord.coldstart import NamedTuple
 from onrecord.search import index, indexing
-from onrecord.search.index import IS_CURRENT, NOT_OVER, Index, unpack_facts
+from onrecord.search.index import IS_CURRENT, MAX_VALUES, NOT_OVER, Index, unpack_facts
 from onrecord.store import record_names, reference
 from onrecord.store.reference import NameMatch
 from onrecord.store.store import Store
@@ -31,7 +31,6 @@ ORDERS = {
 """The orders of a list; dates with the newest first."""
 
 _ANCHORED = f"anchors <> '' AND {IS_CURRENT}"
-_MAX_PARAMETERS = 500
 _MAX_WORDS = 12
 """Words by which a record is picked."""
 
@@ -92,8 +91,8 @@ def at(index: Index, paths: Sequence[str]) -> dict[str, Listed]:
 
 def _at(index: Index, paths: Sequence[str]) -> dict[str, Listed]:
     by_path: dict[str, Listed] = {}
-    for start in range(0, len(paths), _MAX_PARAMETERS):
-        batch = list(paths[start : start + _MAX_PARAMETERS])
+    for start in range(0, len(paths), MAX_VALUES):
+        batch = list(paths[start : start + MAX_VALUES])
         marks = ",".join("?" * len(batch))
         for row in index._connection.execute(f"{_COLUMNS} WHERE path IN ({marks}) AND status <> 'broken'", batch):
             listing = _listed(row)

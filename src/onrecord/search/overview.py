@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from onrecord import coldstart
 from onrecord.search import candidates
-from onrecord.search.index import IS_CURRENT, REPLACED
+from onrecord.search.index import IS_CURRENT, MAX_VALUES, REPLACED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ MAX_RELEVANT = 120
 """Records for which relevance to the work is measured, the best."""
 
 _STANDINGS = (3, 2, 1, 0)
-_MAX_VALUES = 400
-"""Values in one statement: the oldest SQLite takes 999."""
-
 _MAX_AREAS = 2_000
 _MAX_REPLACED = 1_000
 
@@ -68,7 +65,7 @@ def numbered(index: Index, numbers: Iterable[int]) -> list[MapRow]:
 
 def at(index: Index, record_paths: Sequence[str]) -> list[MapRow]:
     """Return the current records at these paths."""
-    few_paths = record_paths[:_MAX_VALUES]
+    few_paths = record_paths[:MAX_VALUES]
     return _rows(index, f"path IN ({','.join('?' * len(few_paths))}) AND {IS_CURRENT}", few_paths)
 
 
@@ -122,8 +119,8 @@ def files_touched(index: Index, files: Sequence[str]) -> list[RecordFile]:
     ordered = sorted({"/".join(parts[:end]) for parts in split for end in range(1, len(parts) + 1)} - {""})
     record_files = [
         record_file
-        for start in range(0, len(ordered), _MAX_VALUES)
-        for record_file in index.files_with_pattern(ordered[start : start + _MAX_VALUES])
+        for start in range(0, len(ordered), MAX_VALUES)
+        for record_file in index.files_with_pattern(ordered[start : start + MAX_VALUES])
     ]
     return [*record_files, *index.files_with_glob()]
 

@@ -17,7 +17,7 @@ _MAX_WORDS = 25
 _MIN_WORDS = 4
 """Words of a passage. Fewer belong to what is before or after them."""
 
-_HEAD, _TAIL = 2_400, 1_200
+HEAD, TAIL = 2_400, 1_200
 """Characters read from the beginning and from the end of a long prompt: the question is at either."""
 
 _MAX_TAIL = 2
@@ -64,13 +64,13 @@ def split(text: str) -> list[PromptPassage]:
     del passages[MAX_PASSAGES - _MAX_TAIL : -_MAX_TAIL]
     results = [PromptPassage(passage) for passage in passages]
     results += [PromptPassage(passage, is_printed=True) for passage in _packed(printed)[: MAX_PASSAGES - len(results)]]
-    return results or [PromptPassage(text[: _HEAD + _TAIL])]
+    return results or [PromptPassage(text[: HEAD + TAIL])]
 
 
 def _read(text: str) -> str:
     """Return the part of a text that is read, without what colours a terminal."""
-    if len(text) > _HEAD + _TAIL:
-        text = f"{text[:_HEAD].rpartition(' ')[0] or text[:_HEAD]}\n{text[-_TAIL:].partition(' ')[2] or text[-_TAIL:]}"
+    if len(text) > HEAD + TAIL:
+        text = f"{text[:HEAD].rpartition(' ')[0] or text[:HEAD]}\n{text[-TAIL:].partition(' ')[2] or text[-TAIL:]}"
     if "\x1b" in text:
         first, *rest = text.split("\x1b")
         text = first + "".join(part.lstrip("[0123456789;?")[1:] for part in rest)

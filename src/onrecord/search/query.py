@@ -5,13 +5,11 @@ from __future__ import annotations
 from onrecord import coldstart
 from onrecord.categories import CATEGORIES
 from onrecord.search import passages, terms
+from onrecord.search.passages import HEAD, TAIL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-HEAD, TAIL = 2_400, 1_200
-"""Characters read from the beginning and from the end of a long prompt: the question is at either."""
 
 MAX_TERMS = 64
 _MAX_HEAD_TERMS = 40
