@@ -30,16 +30,16 @@ LATEST_FOR_GIT = 2.6
 """Seconds after the start by which git must have answered; indexing a store for the first time may come before."""
 
 STEP_SECONDS = 0.6
-"""Of computing, for the work context, the knowledge banks and each store of others: without it there is a digest."""
+"""Seconds of computing for each part that a digest can do without: the work context, knowledge banks, other stores."""
 
 MAX_URGENT = 3
 """Records above the map, with their whole rule, about files that are being changed."""
 
 CHECK_SECONDS = 0.3
-"""Of computing, to check if the files of what is shown have changed."""
+"""Seconds of computing for the check whether the files of what is shown have changed."""
 
 MAX_CHARACTERS = 9_700
-"""Of a digest, whatever the settings say: the reply of a hook has at most 9,900."""
+"""Characters of a digest, whatever the settings say: the reply of a hook has at most 9,900."""
 
 LEFT_OFF = "left unfinished"
 _LAST_LINE_TOKENS = 40

@@ -25,6 +25,7 @@ _NO_FTS5 = "this Python's SQLite has no FTS5: records are found by keywords alon
 
 
 def user_prompt_submit(event: HostEvent, event_stores: EventStores) -> HookReply:
+    """Show the records that are relevant to a prompt, and the session's start where the host has no event for it."""
     if not event.prompt.strip() or event.is_subagent or not event.is_typed:
         return NOTHING
     if transcript.wants_silence(event.prompt):

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 MAX_CHARACTERS = 9_800
-"""Of a session's start: the reply of a hook has at most 9,900."""
+"""Characters of a session's start: the reply of a hook has at most 9,900."""
 
 _MAX_REPLICAS = 3
 _MAX_DRAFTS_CHARACTERS = 600
-"""Of the lines that say how many drafts and conflicts wait, in the project and in up to three shared stores."""
+"""Characters of the lines that say how many drafts and conflicts wait, also in up to three shared stores."""
 
 _CONTINUED = ("resume", "fork", "compact")
 """Sources of a session that was started before."""

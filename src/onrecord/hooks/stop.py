@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def stop(event: HostEvent, event_stores: EventStores) -> HookReply:
+    """Count the records that the agent opened in this turn; suggest at most one to save."""
     if not event.is_subagent:
         turn = (
             event.session,

@@ -122,7 +122,7 @@ def _history(match: Match) -> str:
 
 
 class Cautions:
-    """Checks the files of records, within one budget of time for each project."""
+    """The cautions for records whose files have changed, found within one budget of time for each project."""
 
     __slots__ = ("_by_project", "_edited")
 

@@ -20,7 +20,7 @@ _MAX_LISTED = 1_000
 
 
 class BuilderState(coldstart.NamedTuple):
-    """What the lock file of a builder says."""
+    """The state of a builder, as its lock file has it."""
 
     root: str = ""
     records: int = 0

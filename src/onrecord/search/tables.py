@@ -62,7 +62,7 @@ CREATE VIRTUAL TABLE {0} USING fts5(
 )
 """
 _FULL_TEXT_NAMES = ("active_text", "inactive_text")
-"""Of the active records, and of the others."""
+"""The full-text tables: of the active records, and of the others."""
 
 
 def _words(table: str) -> str:

@@ -33,7 +33,7 @@ _OPEN = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) 
 
 
 class _Look(NamedTuple):
-    """What the text of a file says about its record."""
+    """The facts about a record that a look at the text of its file tells."""
 
     path: str
     category: Category

@@ -44,7 +44,7 @@ _CONTRACTIONS = {
         " that's you're you've i've what's"
     ).split()
 }
-"""How people type them in a hurry, and how the phrases have them."""
+"""Contractions as people type them in a hurry, each with its spelling in the phrases."""
 
 
 _EQUALS = ("is", "was", "to", "=", "ist", "war", "lautet", "auf", "es", "era")

@@ -183,7 +183,7 @@ def is_machine_turn(prompt: str) -> bool:
 
 
 SILENCE = "#nomem"
-"""What a prompt or a command contains that is to bring no records."""
+"""The mark in a prompt or a command for which no records are to be shown."""
 
 
 def wants_silence(prompt: str) -> bool:

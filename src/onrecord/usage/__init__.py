@@ -14,7 +14,7 @@ START, CORRECTION = "start", "correction"
 RULE, POINTER = "rule", "pointer"
 
 _MAX_HAPPENINGS = 400
-"""What one hook shows is far less; a server that nobody empties must not grow."""
+"""Happenings that are kept: one hook has far fewer, and a server that logs none must not grow."""
 
 
 class Happening(NamedTuple):

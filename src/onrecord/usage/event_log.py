@@ -87,7 +87,7 @@ class Showing(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """How often a person said something about a record, and when last."""
+    """The feedback on a record: the number of times that a person gave each kind, and the time of the last."""
 
     helped: int = 0
     not_relevant: int = 0
