@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from onrecord.shared import remotes
+
 from .conftest import DECISION
 
 
@@ -85,3 +87,21 @@ def test_a_text_that_fits_several_drafts_lists_them(onrecord, records):
         "fix: onrecord inbox queue-length; or type more of the name you mean\n"
         "docs: onrecord docs AMBIGUOUS\n"
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("update", "{}", "--tag=t"), ("retire", "{}", "--reason=r"), ("edit", "{}"), ("reanchor", "{}")],
+    ids=lambda words: words[0],
+)
+def test_the_name_of_a_shared_record_is_not_said_to_be_unknown(onrecord, records, words):
+    """`show platform:ID` shows it; `update platform:ID` found no record, and suggested the project's own."""
+    remotes.add("platform", "/srv/platform.git")
+
+    outcome = onrecord(*(word.format("platform:use-postgres-16") for word in words))
+
+    assert outcome.err.splitlines()[:2] == [
+        "BAD_INPUT: 'platform:use-postgres-16' is a record of a shared store, which is changed only where that is said",
+        "fix: the same command with use-postgres-16 and --remote platform",
+    ]
+    assert "NOT_FOUND" in onrecord("retire", "other:use-postgres-16", "--reason=r").err

@@ -19,6 +19,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import Ambiguous, BadInput, NotFound, OnrecordError
 from onrecord.record.schema import shorten
 from onrecord.search import listing
+from onrecord.shared import remotes
 from onrecord.store import record_names, reference
 from onrecord.store.inbox import Inbox
 from onrecord.store.reference import name_of
@@ -45,12 +46,22 @@ def record(asker: Asker, store: Store, text: str, *, changes: bool = False) -> E
     """Return the record that `text` means; `changes` if the command will change it. Raises NotFound or BadInput."""
     if store.find_paths(text):
         return store.get(text)
+    if changes:
+        _refuse_shared(text)
     guess = _numbered(asker, store.root, text, is_draft=False) or _record(asker, store, text)
     entry = store.read(guess.path)
     if changes and not asker.is_dry_run:
         look = f"onrecord show {entry.memory.id}"
         _confirm(asker, text, guess.is_sure, f"{entry.path} ({entry.memory.title})", look)
     return entry
+
+
+def _refuse_shared(text: str) -> None:
+    """Raise BadInput for `platform:ID`, the name by which records of a shared store are shown and read."""
+    remote, _, record_id = text.partition(":")
+    if record_id and remote in [connected.name for connected in remotes.connected()]:
+        message = f"{shorten(text)!r} is a record of a shared store, which is changed only where that is said"
+        raise BadInput(message, fix=f"the same command with {quote(record_id)} and --remote {remote}")
 
 
 def _record(asker: Asker, store: Store, text: str) -> _Guess:
