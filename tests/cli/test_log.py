@@ -47,6 +47,21 @@ def test_undo_says_what_it_did_and_the_log_what_became_of_it(project, onrecord):
     assert onrecord("undo").err.startswith("NOT_FOUND: there is no change to undo")
 
 
+def test_an_undo_of_an_undo_is_told_apart_in_the_log(project, onrecord):
+    onrecord("save", "decision", "Jobs in Postgres", *DECISION)
+    onrecord("undo")
+    mistake = onrecord("log", "--limit", "1").out.split("\t")[1]
+
+    undone = onrecord("undo", mistake)
+
+    file = "decisions/jobs-in-postgres.json  Jobs in Postgres"
+    assert undone.out == f"undid: undo of 2026-03-02T09:30:00Z (1 file)\n  restored {file}\n"
+    newest, middle, first = (line.split("\t")[3] for line in onrecord("log").out.splitlines())
+    assert (newest, first) == (f"undo {mistake}", "save")
+    assert re.fullmatch(r"undo [0-9a-f]{8} \(undone\)", middle)
+    assert onrecord("undo", mistake).err.startswith(f"CANNOT_UNDO: the change {mistake} is already undone")
+
+
 def test_a_record_changed_since_is_named_and_left_alone(project, onrecord):
     onrecord("save", "decision", "Jobs in Postgres", *DECISION)
     file = project / ".claude/memory/decisions/jobs-in-postgres.json"

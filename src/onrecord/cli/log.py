@@ -65,9 +65,8 @@ def _when(screen: Screen, timestamp: str) -> str:
 
 
 def _action(change: LoggedChange) -> str:
-    if change.undoes:
-        return f"undo {change.undoes}"
-    return f"{change.action} (undone)" if change.is_undone else change.action
+    action = f"undo {change.undoes}" if change.undoes else change.action
+    return f"{action} (undone)" if change.is_undone else action
 
 
 def _titles(files: tuple[LoggedFile, ...]) -> str:
