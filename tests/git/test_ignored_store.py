@@ -79,6 +79,14 @@ def test_the_wrong_line_was_replaced_below_a_form_feed(project):
     assert git_files.find_ignore_rule(str(project.root)) is None
 
 
+def test_the_last_line_got_a_line_feed_that_it_did_not_have(project):
+    project.write(".gitignore", ".claude/\npackage.json")
+
+    git_files.find_ignore_rule(str(project.root)).write(str(project.root))
+
+    assert (project.root / ".gitignore").read_bytes() == b".claude/*\n!.claude/memory/\npackage.json"
+
+
 def test_the_end_of_a_huge_gitignore_was_lost(tmp_path):
     text = "*.tmp\n" * 200_000
     (tmp_path / ".gitignore").write_text(text)

@@ -105,8 +105,10 @@ class IgnoreRule(NamedTuple):
         # Git counts lines by line feeds alone; Python also ends one at a form feed and other characters.
         lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
         at = self.line - 1 if self.is_replaced else len(lines)
+        # A last line that is not touched stays as it is, also without a line feed.
+        end = ending if text.endswith("\n") or at + self.is_replaced == len(lines) else ""
         lines[at : at + self.is_replaced] = self.new_lines
-        _write(root, _PROJECT_FILE, "".join(line + ending for line in lines))
+        _write(root, _PROJECT_FILE, ending.join(lines) + end)
 
     @property
     def _core(self) -> str:
