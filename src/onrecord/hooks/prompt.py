@@ -105,7 +105,7 @@ def _late_start(event: HostEvent, event_stores: EventStores) -> str:
 
 
 def _note_silence(session: str) -> None:
-    """Record that actions show nothing until the next prompt."""
+    """Record that no record is shown at commands until the next prompt."""
     with ledger.Ledger(session) as session_ledger:
         session_ledger.quiet()
 

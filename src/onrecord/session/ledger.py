@@ -47,7 +47,7 @@ class Ledger:
         self.recent: dict[str, None] = {}
         """Keys of the records shown since the last prompt, and with it."""
         self.is_quiet = False
-        """True if the last prompt asks for no memory; then actions show nothing until the next one."""
+        """True if the last prompt asks for no memory: then no record is shown at commands until the next one."""
         self.has_started = False
         """True if the digest was shown with a prompt, in hosts without an earlier event for it."""
         self.owed = ""
