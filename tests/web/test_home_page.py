@@ -41,8 +41,8 @@ def test_the_four_questions_are_answered(browser, save, draft, project):
 
     assert "1 draft" in _text(_section(page, "needs-you")) and 'href="/inbox"' in _section(page, "needs-you")
     shown = _text(_section(page, "shown"))
-    assert "Sessions live in Postgres used just now Claude Code prompt" in shown
-    assert "used 25 % of 4 shown" in _text(_section(page, "right"))
+    assert "Sessions live in Postgres opened just now Claude Code prompt" in shown
+    assert "opened 25 % of 4 shown" in _text(_section(page, "right"))
     assert "1 Decisions" in _text(_section(page, "known"))
 
 

@@ -90,7 +90,7 @@ class ShowingView(NamedTuple):
 
 
 class WeekMark(NamedTuple):
-    """A week in the plot: the share that was used with its interval, and the corrections below it."""
+    """A week in the plot: the share that the agent opened with its interval, and the corrections below it."""
 
     label: str
     """Its first day in words."""
@@ -302,7 +302,7 @@ def _week_mark(week: WeekOutcome, x: int, highest: int) -> WeekMark:
     low, high = week.used.interval
     middle, top, bottom = (round(_SHARE_HEIGHT * (1 - value)) for value in (week.used.value, high, low))
     share_text = (
-        f"{week.used.hits:,} of {week.used.of:,} used ({effect.range_text(week.used)})"
+        f"{week.used.hits:,} of {week.used.of:,} opened ({effect.range_text(week.used)})"
         if week.used.of
         else "nothing shown"
     )
