@@ -256,7 +256,7 @@ FAILURES: dict[str, tuple[Setup, tuple[str, ...]]] = {
     "retired successor": (lambda _: None, ("supersede", "first", "retired")),
     "changed since": (lambda _: None, ("update", "first", "--hash", "0" * 32, "--set", "decision=other")),
     "no hash": (lambda _: None, ("update", "first", "--set", "decision=other")),
-    "already undone": (lambda s: s.run("undo"), ("undo", "{change}")),
+    "no such change": (lambda s: s.run("undo"), ("undo", "no-such")),
     "a draft that is none": (_broken_draft, ("inbox", "x; touch HACKED")),
     "a setting of 0.1.0": (lambda _: None, ("config", "capture.max_offers")),
     "a misspelt setting": (lambda _: None, ("config", "retreival.enabled")),
