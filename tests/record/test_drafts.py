@@ -143,3 +143,9 @@ def test_objects_in_the_content_grow_by_their_parts():
     assert drafts.additions(
         record("decision", {"a": ["1"], "b": "old", "c": "kept"}), record("decision", {"a": ["1", "2"], "b": "new"})
     ) == {"content": {"x": {"a": ["1", "2"], "b": "new", "c": "kept"}}}
+
+
+def test_a_draft_of_half_a_megabyte_in_japanese_could_not_be_read():
+    record = sample(content={**sample().content, "consequences": ["決" * 3_900] * 50})
+
+    assert drafts.parse("a", drafts.render(Draft("a", record))).record == record

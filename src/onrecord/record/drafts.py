@@ -73,7 +73,8 @@ def parse(name: str, data: bytes) -> Draft:
     if not isinstance(about, dict) or not isinstance(raw.get("record"), dict):
         fix = f"correct it by hand; or throw it away: onrecord review --reject {quote(name)}"
         raise BadRecord(f"{where}: is not a draft", fix=fix)
-    record = memory.parse(json.dumps(raw["record"]).encode("utf-8"), where)
+    # As it was written: with escapes, a record of half a megabyte in Japanese would be larger than any may be.
+    record = memory.parse(json.dumps(raw["record"], ensure_ascii=False).encode("utf-8"), where)
     texts = {key: about[key] for key in _TEXTS if isinstance(about.get(key), str)}
     evidence, fields = _lines(about.get("evidence")), _lines(about.get("fields"))
     return Draft(name, record, evidence=evidence, fields=fields, hash=content_hash(data), **texts)

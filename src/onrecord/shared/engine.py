@@ -23,7 +23,7 @@ from onrecord.shared.replicas import Replica, SyncState
 from onrecord.shared.sync_base import SyncBase
 from onrecord.shared.transport import Push, Pushed, Transport, Version, version_hash
 from onrecord.store import history
-from onrecord.store.store import Batch, Store
+from onrecord.store.store import Store
 
 _ROUNDS = 6
 """Rounds of one sync; with fifty writers at once most need two."""
@@ -247,7 +247,7 @@ class _Run:
             decisions = self._decide(versions)
             for path, decision in decisions.items():
                 if decision.local != decision.old_local:
-                    _put(batch, path, decision.local)
+                    sync_base.put(batch, path, decision.local)
             steps = [
                 sync_base.make_step(path, decision.old_local, decision.local, decision.base)
                 for path, decision in decisions.items()
@@ -328,13 +328,6 @@ class _Run:
                 self._refused_here[path] = flaw
             else:
                 yield Push(path, local, version_hash(base))
-
-
-def _put(batch: Batch, path: str, data: bytes) -> None:
-    if data:
-        batch.restore(path, data.decode("utf-8"))
-    else:
-        batch.drop(path)
 
 
 class RenamedPair(NamedTuple):

@@ -196,14 +196,15 @@ def withdraw(replica: Replica, only_paths: Collection[str], *, as_drafts: bool) 
                 draft = draft._replace(name=naming.unused_name(draft.name, store.has_draft))
                 batch.put_draft(draft)
                 names.append(draft.name)
-            _put_back(batch, path, base)
+            put(batch, path, base)
             withdrawn.append(path)
     return Withdrawn(tuple(withdrawn), tuple(names))
 
 
-def _put_back(batch: Batch, path: str, base: bytes) -> None:
-    if base:
-        batch.restore(path, base.decode("utf-8"))
+def put(batch: Batch, path: str, data: bytes) -> None:
+    """Add a file to write with this content, or to delete if there is none."""
+    if data:
+        batch.restore(path, data.decode("utf-8"))
     else:
         batch.drop(path)
 
