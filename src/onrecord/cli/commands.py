@@ -132,7 +132,6 @@ GROUPS: dict[str, dict[str, Command]] = {
         "undo": Command("log", "Undo the last change to a store.", (
             Example("see what it would undo", "undo --dry-run"),
             Example("an import or a review counts as one change", "undo"),
-            Example("take an undo back, by its id in the log", "undo 4c5ba34e"),
         )),
     },
     "look after": {

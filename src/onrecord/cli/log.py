@@ -24,7 +24,7 @@ _MAX_TITLES = 2
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     if parser.get_default("command") == "undo":
-        meaning = "id of a change, from `onrecord log` (default: the newest)"
+        meaning = "id of a change or of an undo, from `onrecord log` (default: the newest change)"
         parser.add_argument("change", metavar="CHANGE", nargs="?", default="", help=meaning)
         meaning = "undo the rest, and leave files alone that were changed since"
         parser.add_argument("--skip-changed", action="store_true", help=meaning)
