@@ -151,6 +151,7 @@ def long(session: nox.Session) -> None:
     """Repeat races, kills and histories many times, and give Hypothesis thousands of examples."""
     _install(session, "pip<26", "-e", ".[test]")
     repeated = [f"tests/{_test_file(name)}" for name in ("store/races", "store/kill", "freshness/freshness_truth")]
+    repeated.append("tests/test_extras.py")
     _pytest(session, *repeated, *session.posargs, ONRECORD_TEST_ROUNDS="20", ONRECORD_TEST_SECONDS=HOUR)
     light = "not heavy and not client"
     _pytest(session, "-m", light, *session.posargs, HYPOTHESIS_PROFILE="long", ONRECORD_TEST_SECONDS=HOUR)
@@ -162,6 +163,7 @@ def faults(session: nox.Session) -> None:
     """Try every fault at every file call of every command: kills, and full, failing or read-only disks."""
     _install(session, "pip<26", "-e", ".[test]")
     session.run("python", "-m", "tests.faults", *session.posargs)
+    _pytest(session, "tests/faults", ONRECORD_TEST_FAULTS_STEP="1", ONRECORD_TEST_SECONDS=HOUR)
 
 
 @nox.session(venv_params=BARE)

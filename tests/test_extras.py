@@ -279,6 +279,12 @@ WAYS = {
 WITHOUT = {"pip": ["3.13"], "pip -e": ["3.9"], "pip, wheel": ["3.9"]}
 """Pythons left out: one is enough where the next way uses the same pip."""
 
+LONG = {("clone", "3.13"), ("pipx", "3.13"), ("uv", "3.9")}
+"""Ways on their second Python, which `nox -s long` tries."""
+
+
+_LATER = pytest.mark.skipif("ONRECORD_TEST_ROUNDS" not in os.environ, reason="another Python is enough: nox -s long")
+
 
 def _printed_command(error: str) -> str:
     """Return the command that an error prints as its fix."""
@@ -290,7 +296,7 @@ def _printed_command(error: str) -> str:
 @pytest.mark.parametrize(
     ("way", "version"),
     [
-        (way, version)
+        pytest.param(way, version, marks=_LATER if (way, version) in LONG else ())
         for way in WAYS
         for version in ("3.9", "3.13")
         if version in PYTHONS and version not in WITHOUT.get(way, ())
