@@ -155,6 +155,20 @@ def test_the_first_record_is_asked_for_where_no_store_has_any(project):
     assert "empty" not in {need.kind for need in attention.needs(Project(project.root))}
 
 
+def test_where_drafts_wait_no_first_record_is_asked_for(project):
+    _draft(project.store.root, "a-draft")
+
+    assert [need.kind for need in attention.needs(project)] == ["draft"]
+
+
+def test_a_file_that_the_project_has_renewed_needs_nobody(project):
+    _save(project, "Tabs")
+    config = Path(project.store.root, "memory-config.json")
+    config.write_text('{"export": {"file": "AGENTS.md"}}', encoding="utf-8")
+
+    assert attention.needs(Project(project.root)) == []
+
+
 def test_status_works_where_only_shared_stores_are(project, capsys, monkeypatch):
     remotes.add("platform", "/srv/memory.git")
     replica = prepare("platform")

@@ -73,7 +73,7 @@ EFFECTS = {
     "categories.decision.description": "adds",
     "categories.decision.retention_days": "adds",
     "delete.grace_period_days": "adds",
-    "export.file": "adds",
+    "export.file": "renews",
     "remotes": "hides",
     "retrieval.judge.enabled": "",
     "trust.clones": "",

@@ -233,7 +233,7 @@ def test_every_setting_declares_its_direction():
         allowed = direction(key)
         assert allowed.way in ("down", "up", "any", "part", "none")
         assert bool(allowed.refused) is (allowed.way != "any")
-        assert allowed.way == "none" or allowed.effect in ("hides", "adds", "reorders")
+        assert allowed.way == "none" or allowed.effect in ("hides", "adds", "reorders", "renews")
 
 
 @pytest.mark.parametrize("key", KEYS)

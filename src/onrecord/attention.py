@@ -202,10 +202,11 @@ def _collect(project: Project, refs: list[StoreRef]) -> list[Need]:
 
 
 def _first_record(project: Project, refs: Sequence[StoreRef]) -> list[Need]:
-    """Return the need of a first record, if no store that is read here has any."""
+    """Return the need of a first record, if no store that is read here has any, nor drafts that may become one."""
     from onrecord.store import record_names
 
-    if any(next(record_names.paths(ref.root), "") for ref in (*refs, *project.store_refs)):
+    all_refs = (*refs, *project.store_refs)
+    if any(next(record_names.paths(ref.root), "") or record_names.drafts(ref.root) for ref in all_refs):
         return []
     from onrecord.importers import sources
 
@@ -216,6 +217,7 @@ def _first_record(project: Project, refs: Sequence[StoreRef]) -> list[Need]:
 
 def _of_settings(settings: Settings) -> Iterator[Need]:
     """Yield the switches that are off, and what the project's config hides, adds, or may not set."""
+    from onrecord.setting_table import direction
     from onrecord.settings import OFF_VARIABLE, PROMPT_SWITCHES, off_switches, project_settings
 
     switches = list(off_switches(settings))
@@ -225,7 +227,8 @@ def _of_settings(settings: Settings) -> Iterator[Need]:
         yield Need(kind, str(off), f"It is set in {off.file}.", off.fix, _SETTINGS, subjects=(Subject(off.key),))
     keys = {off.key for off in switches}
     for changed in project_settings(settings):
-        if changed.key not in keys:
+        # A file that is renewed is the project's affair, and in its commits.
+        if changed.key not in keys and direction(changed.key).effect != "renews":
             sentence, command = f"It is set in {changed.file}.", f"onrecord config unset {changed.key}"
             yield Need(SETTING, str(changed), sentence, command, _SETTINGS, "project", subjects=(Subject(changed.key),))
     refused = [problem for problem in settings.problems if problem.is_refusal]

@@ -172,7 +172,7 @@ class Refused(OnrecordError):
 
 
 class BadRemote(OnrecordError):
-    """What is at the address cannot be a shared store, or holds something that no store may hold."""
+    """The address of something that cannot be a shared store, or a store with something that none may hold."""
 
     code = "BAD_REMOTE"
 

@@ -37,7 +37,7 @@ class Direction(NamedTuple):
     refused: str
     """What the other way would be: more risky, more hidden or more costly."""
     effect: str = ""
-    """What a change in the allowed way does: it hides something, adds something, or reorders what is shown."""
+    """What a change in the allowed way does: it hides, adds or reorders what is shown, or renews a project's file."""
 
     @property
     def verb(self) -> str:
@@ -243,7 +243,7 @@ DIRECTIONS: dict[str, Direction] = {
     **{f"categories.{name}.max_retained": _KEPT_LONGER for name, one in CATEGORIES.items() if one.max_active},
     "remotes": Direction("part", "more risky", "hides"),
     "usage.events": _LESS_RISK,
-    "export.file": _ADDITION,
+    "export.file": Direction("any", "", "renews"),
     "delete.grace_period_days": _KEPT_LONGER,
 }
 """The direction of every setting that a project may change at all; the others are the user's alone."""

@@ -290,6 +290,7 @@ _EFFECTS = {
     "hides": "hides something that you would get",
     "adds": "adds something that you would not get",
     "reorders": "changes what comes first",
+    "renews": "has a file of the project renewed",
 }
 
 

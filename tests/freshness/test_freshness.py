@@ -213,7 +213,7 @@ def test_many_changed_files_are_counted_not_listed(tmp_path: Path) -> None:
     for name in names:
         (tmp_path / name).write_text("two\n")
 
-    assert note(tmp_path, record)[0].endswith("`1.txt` changed since 2026-03-01; so did 3 more files")
+    assert note(tmp_path, record)[0].endswith("`1.txt` changed since 2026-03-01; 3 more files changed")
 
 
 def test_an_unchanged_symbol_is_fresh_in_a_changed_and_renamed_file(project: GitProject) -> None:

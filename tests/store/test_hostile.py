@@ -40,7 +40,7 @@ CORPUS: dict[str, tuple[bytes, str]] = {
     "NUL bytes": (b"\0" * 100, "not JSON"),
     "empty": (b"", "not JSON"),
     "cut off": (_json()[:-20], "not JSON"),
-    "git conflict": (b"<<<<<<< ours\n" + _json() + b"=======\n", "not JSON"),
+    "git conflict": (b"<<<<<<< ours\n" + _json() + b"=======\n", "the markers of a git conflict"),
     "lone surrogate": (_json(title="\ud800 half"), "half a surrogate pair"),
     "list": (b"[1, 2]", "must be a JSON object, not a list"),
     "text": (b'"a record"', "must be a JSON object, not a text"),

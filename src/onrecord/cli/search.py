@@ -16,7 +16,7 @@ from onrecord.errors import Offline
 from onrecord.paths import StoreRef
 from onrecord.project import Hit, Project, SearchResults
 from onrecord.recall import trust
-from onrecord.record import summary_line
+from onrecord.record import summary_line, validity
 from onrecord.search import document, query
 from onrecord.shared import remotes
 from onrecord.shared.remotes import POSTGRES, Remote
@@ -210,7 +210,7 @@ def _match_data(search: _HubSearch, server_match: ServerMatch) -> dict[str, Any]
         "confidence": "",
         "snippet": search.snippet(server_match),
         "updated_at": record.updated_at,
-        "status": "superseded" if record.superseded_by else record.record_status,
+        "status": validity.status_of(record, is_replaced=bool(record.superseded_by)),
         "hidden_by": search.hidden_by(server_match),
         "out_of_scope": "",
         "is_accepted": True,

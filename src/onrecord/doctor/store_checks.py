@@ -13,7 +13,7 @@ from typing import Union
 from onrecord import attention, budget, files, paths, timestamps
 from onrecord.attention import Need
 from onrecord.doctor import Finding
-from onrecord.errors import BadInput, UnsafePath
+from onrecord.errors import BadInput
 from onrecord.git import git_files
 from onrecord.hosts import connection
 from onrecord.record import memory, schema, secrets, validity
@@ -163,16 +163,7 @@ def _broken(store: Store, broken: Broken) -> Finding:
     fix = broken.error.fix
     if ": schema_version: " in broken.error.message:
         fix = f"update Onrecord if a newer one wrote {broken.path}; otherwise give it the schema_version 1.0"
-    if _has_conflict_markers(store.root, broken.path):
-        fix = f"resolve the git conflict in {broken.path}, delete its markers, then git add it"
     return Finding("error", "records", broken.error.message, fix)
-
-
-def _has_conflict_markers(root: str, path: str) -> bool:
-    try:
-        return b"\n<<<<<<< " in b"\n" + files.read_inside(root, path, memory.MAX_FILE_BYTES)
-    except (OSError, UnsafePath):
-        return False
 
 
 def _records(entries: Sequence[Entry]) -> Iterator[Finding]:

@@ -245,7 +245,7 @@ def warning(verdicts: Sequence[Verdict], unchecked: int) -> str:
     """Return the warning for a record with these verdicts; empty if all its files are fresh and in place."""
     sentences = [sentence(verdict) for verdict in verdicts if verdict.is_stale or verdict.is_moved]
     unnamed = len(sentences) - _MAX_FILES_NAMED
-    tail = f"; so did {plural(unnamed, 'more file')}" if unnamed > 0 else ""
+    tail = f"; {plural(unnamed, 'more file')} changed" if unnamed > 0 else ""
     unchecked += sum(verdict.state == UNKNOWN for verdict in verdicts)
     rest = [f"{unchecked} file{' was' if unchecked == 1 else 's were'} not checked"] if unchecked else []
     needs_look = unchecked or any(verdict.is_stale for verdict in verdicts)

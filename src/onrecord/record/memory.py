@@ -131,6 +131,9 @@ def decode(data: bytes, where: str) -> Any:
         except RecursionError:
             reason = "nested too deeply"
         except ValueError as error:
+            if b"\n<<<<<<< " in b"\n" + data:
+                fix = f"resolve the git conflict in {where}, delete its markers, then git add it"
+                raise BadRecord(f"{where}: it has the markers of a git conflict", fix=fix) from error
             reason = f"not JSON ({error})"
         else:
             if b"\\ud" in data.lower() or data.count(b"[") + data.count(b"{") > MAX_DEPTH:
