@@ -40,6 +40,9 @@ def forbids(command: str = "", *, file: str = "", tool: str = "shell") -> bool:
         "sudo touch .claude/memory/decisions/x.json",
         "sudo -u root rm .claude/memory/decisions/x.json",
         "timeout 5 rm .claude/memory/decisions/x.json",
+        "/usr/bin/sudo rm .claude/memory/decisions/x.json",
+        "install -oroot x .claude/memory/decisions/x.json",
+        "cp -S.t x .claude/memory/decisions/x.json",
         "nice -n 5 rm .claude/memory/decisions/x.json",
         "ls .claude/memory/*/*.json | xargs -I{} rm {}",
         "ls .claude/memory/*/*.json | sudo xargs -n 1 rm",
@@ -171,6 +174,10 @@ def test_a_command_in_the_store_may_write_outside_of_it():
     assert forbids_in_store("rm a.json")
     assert not forbids_in_store("echo x > /tmp/a.json")
     assert not forbids_in_store("cat a.json")
+    assert not forbids_in_store("cp /tmp/x ../memory-config.json")
+    assert forbids_in_store("cp /tmp/x ./memory-config.json")
+    assert not guard.forbids("bash", [], "cp /tmp/x ./memory-config.json", [STORE], STORE)
+    assert guard.forbids("bash", [], "cp /tmp/x decisions/memory-config.json", [STORE], STORE)
     assert guard.forbids("bash", [], "rm $FILE", [STORE], STORE)
 
 

@@ -93,6 +93,8 @@ def test_a_family_has_the_words_that_name_what_is_done(line: str, family: str):
         ("nice -n 5 npm test", ("", "npm", ("test",))),
         ("xargs -n 1 npm install", ("", "npm", ("install",))),
         ("timeout --signal KILL 5 git push", ("", "git", ("push",))),
+        ("/usr/bin/timeout 5 git push", ("", "git", ("push",))),
+        ("uv run timeout 5 pytest", ("uv run", "pytest", ())),
         ("APT.EXE install x", ("", "apt", ("install",))),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from onrecord.errors import Invalid
-from onrecord.record import memory
+from onrecord.record import memory, schema
 from onrecord.web import field_merge
 from onrecord.web.field_merge import FieldChoice, MarkedPart
 from tests.records import LATER, raw
@@ -176,3 +176,13 @@ def test_texts_of_two_thousand_words_are_compared_word_by_word(words, is_compare
 
     assert (marked.new[0] == MarkedPart("b", True), len(marked.new)) == ((True, 2) if is_compared else (False, 1))
     assert (len(field_merge.compare_words("c", old).old), marked.old[0].is_marked) == (1, True)
+
+
+def test_the_events_of_a_check_are_text_that_a_form_takes_back():
+    checks = [{"on": ["edit", "command"], "has": ["npm install"]}]
+    kind = next(field.kind for field in schema.RECORD if field.name == "checks")
+
+    text = field_merge.as_text(kind, checks)
+
+    assert not text.startswith("[")
+    assert field_merge.from_text(kind, text, "checks") == checks

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
+from onrecord import timestamps
 from onrecord.audit import hard_to_find, outcomes
 from onrecord.audit.hard_to_find import CHECKS, HardToFind, Reason
 from onrecord.cli import arguments, output, resolve
@@ -124,7 +125,7 @@ def _with_judged(
     by_path = {item.record.path: item for item in hard_items}
     for record in validity.current(records):
         judgement = judged.get(record.path)
-        if judgement and record.updated_at <= judgement.last:
+        if judgement and timestamps.order(record.updated_at) <= timestamps.order(judgement.last):
             item = by_path.get(record.path, HardToFind(record, ()))
             by_path[record.path] = item._replace(reasons=(_judged(record, judgement), *item.reasons))
     return list(by_path.values())

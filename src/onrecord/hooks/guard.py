@@ -31,6 +31,9 @@ _WRITERS = frozenset(
     "rm rmdir mv tee touch truncate dd shred unlink patch sponge ed ex vi vim nano emacs"
     " set-content add-content clear-content out-file remove-item move-item rename-item new-item ri mi del erase".split()
 )
+_COPY_OPTIONS_WITH_VALUE = frozenset("-Sgmo")
+"""Letters of options of `cp`, `install` and `ln` that take the rest of the word as their value."""
+
 _COPIERS = frozenset("cp install rsync ln scp copy-item ci copy".split())
 _INTERPRETERS = frozenset("python node nodejs perl ruby php sh bash dash ksh zsh fish pwsh powershell deno bun".split())
 _WRITING_CODE = (
@@ -71,11 +74,12 @@ def _is_the_users(path: str) -> bool:
 class _GuardedFolders:
     """The stores that a command may touch, and whether its current folder is in one."""
 
-    __slots__ = ("_names", "inside")
+    __slots__ = ("_cwd", "_names", "_stores", "inside")
 
     def __init__(self, stores: list[str], cwd: str) -> None:
         spellings = {path for store in stores for path in (store, os.path.realpath(store), _below_home(store))}
         self._names = (".claude/memory", *map(_normalise, spellings))
+        self._cwd, self._stores = cwd, stores
         self.inside = any(paths.is_within(store, cwd) for store in stores)
 
     def are_named_in(self, text: str) -> bool:
@@ -85,15 +89,19 @@ class _GuardedFolders:
     def may_have(self, word: str) -> bool:
         """True if a word of a command may be a file of a store; a variable may be anything."""
         bare = word.replace("\\", "/").strip("'\"")
-        if self._is_config(bare) and not _is_the_users(os.path.realpath(os.path.expanduser(bare))):
+        if self._is_free_config(bare):
             return False
         is_relative = self.inside and not os.path.isabs(word) and not word.startswith("-")
         return is_relative or self.are_named_in(word) or "$" in word
 
-    def _is_config(self, bare: str) -> bool:
-        """True for the config of a store; a record may have an id that ends with its name."""
+    def _is_free_config(self, bare: str) -> bool:
+        """True for the config of a project's store; a record may have an id that ends with its name."""
         folder, _, name = bare.rpartition("/")
-        return name == paths.CONFIG and (not folder or "$" in folder or _normalise(folder).endswith(self._names))
+        path = os.path.realpath(os.path.join(self._cwd, os.path.expanduser(bare)))
+        if name != paths.CONFIG or _is_the_users(path):
+            return False
+        is_in_store = _normalise(os.path.normpath(folder)).endswith(self._names)
+        return not folder or "$" in folder or is_in_store or any(_is_free(store, path) for store in self._stores)
 
 
 def _below_home(store: str) -> str:
@@ -154,8 +162,9 @@ def _copy_targets(program: str, arguments: list[str]) -> list[str]:
 
 
 def _names_target(option: str) -> bool:
-    """True for an option whose next word is the folder to copy into, such as `-t` or `-rt`."""
-    return option == "--target-directory" or (option[:1] == "-" and option[1:2] != "-" and option.endswith("t"))
+    """True for an option whose next word is the folder to copy into, such as `-t` or `-rt`, but not `-oroot`."""
+    flags = option[1:-1] if option[:1] == "-" and option.endswith("t") else "-"
+    return option == "--target-directory" or not _COPY_OPTIONS_WITH_VALUE.intersection(flags)
 
 
 def _edits_in_place(word: str) -> bool:

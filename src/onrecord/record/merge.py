@@ -192,7 +192,7 @@ def _changes(ancestor: Any, ours: Any, theirs: Any) -> list[Any]:
     """Return the newest entries of both histories, by date."""
     here = _by_text(ours)
     united = ours + [change for text, change in _by_text(theirs).items() if text not in here]
-    return sorted(united, key=lambda change: timestamps.order(str(change.get("date", ""))))[-MAX_CHANGES:]
+    return sorted(united, key=lambda change: _in_time(str(change.get("date", ""))))[-MAX_CHANGES:]
 
 
 def _times(ancestor: Any, ours: Any, theirs: Any) -> Any:

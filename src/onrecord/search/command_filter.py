@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _HEAD_BYTES = 1_024
-_VERSION = 5
+_VERSION = 6
 _MIN_BYTES, _MAX_BYTES = 1 << 16, 1 << 23
 _BYTES_FOR_RECORD = 256
 """Bytes for each record: some 150 keys of 12 bits, so that one key in 300 is found by mistake."""

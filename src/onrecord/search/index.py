@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NO_NAMES: Mapping[str, str] = {}
 
-VERSION = 34
+VERSION = 35
 """Version of the tables (`search.tables`) and of the analysis behind them: if either changes, raise it."""
 
 

@@ -156,6 +156,7 @@ def _calls(words: list[str]) -> list[SimpleCommand]:
             break
         runner += [_name(words[start]), *(words[place].lower() for place in path[:-1])]
         start = path[-1]
+        start += max(shell_words.first_program(words[start:]), 0)
     call = _call(words[start:])
     if call.program in _SHELLS and "-c" in call.options and call.texts:
         return [

@@ -243,6 +243,7 @@ def first_program(words: Sequence[str]) -> int:
     start = 0
     while start < len(words):
         word, skipped = words[start], redirected(words, start)
+        word = program_name(word) if word.startswith("/") else word
         if not skipped and word not in _WRAPPERS and not is_assignment(word):
             return start
         start += skipped or 1

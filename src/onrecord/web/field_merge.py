@@ -189,6 +189,8 @@ def _is_of(kind: Kind, value: Any) -> bool:
     if isinstance(kind, schema.Object):
         kinds = {field.name: field.kind for field in kind.fields}
         return isinstance(value, dict) and all(name in kinds and _is_of(kinds[name], value[name]) for name in value)
+    if isinstance(kind, schema.Choices) and isinstance(value, list):
+        return all(isinstance(item, str) for item in value)
     return isinstance(value, str) or isinstance(kind, (schema.Flag, schema.Number))
 
 
