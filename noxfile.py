@@ -163,7 +163,6 @@ def faults(session: nox.Session) -> None:
     """Try every fault at every file call of every command: kills, and full, failing or read-only disks."""
     _install(session, "pip<26", "-e", ".[test]")
     session.run("python", "-m", "tests.faults", *session.posargs)
-    _pytest(session, "tests/faults", ONRECORD_TEST_FAULTS_STEP="1", ONRECORD_TEST_SECONDS=HOUR)
 
 
 @nox.session(venv_params=BARE)

@@ -73,7 +73,9 @@ def test_the_name_of_a_variable_is_no_password(name):
 
 
 def test_no_setting_is_suggested_for_a_key_of_thousands_of_letters():
-    assert_linear(lambda size: setting_table.suggestion("ab" * size), 100_000)
+    cost.assert_at_most(
+        1, lambda: setting_table.suggestion("retreival.enabled"), lambda: setting_table.suggestion("ab" * 50_000)
+    )
     assert setting_table.suggestion("retreival.enabled") == "retrieval.enabled"
     assert setting_table.suggestion("retrieval.enabled" * 10) == ""
 

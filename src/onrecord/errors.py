@@ -172,7 +172,7 @@ class Refused(OnrecordError):
 
 
 class BadRemote(OnrecordError):
-    """The address of something that cannot be a shared store, or a store with something that none may hold."""
+    """The address leads to something that cannot be a shared store, or that holds what no store may hold."""
 
     code = "BAD_REMOTE"
 

@@ -58,7 +58,14 @@ def test_adding_a_repository_says_what_is_in_it_and_whether_one_may_write(projec
     second = json.loads(other("remote", "add", "platform", shared, "--json").out)
 
     assert first.out == "connected platform (git): it has 0 records; to fetch its records: onrecord sync platform\n"
-    assert second["access"] == {"records": 1, "drafts": 0, "role": "writer", "login": "", "team": ""}
+    assert second["access"] == {
+        "records": 1,
+        "drafts": 0,
+        "role": "writer",
+        "login": "",
+        "team": "",
+        "asks_for_review": False,
+    }
     assert other("sync").out == "platform: pulled 1\n"
 
 

@@ -21,9 +21,6 @@ pytestmark = [
 STEP = 263
 """One fault in so many is tried here: a prime, so that the kinds of calls and faults take turns."""
 
-THIN = int(os.environ.get("ONRECORD_TEST_FAULTS_STEP", "4"))
-"""Of more than a dozen faults of one kind, one in so many is tried; `nox -s faults` tries all."""
-
 ELSEWHERE = {
     "demo": "makes a project of its own, and removes it",
     "edit": "asks an editor; it writes as `update` does",
@@ -59,8 +56,7 @@ def _attempts(bench, case, known, faults):
 
 
 def _flaws(bench, case, known, faults):
-    attempts = _attempts(bench, case, known, faults if len(faults) <= 12 else faults[::THIN])
-    return [f"{tried.fault}: {tried.flaw}" for tried in attempts if tried.flaw]
+    return [f"{tried.fault}: {tried.flaw}" for tried in _attempts(bench, case, known, faults) if tried.flaw]
 
 
 def test_every_command_has_faults():
@@ -180,23 +176,9 @@ def test_status_names_what_the_disk_did_not_give(bench):
     """The flaw of 0.3.0-dev: without the settings, the remotes or a record's file, it said less and did not say so."""
     case = next(case for case in commands.CASES if case.name == "status")
     known = workbench.learn(bench, case)
-    faults = [fault for fault in known.faults() if fault.name == "EIO"][::9]
+    faults = [fault for fault in known.faults() if fault.name == "EIO"][::37]
 
-    assert len(faults) > 35
-    assert _flaws(bench, case, known, faults) == []
-
-
-def test_doctor_gives_no_command_with_a_hole_where_the_disk_failed(bench):
-    """The flaw of 0.3.0-dev: it looked twice for its own folder, and told to add the marketplace of nowhere."""
-    case = next(case for case in commands.CASES if case.name == "doctor --fix")
-    known = workbench.learn(bench, case)
-    faults = [fault for fault in known.faults() if fault.name == "EIO" and known.kinds[fault.number - 1] == "stat"][:40]
-
-    outcomes = []
-    for fault in faults[::THIN]:
-        bench.reset()
-        outcomes.append(bench.run(case.words, fault).printed)
-    assert [text for text in outcomes if "add ;" in text] == []
+    assert len(faults) > 8
     assert _flaws(bench, case, known, faults) == []
 
 
@@ -204,9 +186,9 @@ def test_an_index_that_the_disk_does_not_give_is_not_an_empty_one(bench):
     """The flaw of 0.3.0-dev: every record was called not listed."""
     case = next(case for case in commands.CASES if case.name == "index check")
     known = workbench.learn(bench, case)
-    faults = [fault for fault in known.faults() if fault.name in ("EIO", "EMFILE")]
+    faults = [fault for fault in known.faults() if fault.name == "EIO"]
     printed = []
-    for fault in faults[::THIN]:
+    for fault in faults:
         bench.reset()
         printed.append(bench.run(case.words, fault).printed)
 

@@ -214,7 +214,7 @@ def test_a_numbered_file_may_be_a_decision_whatever_its_name(path, kind):
 @pytest.mark.parametrize(
     ("text", "first_lines", "left_out"),
     [
-        (SECTION, [], "only the section that onrecord export wrote"),
+        (SECTION, [], "only the section that an export wrote"),
         (f"# Rules\n\nUse tabs.\n\n{SECTION}\n## More\n\nNo emoji.\n", [1, 15], ""),
         ("# Rules\n\n<!-- onrecord: begin -->\n\nUse tabs.\n", [1], ""),
     ],

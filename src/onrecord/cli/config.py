@@ -145,8 +145,7 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
         reason = problem.message.split(";")[0]
         is_for_user = (_declared(key).user_only or problem.is_refusal) and not trusted
         fix = f"onrecord config set --user {key} {shlex.quote(text)}" if is_for_user else f"onrecord config {key}"
-        name = f"{key}:" if problem.is_refusal else key
-        raise BadInput(f"{name} {reason}", fix=fix)
+        raise BadInput(f"{key}: {reason}" if problem.is_refusal else f"{key} {reason}", fix=fix)
     measured = _value(settings, key)
     if not trusted and key == "retrieval.min_probability" and 0 < settings.number(key) < measured:
         fix = f"onrecord config set --user {key} {shlex.quote(text)}"

@@ -66,7 +66,7 @@ def _read_text(project: str, source: Source, text: str, now: str) -> Reading:
         reason = _LOADED if source.kind == "loaded" else memories.PROSE
         others = _without_our_section(text)
         if not others.strip():
-            return Reading(source, left_out="only the section that onrecord export wrote")
+            return Reading(source, left_out="only the section that an export wrote")
         return Reading(source, passages=sources.sections(others, reason))
     if not source.path.lower().endswith((".md", ".markdown", ".mdx")):
         return Reading(source, passages=sources.whole_document(text, "not Markdown"))
