@@ -65,8 +65,10 @@ def run(options: argparse.Namespace) -> int:
                 print(f"{'?' if mark is None else '+' if mark else '-'} {line.place}  {line.text}")
         measured[name] = counts(group, marks)
         print(_sentence(name, measured[name]))
-    if all(each["read"] == each["lines"] for each in measured.values()):
-        results.save("titles", {"groups": measured})
+    if any(each["read"] < each["lines"] for each in measured.values()):
+        print(f"not stored: label the new lines in {LABELS.name} first (--list marks them with ?)")
+        return 1
+    results.save("titles", {"groups": measured})
     return 0
 
 
