@@ -49,8 +49,8 @@ BETWEEN = (
 )
 """Tests that can fail on a Python between two that pass: imports, readers of the standard library, entry points."""
 
-WORKERS = "3"
-"""Test processes on two cores: they wait for programs and disks a third of the time."""
+WORKERS = "4"
+"""Test processes on two cores: they wait for programs and disks half of the time."""
 
 HOUR = "3600"
 """Seconds that a test may take where it is repeated many times."""
@@ -171,7 +171,8 @@ def attacks(session: nox.Session) -> None:
     """Run the fuzzer with a fresh seed, and every test that enumerates attacks."""
     _install(session, "pip<26", "-e", ".[test]")
     session.run("python", "-m", "tests.fuzz", "--minutes", "15", *session.posargs)
-    _pytest(session, "tests/test_hostile_pull_request.py", "tests/shared/test_hostile_remote.py", "tests/fuzz")
+    hostile = ("tests/test_hostile_pull_request.py", "tests/shared/test_hostile_remote.py", "tests/fuzz")
+    _pytest(session, *hostile, ONRECORD_TEST_ATTACKS="1")
 
 
 @nox.session(venv_params=BARE)

@@ -19,7 +19,9 @@ FILES = {
     "opencode": ".config/opencode/opencode.json",
     "copilot": ".copilot/hooks/onrecord.json",
 }
-UNITS = ("1,", "1,\n", '{"a":1},', '"x",', "[[]],", '"{[",', "// [\n1,")
+UNITS = {"1,": 1, "1,\n": 8, '{"a":1},': 8, '"x",': 8, "[[]],": 8, '"{[",': 8, "// [\n1,": 1}
+"""What a config is made of, and which part of the largest allowed size it has: each takes as long as it is long."""
+
 SHAPES = (
     "{}",
     '{"a":1}',
@@ -38,7 +40,7 @@ SHAPES = (
 def test_a_large_config_takes_seconds_not_minutes(home, onrecord, unit):
     path = home / FILES["gemini"]
     path.parent.mkdir()
-    text = '{"a":[' + unit * (config_file.MAX_EDITED_BYTES // len(unit) - 10) + "1]}"
+    text = '{"a":[' + unit * (config_file.MAX_EDITED_BYTES // UNITS[unit] // len(unit) - 10) + "1]}"
     path.write_text(text)
 
     start = time.process_time()

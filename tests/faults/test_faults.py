@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),  # fork beside xdist's threads
 ]
 
-STEP = 263
+STEP = 521
 """One fault in so many is tried here: a prime, so that the kinds of calls and faults take turns."""
 
 ELSEWHERE = {

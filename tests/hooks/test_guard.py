@@ -223,6 +223,7 @@ LONG = {
 }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("shape", list(LONG))
 def test_a_long_command_costs_in_proportion_to_its_length(shape):
     """Eight times the length at most 24 times the CPU time, where quadratic is 64; a megabyte is cut."""

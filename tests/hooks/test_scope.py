@@ -154,6 +154,7 @@ scopes = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("store", STORES)
+@pytest.mark.heavy
 @pytest.mark.parametrize("moment", MOMENTS, ids=lambda moment: moment.name)
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scope=scopes)
