@@ -27,6 +27,9 @@ else:
     settings.register_profile("long", parent=settings.get_profile("default"), derandomize=False, max_examples=2_000)
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+_WAITING = ("client", "faults", "fuzz", "hosts", "upgrade", "web")
+"""Folders of tests that wait for browsers, servers and other programs."""
+
 _HOMES = {
     "HOME": "",
     "USERPROFILE": "",
@@ -86,6 +89,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(time_limit)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what waits for other programs: at the end, nothing else would be left to do meanwhile."""
+    items.sort(key=lambda item: not any(folder in item.path.parts for folder in _WAITING))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
