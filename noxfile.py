@@ -1,6 +1,6 @@
 """Every check that must pass before a change goes in. `scripts/test` runs them all from a fresh clone.
 
-    nox                             lint, types, docs, the tests on every Python found, the built wheel
+    nox                             lint, types, docs, the tests on every Python found
     nox -s lint types               some of them
     nox -s tests-3.12 -- -k store   one Python, with arguments for pytest
     nox -s long                     the races and properties at length; not part of `nox`
@@ -9,7 +9,8 @@
     nox -s postgres                 the tests of the hub with every maintained PostgreSQL; not part of `nox`
     nox -s hosts                    every client of tests/hosts, and the table in the docs; not part of `nox`
 
-The Python that runs nox runs the whole suite; the others run the tests of the core and of the hooks.
+The oldest and the newest Python run the tests of the core and of the hooks; the Python that runs nox, the whole suite,
+or what the two have not run.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ import nox
 
 ROOT = Path(__file__).resolve().parent
 MAIN = "{}.{}".format(*sys.version_info)
-PYTHONS = [MAIN, *(version for version in ("3.9", "3.10", "3.11", "3.12", "3.13") if version != MAIN)]
 ENDS = ("3.9", "3.13")
+PYTHONS = list(dict.fromkeys((*ENDS, MAIN, "3.10", "3.11", "3.12")))
 LIGHT = ("hypothesis", "pytest", "pytest-xdist")
 CORE = (
     "coldstart timestamps files settings paths errors record/fields record/schema record/memory record/slug"
@@ -49,8 +50,8 @@ BETWEEN = (
 )
 """Tests that can fail on a Python between two that pass: imports, readers of the standard library, entry points."""
 
-WORKERS = "4"
-"""Test processes on two cores: they wait for programs and disks half of the time."""
+WORKERS = "3"
+"""Test processes on two cores: they wait for programs and disks a third of the time."""
 
 HOUR = "3600"
 """Seconds that a test may take where it is repeated many times."""
@@ -64,15 +65,13 @@ BARE = ["--without-pip"]
 TOOLS = "none" if IS_IN_VENV else "venv"
 """Backend of the environment for tools: none if `.venv` has them."""
 
-_PREFERENCE = ("--set", "topic=indentation", "--set", "value=tabs", "--set", "reason=everybody sets the width")
-
 _counts: Counter[str] = Counter()
 _failed: list[str] = []
 _ran: list[str] = []
 _skipped: Counter[str] = Counter()
 
 nox.needs_version = ">=2025.11.12"
-nox.options.sessions = ["lint", "types", "docs", "tests", "wheel"]
+nox.options.sessions = ["lint", "types", "docs", "tests"]
 nox.options.default_venv_backend = "venv"
 nox.options.reuse_venv = "yes"
 nox.options.download_python = "never"
@@ -125,17 +124,23 @@ def docs(session: nox.Session) -> None:
 @nox.session(python=PYTHONS, venv_params=BARE)
 @_reported
 def tests(session: nox.Session) -> None:
-    """Run the whole suite on the Python that runs nox; on others, the tests of the core and of the hooks."""
+    """Run the suite on the Python that runs nox; on others, the tests of the core and of the hooks."""
+    core = [f"tests/{name}" for name in (*(_test_file(name) for name in CORE), "hooks")]
     if session.python == MAIN:
         if not IS_IN_VENV:
             # The tests of the package install it with pip on every Python; pip 26 no longer serves 3.9.
             _install(session, "pip<26", "-e", ".[test]")
-        _pytest(session, *session.posargs, program=sys.executable if IS_IN_VENV else "python")
+        program = sys.executable if IS_IN_VENV else "python"
+        # What passes on the oldest and the newest Python passes between.
+        ends = {f"tests-{version}" for version in ENDS}
+        passed = core if MAIN not in ENDS and ends <= {*_ran} - {*_failed} else []
+        _pytest(session, *(f"--ignore={name}" for name in passed), *session.posargs, program=program)
+        if passed:
+            _pytest(session, "-m", "heavy", *passed, program=program)
         return
     _install(session, *LIGHT)
-    core = [*(_test_file(name) for name in CORE), "hooks"] if session.python in ENDS else BETWEEN
+    files = core if session.python in ENDS else [f"tests/{name}" for name in BETWEEN]
     light = {"PYTHONPATH": str(ROOT / "src"), "HYPOTHESIS_PROFILE": "quick"}
-    files = [f"tests/{name}" for name in core]
     _pytest(session, "-p", "no:cacheprovider", "-m", "not heavy", *files, *session.posargs, **light)
 
 
@@ -191,28 +196,6 @@ def hosts(session: nox.Session) -> None:
     _install(session, "pip<26", "-e", ".[test]")
     _pytest(session, "tests/hosts", "--all-hosts", "--update-golden", *session.posargs)
     session.run("python", "scripts/docs")
-
-
-@nox.session(venv_params=BARE, reuse_venv=False)
-@_reported
-def wheel(session: nox.Session) -> None:
-    """Build the wheel and use it as a stranger would, in an environment with nothing else."""
-    # Not below the clone: its own memory would be the project's.
-    with tempfile.TemporaryDirectory() as folder:
-        _pip(session, "wheel", "-q", "--no-deps", "-w", folder, str(ROOT))
-        _pip(session, "install", "-q", "--no-index", *glob.glob(os.path.join(folder, "*.whl")))
-        env = {
-            "HOME": folder,
-            "USERPROFILE": folder,
-            "XDG_CACHE_HOME": "",
-            "XDG_STATE_HOME": "",
-            "CLAUDE_CONFIG_DIR": "",
-        }
-        with session.chdir(folder):
-            session.run("python", "-c", "import onrecord; print(onrecord.__file__)", env=env)
-            session.run("onrecord", "version", env=env)
-            session.run("onrecord", "save", "preference", "Tabs, not spaces", *_PREFERENCE, env=env)
-            session.run("onrecord", "show", "tabs-not-spaces", env=env)
 
 
 def _python(session: nox.Session, *words: str) -> None:
@@ -298,7 +281,7 @@ def _summary() -> None:
 
 def _missing() -> list[str]:
     """Return the Python versions that are missing in a run of everything."""
-    is_whole = {"lint", f"tests-{MAIN}", "wheel"} <= set(_ran)
+    is_whole = {"lint", f"tests-{MAIN}"} <= set(_ran)
     return [version for version in PYTHONS if is_whole and f"tests-{version}" not in _ran]
 
 

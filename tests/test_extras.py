@@ -279,11 +279,11 @@ WAYS = {
 WITHOUT = {"pip": ["3.13"], "pip -e": ["3.9"], "pip, wheel": ["3.9"]}
 """Pythons left out: one is enough where the next way uses the same pip."""
 
-LONG = {("clone", "3.13"), ("pipx", "3.13"), ("uv", "3.9")}
-"""Ways on their second Python, which `nox -s long` tries."""
+LONG = {("clone", "3.13"), ("pip -e", "3.13"), ("pip, wheel", "3.13"), ("pipx", "3.13"), ("uv", "3.9")}
+"""Ways that differ little from the others, and ways on their second Python: `nox -s long` tries them."""
 
 
-_LATER = pytest.mark.skipif("ONRECORD_TEST_ROUNDS" not in os.environ, reason="another Python is enough: nox -s long")
+_LATER = pytest.mark.skipif("ONRECORD_TEST_ROUNDS" not in os.environ, reason="others are enough: nox -s long")
 
 
 def _printed_command(error: str) -> str:

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.debian("chromium"), pytest.mark.xdist_group("chromium"
 CONTENT = {"context": "Asked in a session", "decision": "Yes", "rationale": ["it was agreed"]}
 
 
-POLLS = 600
+POLLS = 2_400
 """Looks at a page, 50 ms apart, before a test gives up."""
 
 
@@ -102,7 +102,7 @@ def test_a_record_that_is_saved_elsewhere_appears_where_the_reader_is_and_on_the
     _wait_for(page, "navigator.locks.query().then(locks => locks.held.length === 1)")
     title = page.locator(".row-title", has_text="Templates are rendered on the server")
     title.scroll_into_view_if_needed()
-    page.mouse.wheel(0, 60)
+    page.evaluate("scrollBy(0, 60)")
     _wait_for(page, "scrollY > 0")
     top = title.bounding_box()["y"]
     name = "Appears by itself"
