@@ -280,9 +280,9 @@ def _floor(query: Query, weighted: WeightedQuery, row: Row) -> float:
     """Return the lowest probability for a prompt: of its trigger, or of hardly any word on record but its tags."""
     if _is_trigger(query, row):
         return SURE
-    known = {concept for term, concept in weighted.concept.items() if weighted.corpus.frequency.get(term)}
-    tagged = known.intersection(weighted.concept[term] for term in row.tag_terms.split() if term in weighted.concept)
-    total, share = (sum(weighted.weights[concept] for concept in concepts) for concepts in (known, tagged))
+    recorded = {concept for term, concept in weighted.concept.items() if weighted.corpus.frequency.get(term)}
+    tagged = recorded.intersection(weighted.concept[term] for term in row.tag_terms.split() if term in weighted.concept)
+    total, share = (sum(weighted.weights[concept] for concept in concepts) for concepts in (recorded, tagged))
     return coefficients.POINTER if total and not query.others and share >= _MIN_TAGGED * total else 0.0
 
 
